@@ -1,0 +1,1 @@
+"""What we believe, and what we release."""

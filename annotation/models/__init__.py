@@ -1,0 +1,1 @@
+"""The rows of what we believe and release."""

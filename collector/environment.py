@@ -1,0 +1,130 @@
+"""Reads Collector's settings from the environment and refuses a wrong value at start."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+
+class WrongEnvironment(Exception):
+    """A setting in the environment is wrong; the message names it and says what to do."""
+
+
+def database(url: str) -> dict[str, Any]:
+    """Return Django's settings for one database from `url` (sqlite:///file or postgres://…).
+
+    Raises ValueError with a sentence for any other scheme or a missing name.
+    """
+    parts = urlsplit(url)
+    name = unquote(parts.path.removeprefix("/"))
+    if not name:
+        raise ValueError(f"{url!r} names no database: end it with /NAME")
+    if parts.scheme == "sqlite":
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": name,
+            "OPTIONS": {
+                "timeout": 20,
+                # Readers that later write queue up instead of failing half-way.
+                "transaction_mode": "IMMEDIATE",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+            "TEST": {"NAME": f"{name}.test"},
+        }
+    if parts.scheme in ("postgres", "postgresql"):
+        options = dict(parse_qsl(parts.query))
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": name,
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": options.pop("host", "") or unquote(parts.hostname or ""),
+            "PORT": str(parts.port or options.pop("port", "")),
+            "OPTIONS": options,
+            "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
+        }
+    raise ValueError(f"{url!r} is no database we know: use sqlite:///FILE or postgres://…")
+
+
+class Environment(BaseModel):
+    """Every variable Collector reads; the README's table of settings is checked against it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    DATABASE_URL: str = Field("", description="Collector's database; empty: a SQLite file")
+    MARKETPLACE_DATABASE_URL: str = Field("", description="the embedded marketplace's database")
+    REDIS_URL: str = Field("", description="channel layer and cache; empty: inside the process")
+    CELERY_BROKER_URL: str = Field("", description="broker of the jobs; empty: inside the process")
+    MTURK_ENDPOINT_URL: str = Field(
+        "", description="the marketplace's address; empty: the one embedded in this process"
+    )
+    MTURK_KEYS_FILE: str = Field("", description="JSON file with the requester account's keys")
+    MARKETPLACE_URL: str = Field("", description="where workers reach the marketplace's site")
+    COLLECTOR_URL: str = Field("", description="where browsers reach Collector")
+    COLLECTOR_HOME: str = Field("var", description="folder for databases, keys and stored files")
+    COLLECTOR_SECRET_KEY: str = Field("", description="signs tokens; empty: made and kept in home")
+    COLLECTOR_DATA: str = Field("", description="folder of real data that tests read")
+    COLLECTOR_PROTOCOLS: str = Field("", description="extra folders of protocols, split by ':'")
+    PORT: int = Field(8000, ge=1, le=65535, description="the port to listen on")
+
+    @field_validator("DATABASE_URL", "MARKETPLACE_DATABASE_URL")
+    @classmethod
+    def _database(cls, value: str) -> str:
+        if value:
+            database(value)
+        return value
+
+    @field_validator("REDIS_URL")
+    @classmethod
+    def _redis(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
+            raise ValueError(f"{value!r} must start with redis://, rediss:// or unix://")
+        return value
+
+    @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError(f"{value!r} must be an address such as https://host.example")
+        return value.rstrip("/")
+
+    @property
+    def home(self) -> Path:
+        """Return the folder for everything Collector keeps outside its databases."""
+        return Path(self.COLLECTOR_HOME).resolve()
+
+    @property
+    def embedded(self) -> bool:
+        """Return whether the marketplace is served from this very process."""
+        return not self.MTURK_ENDPOINT_URL
+
+    def databases(self) -> dict[str, dict[str, Any]]:
+        """Return Django's DATABASES: Collector's, and the marketplace's when embedded."""
+        own = self.DATABASE_URL or f"sqlite:///{self.home / 'collector.sqlite3'}"
+        found = {"default": database(own)}
+        if self.embedded:
+            island = self.MARKETPLACE_DATABASE_URL or (
+                f"sqlite:///{self.home / 'marketplace.sqlite3'}"
+            )
+            found["marketplace"] = database(island)
+        return found
+
+
+def read(environ: Mapping[str, str]) -> Environment:
+    """Return the settings found in `environ`; empty variables count as not set.
+
+    Raises WrongEnvironment naming every wrong variable at once.
+    """
+    known = {name: environ[name] for name in Environment.model_fields if environ.get(name)}
+    try:
+        return Environment.model_validate(known)
+    except ValidationError as error:
+        lines = [
+            f"{problem['loc'][0]}: {problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors()
+        ]
+        raise WrongEnvironment("Wrong settings in the environment. " + " ".join(lines)) from None

@@ -1,0 +1,157 @@
+"""Collector's Django settings; the upper apps and the marketplace are named as strings only."""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from csp.constants import NONE, SELF
+
+from collector.environment import WrongEnvironment, read
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+try:
+    ENVIRONMENT = read(os.environ)
+except WrongEnvironment as wrong:
+    sys.exit(str(wrong))
+EMBEDDED = ENVIRONMENT.embedded and (BASE_DIR / "marketplace" / "router.py").exists()
+HOME = ENVIRONMENT.home
+HOME.mkdir(parents=True, exist_ok=True)
+DATA = ENVIRONMENT.COLLECTOR_DATA
+
+
+def _secret_key() -> str:
+    """Return the signing key: from the environment, else one made once and kept in the home."""
+    if ENVIRONMENT.COLLECTOR_SECRET_KEY:
+        return ENVIRONMENT.COLLECTOR_SECRET_KEY
+    path = HOME / "secret_key"
+    try:
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+DEBUG = False
+
+PORT = ENVIRONMENT.PORT
+COLLECTOR_URL = ENVIRONMENT.COLLECTOR_URL or f"http://localhost:{PORT}"
+MARKETPLACE_URL = ENVIRONMENT.MARKETPLACE_URL or f"http://127.0.0.1:{PORT}"
+MTURK_ENDPOINT_URL = ENVIRONMENT.MTURK_ENDPOINT_URL or MARKETPLACE_URL
+MTURK_KEYS_FILE = Path(ENVIRONMENT.MTURK_KEYS_FILE or HOME / "requester.json")
+# Where a finished HIT may be handed back to, and who may frame a worker's page.
+SUBMIT_ORIGINS = [MARKETPLACE_URL]
+
+COLLECTOR_HOST = urlsplit(COLLECTOR_URL).hostname or "localhost"
+MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or "127.0.0.1"
+HOST_URLCONFS = {COLLECTOR_HOST: "collector.urls"}
+if EMBEDDED:
+    HOST_URLCONFS[MARKETPLACE_HOST] = "marketplace.urls"
+ALLOWED_HOSTS = list(HOST_URLCONFS)
+ROOT_URLCONF = "collector.urls"
+# On a laptop the requester's desk opens without a password, on localhost alone.
+OPEN_DESK = EMBEDDED and COLLECTOR_HOST == "localhost"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "csp",
+    "collector",
+    "tasks",
+    "annotation",
+]
+if EMBEDDED:
+    INSTALLED_APPS.append("marketplace")
+
+MIDDLEWARE = [
+    "collector.hosts.HostMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+DATABASES = ENVIRONMENT.databases()
+if not EMBEDDED:
+    DATABASES.pop("marketplace", None)
+DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"] if EMBEDDED else []
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "collector.User"
+LOGIN_URL = "sign_in"
+SESSION_COOKIE_NAME = "collector_session"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = COLLECTOR_URL.startswith("https:")
+CSRF_TRUSTED_ORIGINS = [COLLECTOR_URL]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+PROTOCOL_FOLDERS = [
+    BASE_DIR / "annotation" / "protocols",
+    *(Path(folder) for folder in ENVIRONMENT.COLLECTOR_PROTOCOLS.split(":") if folder),
+]
+
+CELERY_BROKER_URL = ENVIRONMENT.CELERY_BROKER_URL or ENVIRONMENT.REDIS_URL or "memory://"
+# The in-memory transport sleeps a whole second between looks unless told otherwise.
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.02} if CELERY_BROKER_URL == "memory://" else {}
+)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "UNAUTHENTICATED_USER": None,
+}
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+}

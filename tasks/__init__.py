@@ -1,0 +1,1 @@
+"""What workers do, and what they are paid."""

@@ -1,0 +1,1 @@
+"""The rows of what workers do, and what they are paid."""

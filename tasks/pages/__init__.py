@@ -1,0 +1,1 @@
+"""The external HIT page: entry, consent, work, drafts, submission."""
