@@ -1,0 +1,62 @@
+"""An article of a corpus: one page of the wiki's main namespace."""
+
+from urllib.parse import quote, urlsplit
+
+from django.db import models
+
+from collector.models.corpus import Corpus
+
+
+class ArticleKind(models.TextChoices):
+    """What a page is: text, a pointer to another page, or a list of meanings."""
+
+    ARTICLE = "article", "Article"
+    REDIRECT = "redirect", "Redirect"
+    DISAMBIGUATION = "disambiguation", "Disambiguation page"
+
+
+class Article(models.Model):
+    """One page with its revision; its text is in its paragraphs.
+
+    `redirect_target` is a normalised title, blank unless the page is a redirect; the target may
+    itself be a redirect or be missing from the corpus.
+    """
+
+    corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="articles")
+    page_id = models.BigIntegerField()
+    title = models.CharField(max_length=300)
+    kind = models.CharField(max_length=20, choices=ArticleKind.choices, default=ArticleKind.ARTICLE)
+    redirect_target = models.CharField(max_length=300, blank=True)
+    revision_id = models.BigIntegerField()
+    revision_timestamp = models.DateTimeField(null=True)
+    is_list = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "title"], name="article_title_once"),
+            models.UniqueConstraint(fields=["corpus", "page_id"], name="article_page_id_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=ArticleKind.values), name="article_kind_is_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind="redirect") ^ models.Q(redirect_target=""),
+                name="article_redirect_has_a_target",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def url(self) -> str:
+        """Return the page's address at its source site; blank if the corpus has none."""
+        base = self.corpus.base_url
+        if not base:
+            return ""
+        return base.rpartition("/")[0] + "/" + quote(self.title.replace(" ", "_"), safe="/:(),!*'")
+
+    def revision_url(self) -> str:
+        """Return the permanent address of the revision that was read; blank without a site."""
+        site = urlsplit(self.corpus.base_url)
+        if not site.netloc:
+            return ""
+        return f"{site.scheme}://{site.netloc}/w/index.php?oldid={self.revision_id}"

@@ -1,0 +1,64 @@
+"""A corpus: an immutable import of a wiki's dump, of books or of documents."""
+
+from django.db import models
+
+
+class CorpusKind(models.TextChoices):
+    """Where a corpus comes from."""
+
+    WIKI = "wiki", "Wiki dump"
+
+
+class CorpusState(models.TextChoices):
+    """Whether a corpus can be collected from; only a ready one can."""
+
+    INGESTING = "ingesting", "Being read"
+    READY = "ready", "Ready"
+    FAILED = "failed", "Reading stopped"
+
+
+class Direction(models.TextChoices):
+    """The direction of the language's script, as the HTML attribute `dir` has it."""
+
+    LEFT_TO_RIGHT = "ltr", "Left to right"
+    RIGHT_TO_LEFT = "rtl", "Right to left"
+
+
+class Corpus(models.Model):
+    """What was read, in which language, from where, and under which licence.
+
+    `base_url` is the address of the wiki's main page; `source` names the files read; `counts`
+    holds the totals of all its dump files and of its rows.
+    """
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=20, choices=CorpusKind.choices, default=CorpusKind.WIKI)
+    language = models.CharField(max_length=35)
+    direction = models.CharField(
+        max_length=3, choices=Direction.choices, default=Direction.LEFT_TO_RIGHT
+    )
+    site_name = models.CharField(max_length=200, blank=True)
+    base_url = models.CharField(max_length=500, blank=True)
+    licence_name = models.CharField(max_length=100, blank=True)
+    licence_url = models.CharField(max_length=500, blank=True)
+    source = models.TextField(blank=True)
+    state = models.CharField(
+        max_length=20, choices=CorpusState.choices, default=CorpusState.INGESTING
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    counts = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        verbose_name_plural = "corpora"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=CorpusState.values), name="corpus_state_is_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(direction__in=Direction.values), name="corpus_direction_is_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
