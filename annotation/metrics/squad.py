@@ -1,0 +1,106 @@
+"""Exact match and token F1 as the SQuAD scripts v1.1 and v2.0 compute them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from annotation.metrics.normalisation import answer_tokens
+from annotation.metrics.summation import plain_sum
+
+Answers = Mapping[str, Sequence[str]]
+Predictions = Mapping[str, str]
+
+
+def exact_match(prediction: str, reference: str) -> float:
+    """Return 1.0 when both texts normalise to the same string, else 0.0."""
+    return float(answer_tokens(prediction) == answer_tokens(reference))
+
+
+def token_f1(prediction: str, reference: str) -> float:
+    """Return the F1 of the two bags of tokens; 0.0 without overlap, so for two blanks too."""
+    return _overlap_f1(answer_tokens(prediction), answer_tokens(reference))
+
+
+def token_f1_with_blank(prediction: str, reference: str) -> float:
+    """Return the v2.0 F1: where either side is blank it is 1.0 exactly when both are."""
+    predicted, gold = answer_tokens(prediction), answer_tokens(reference)
+    if not predicted or not gold:
+        return float(predicted == gold)
+    return _overlap_f1(predicted, gold)
+
+
+def score_v1(prediction: str, references: Sequence[str]) -> tuple[float, float]:
+    """Return (exact match, F1), each the best over the references (SQuAD v1.1).
+
+    Raises ValueError without a reference: v1.1 has no unanswerable questions.
+    """
+    if not references:
+        raise ValueError("SQuAD v1.1 needs a reference for every question: score with v2.0.")
+    return (
+        max(exact_match(prediction, reference) for reference in references),
+        max(token_f1(prediction, reference) for reference in references),
+    )
+
+
+def score_v2(prediction: str, references: Sequence[str]) -> tuple[float, float]:
+    """Return (exact match, F1), each the best over the references that are not blank (v2.0).
+
+    With no such reference the question is unanswerable: a blank prediction is the right one.
+    """
+    kept = [reference for reference in references if answer_tokens(reference)] or [""]
+    return (
+        max(exact_match(prediction, reference) for reference in kept),
+        max(token_f1_with_blank(prediction, reference) for reference in kept),
+    )
+
+
+def evaluate_v1(gold: Answers, predictions: Predictions) -> dict[str, float]:
+    """Return the official v1.1 keys in percent; a question without prediction counts zero."""
+    scores = [
+        score_v1(predictions[key], references) if key in predictions else (0.0, 0.0)
+        for key, references in gold.items()
+    ]
+    return {
+        "exact_match": _percent(em for em, _ in scores),
+        "f1": _percent(f1 for _, f1 in scores),
+    }
+
+
+def evaluate_v2(gold: Answers, predictions: Predictions) -> dict[str, float]:
+    """Return the official v2.0 keys in percent, without the no-answer threshold search.
+
+    As in the script a question without prediction is left out, it does not count zero.
+    """
+    scores = {
+        key: score_v2(predictions[key], references)
+        for key, references in gold.items()
+        if key in predictions
+    }
+    groups: dict[str, Callable[[str], bool]] = {
+        "": lambda key: True,
+        "HasAns_": lambda key: bool(gold[key]),
+        "NoAns_": lambda key: not gold[key],
+    }
+    result: dict[str, float] = {}
+    for prefix, belongs in groups.items():
+        group = [score for key, score in scores.items() if belongs(key)]
+        if group or not prefix:
+            result[f"{prefix}exact"] = _percent(em for em, _ in group)
+            result[f"{prefix}f1"] = _percent(f1 for _, f1 in group)
+            result[f"{prefix}total"] = len(group)
+    return result
+
+
+def _overlap_f1(predicted: list[str], gold: list[str]) -> float:
+    """Return the harmonic mean of precision and recall over the shared tokens."""
+    n_shared = (Counter(predicted) & Counter(gold)).total()
+    if n_shared == 0:
+        return 0.0
+    precision = n_shared / len(predicted)
+    recall = n_shared / len(gold)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _percent(values: Iterable[float]) -> float:
+    """Return the mean of `values` times 100, summed first as the scripts do; 0.0 for none."""
+    listed = list(values)
+    return 100.0 * plain_sum(listed) / len(listed) if listed else 0.0
