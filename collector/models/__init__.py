@@ -1,5 +1,38 @@
 """The rows of what is read and of what is collected from it."""
 
+from collector.models.article import Article
+from collector.models.category import ArticleCategory, Category
+from collector.models.collection import (
+    Collection,
+    CollectionRevision,
+    CollectionState,
+    CollectionText,
+)
+from collector.models.corpus import Corpus
+from collector.models.dump_file import DumpFile
+from collector.models.paragraph import Paragraph
+from collector.models.section import Section
+from collector.models.seed import Seed, SeedParagraph
+from collector.models.skipped_page import SkippedPage
+from collector.models.stage import Stage, StageState
 from collector.models.user import User
 
-__all__ = ["User"]
+__all__ = [
+    "Article",
+    "ArticleCategory",
+    "Category",
+    "Collection",
+    "CollectionRevision",
+    "CollectionState",
+    "CollectionText",
+    "Corpus",
+    "DumpFile",
+    "Paragraph",
+    "Section",
+    "Seed",
+    "SeedParagraph",
+    "SkippedPage",
+    "Stage",
+    "StageState",
+    "User",
+]

@@ -1,1 +1,38 @@
 """The rows of what workers do, and what they are paid."""
+
+from tasks.models.answer import Answer
+from tasks.models.consent import Consent
+from tasks.models.lease import Lease, LeaseState
+from tasks.models.payment import Payment, PaymentKind, PaymentState
+from tasks.models.posting import Posting, PostingState, Session
+from tasks.models.problem import ProblemReport
+from tasks.models.qualification import Grant, GrantState, Qualification
+from tasks.models.question import Question
+from tasks.models.submission import ReceiptState, Submission
+from tasks.models.unit import Exposure, Unit, UnitItem
+from tasks.models.worker import Identity, Worker
+
+__all__ = [
+    "Answer",
+    "Consent",
+    "Exposure",
+    "Grant",
+    "GrantState",
+    "Identity",
+    "Lease",
+    "LeaseState",
+    "Payment",
+    "PaymentKind",
+    "PaymentState",
+    "Posting",
+    "PostingState",
+    "ProblemReport",
+    "Qualification",
+    "Question",
+    "ReceiptState",
+    "Session",
+    "Submission",
+    "Unit",
+    "UnitItem",
+    "Worker",
+]

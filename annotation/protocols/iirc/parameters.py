@@ -1,0 +1,59 @@
+"""The typed parameters of the protocol: what protocol.toml may and must say."""
+
+from pydantic import Field
+
+from collector.parameters import Parameters as EveryProtocol
+from collector.parameters import StageTable, Table
+
+
+class SeedsTable(Table):
+    """Which paragraphs can be seeds (IIRC 2.1)."""
+
+    min_links: int = Field(ge=1)
+    min_links_in_corpus: int = Field(ge=0)
+    min_characters: int = Field(ge=0)
+    max_characters: int = Field(ge=1)
+
+
+class QuestionTable(StageTable):
+    """A question HIT (IIRC 2.2)."""
+
+    questions_per_hit: int = Field(ge=1)
+    multi_link_questions: int = Field(ge=0)
+    multi_link_min_links: int = Field(ge=2)
+
+
+class HumanPerformanceTable(StageTable):
+    """How many test questions new annotators answer once more (IIRC 4.2)."""
+
+    sample_questions: int = Field(ge=1)
+
+
+class ChecksTable(Table):
+    """Limits of what one question or answer may hold."""
+
+    min_question_words: int = Field(ge=1)
+    max_question_characters: int = Field(ge=1)
+    max_answer_spans: int = Field(ge=1)
+    max_evidence_spans: int = Field(ge=1)
+    max_reason_characters: int = Field(ge=1)
+
+
+class AgreementTable(Table):
+    """When an answer counts (IIRC 2.3)."""
+
+    min_agreeing: int = Field(ge=1)
+    max_bad: int = Field(ge=0)
+
+
+class Parameters(EveryProtocol):
+    """Everything protocol.toml says."""
+
+    seeds: SeedsTable
+    question_qualification: QuestionTable
+    question: QuestionTable
+    answer_qualification: StageTable
+    answer: StageTable
+    human_performance: HumanPerformanceTable
+    checks: ChecksTable
+    agreement: AgreementTable

@@ -1,0 +1,41 @@
+"""Which paragraphs can be seeds: those with many links to distinct articles (IIRC 2.1)."""
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
+
+from collector.models import Corpus, Paragraph
+from collector.seeds.selection import Candidate
+
+if TYPE_CHECKING:
+    from annotation.protocols.iirc.parameters import Parameters
+
+
+def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Iterator[Candidate]:
+    """Yield every paragraph that can be a seed, in an order drawn by `rng`.
+
+    A paragraph's place in the order depends on the corpus's text alone, never on row ids.
+    """
+    rule = parameters.seeds
+    found = (
+        Paragraph.objects.filter(
+            article__corpus=corpus,
+            article__kind="article",
+            kind="paragraph",
+            n_links__gte=rule.min_links,
+            n_links_in_corpus__gte=rule.min_links_in_corpus,
+        )
+        .order_by("article__title", "position")
+        .values_list("pk", "article__title", "position", "text")
+    )
+    fitting = [
+        (pk, title, position)
+        for pk, title, position, text in found.iterator()
+        if rule.min_characters <= len(text) <= rule.max_characters
+    ]
+    rng.shuffle(fitting)
+    for pk, title, position in fitting:
+        text = Paragraph.objects.values_list("text", flat=True).get(pk=pk)
+        key = uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{title}\n{position}\n{text}").hex
+        yield Candidate(key=key, text=text, paragraphs=(pk,))

@@ -1,0 +1,84 @@
+"""Creates a collection: parameters resolved once, stages and texts copied from its protocol."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from collector.models import Collection, CollectionText, Corpus, Stage
+from collector.parameters import Parameters
+from collector.protocol import Protocol, ProtocolError, find
+
+
+class CreationError(Exception):
+    """The collection cannot be created as asked; the message says what to do."""
+
+
+def create_collection(
+    slug: str,
+    protocol: Protocol,
+    corpus: Corpus,
+    *,
+    overrides: dict[str, Any],
+    seed: int,
+    now: datetime,
+    title: str = "",
+    budget_cents: int = 0,
+    requester_name: str,
+    requester_contact: str,
+    ethics_number: str = "",
+) -> Collection:
+    """Return a new collection in state draft, with its stages and the first version of its texts.
+
+    Raises CreationError for a taken slug, ProtocolError for wrong parameters or missing texts.
+    """
+    parameters = protocol.parameters(overrides)
+    texts = {name: protocol.text(name) for name in ("consent", *parameters.stages())}
+    try:
+        with transaction.atomic():
+            collection = Collection.objects.create(
+                slug=slug,
+                title=title or slug,
+                protocol=protocol.name,
+                protocol_version=parameters.protocol.version,
+                corpus=corpus,
+                parameters=parameters.model_dump(mode="json"),
+                seed=seed,
+                budget_cents=budget_cents,
+                requester_name=requester_name,
+                requester_contact=requester_contact,
+                ethics_number=ethics_number,
+                created_at=now,
+            )
+            Stage.objects.bulk_create(
+                Stage(collection=collection, name=name, kind=table.kind, position=position)
+                for position, (name, table) in enumerate(parameters.stages().items())
+            )
+            CollectionText.objects.bulk_create(
+                CollectionText(
+                    collection=collection, name=name, version=1, markdown=text, created_at=now
+                )
+                for name, text in texts.items()
+            )
+    except IntegrityError:
+        raise CreationError(
+            f"There is already a collection {slug!r}: choose another name."
+        ) from None
+    return collection
+
+
+def parameters_of(collection: Collection) -> Parameters:
+    """Return the collection's own typed parameters; raises ProtocolError."""
+    protocol = find(collection.protocol)
+    if protocol.parameters().protocol.version != collection.protocol_version:
+        raise ProtocolError(
+            f"The collection {collection.slug!r} was made with version "
+            f"{collection.protocol_version} of the protocol {collection.protocol!r}; "
+            "this installation has another one. Install the matching version."
+        )
+    return protocol.resolved(collection.parameters)
+
+
+def current_text(collection: Collection, name: str) -> CollectionText:
+    """Return the newest version of the text `name`; raises CollectionText.DoesNotExist."""
+    return collection.texts.filter(name=name).latest("version")

@@ -1,0 +1,103 @@
+"""One run of a protocol over a corpus, with its parameters, budget, state and random seed."""
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+
+class CollectionState(models.TextChoices):
+    """Where a collection stands; only a collecting one hands out work."""
+
+    DRAFT = "draft", "Draft"
+    COLLECTING = "collecting", "Collecting"
+    PAUSED = "paused", "Paused"
+    FINISHED = "finished", "Finished"
+
+
+def new_pseudonym_key() -> str:
+    """Return a fresh key for the pseudonyms of one collection's releases."""
+    return secrets.token_hex(32)
+
+
+class Collection(models.Model):
+    """Parameters are resolved once, at creation; money is kept in whole cents.
+
+    `reserved_cents` is held for places that someone can still earn, `spent_cents` is owed or
+    paid; together they never exceed `budget_cents`.
+    """
+
+    slug = models.SlugField(unique=True, max_length=80)
+    title = models.CharField(max_length=200)
+    protocol = models.CharField(max_length=80)
+    protocol_version = models.PositiveIntegerField()
+    corpus = models.ForeignKey("collector.Corpus", models.PROTECT, related_name="collections")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    parameters = models.JSONField()
+    seed = models.BigIntegerField()
+    state = models.CharField(
+        max_length=20, choices=CollectionState.choices, default=CollectionState.DRAFT
+    )
+    requester_name = models.CharField(max_length=200)
+    requester_contact = models.CharField(max_length=200)
+    ethics_number = models.CharField(max_length=120, blank=True)
+    budget_cents = models.PositiveBigIntegerField(default=0)
+    reserved_cents = models.BigIntegerField(default=0)
+    spent_cents = models.BigIntegerField(default=0)
+    pseudonym_key = models.CharField(max_length=64, default=new_pseudonym_key)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(reserved_cents__gte=0) & Q(spent_cents__gte=0),
+                name="collection_money_is_never_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(budget_cents__gte=F("reserved_cents") + F("spent_cents")),
+                name="collection_stays_within_its_budget",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class CollectionRevision(models.Model):
+    """A recorded change of one parameter after the collection was created."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="revisions")
+    key = models.CharField(max_length=120)
+    old = models.JSONField()
+    new = models.JSONField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.old} → {self.new}"
+
+
+class CollectionText(models.Model):
+    """One version of the words a worker reads: instructions, examples, consent."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="texts")
+    name = models.CharField(max_length=80)
+    version = models.PositiveIntegerField()
+    markdown = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name", "-version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "name", "version"], name="collection_text_version_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"

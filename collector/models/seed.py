@@ -1,0 +1,43 @@
+"""What a worker is shown to start from: a paragraph, a pair, a section."""
+
+from django.db import models
+
+from collector.models.collection import Collection
+
+
+class Seed(models.Model):
+    """Chosen once per collection; its fold is planned here, because it decides the redundancy."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="seeds")
+    key = models.CharField(max_length=64)
+    position = models.PositiveIntegerField()
+    fold = models.CharField(max_length=20, blank=True)
+    stage_name = models.CharField(max_length=80)
+    payload = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["collection_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "key"], name="seed_chosen_once"),
+            models.UniqueConstraint(fields=["collection", "position"], name="seed_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class SeedParagraph(models.Model):
+    """One paragraph of a seed; a pair has two, a section has all of its own."""
+
+    seed = models.ForeignKey(Seed, models.CASCADE, related_name="seed_paragraphs")
+    paragraph = models.ForeignKey("collector.Paragraph", models.PROTECT, related_name="+")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ["seed_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["seed", "position"], name="seed_paragraph_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seed_id}/{self.position}"

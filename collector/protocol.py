@@ -1,0 +1,135 @@
+"""Loads a protocol's folder: its typed parameters and its parts by file name."""
+
+import importlib
+import importlib.util
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from collector.parameters import Parameters, with_overrides
+
+PARTS = (
+    "parameters",
+    "seeds",
+    "checks",
+    "validation",
+    "splits",
+    "export",
+    "simulated",
+)
+
+
+class ProtocolError(Exception):
+    """A protocol's folder, or a value given for one of its parameters, is wrong."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One folder under a folder of protocols; parts are imported when first asked for."""
+
+    name: str
+    folder: Path
+
+    def part(self, name: str) -> ModuleType:
+        """Return the module `name` of the folder.
+
+        Raises ProtocolError naming the missing file.
+        """
+        path = self.folder / f"{name}.py"
+        if not path.exists():
+            raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.")
+        return _imported(self.name, self.folder, name)
+
+    def has(self, name: str) -> bool:
+        """Return whether the folder has the part `name`."""
+        return (self.folder / f"{name}.py").exists()
+
+    def defaults(self) -> dict[str, Any]:
+        """Return protocol.toml as nested dictionaries, not validated yet."""
+        path = self.folder / "protocol.toml"
+        try:
+            return tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.") from None
+        except tomllib.TOMLDecodeError as error:
+            raise ProtocolError(f"{path} is not valid TOML: {error}") from None
+
+    def parameters(self, overrides: dict[str, Any] | None = None) -> Parameters:
+        """Return the parameters of protocol.toml with dotted `overrides` laid over them.
+
+        Raises ProtocolError naming file and key for an unknown key or a wrong value.
+        """
+        try:
+            values = with_overrides(self.defaults(), overrides or {})
+        except KeyError as error:
+            raise ProtocolError(str(error.args[0])) from None
+        return self.resolved(values)
+
+    def resolved(self, values: dict[str, Any]) -> Parameters:
+        """Return stored or merged `values` as typed parameters; raises ProtocolError."""
+        model: type[Parameters] = self.part("parameters").Parameters
+        try:
+            return model.model_validate(values)
+        except ValidationError as error:
+            lines = [
+                f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+                for problem in error.errors()
+            ]
+            raise ProtocolError(
+                f"{self.folder / 'protocol.toml'}: " + "; ".join(lines) + "."
+            ) from None
+
+    def text(self, name: str) -> str:
+        """Return the Markdown of instructions/`name`.md; raises ProtocolError when missing."""
+        path = self.folder / "instructions" / f"{name}.md"
+        if not path.exists():
+            raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.")
+        return path.read_text("utf-8")
+
+
+def find(name: str) -> Protocol:
+    """Return the protocol `name`; raises ProtocolError that lists the known ones."""
+    for parent in settings.PROTOCOL_FOLDERS:
+        folder = Path(parent) / name
+        if (folder / "protocol.toml").exists():
+            return Protocol(name, folder)
+    known = ", ".join(protocol.name for protocol in every())
+    raise ProtocolError(f"There is no protocol {name!r}. Known: {known or 'none'}.")
+
+
+def every() -> list[Protocol]:
+    """Return every protocol of the configured folders, by name."""
+    found = {
+        path.parent.name: Protocol(path.parent.name, path.parent)
+        for parent in reversed(settings.PROTOCOL_FOLDERS)
+        for path in Path(parent).glob("*/protocol.toml")
+    }
+    return [found[name] for name in sorted(found)]
+
+
+@cache
+def _imported(name: str, folder: Path, part: str) -> ModuleType:
+    """Return the folder's module, imported as a package of its own where it has no other name."""
+    package = _package(name, folder)
+    return importlib.import_module(f"{package}.{part}")
+
+
+def _package(name: str, folder: Path) -> str:
+    """Return the import name of the protocol's folder, registering a foreign folder once."""
+    root = Path(settings.BASE_DIR)
+    if folder.is_relative_to(root):
+        return ".".join(folder.relative_to(root).parts)
+    package = f"collector_protocol_{name}"
+    if package not in sys.modules:
+        spec = ModuleSpec(package, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[package] = importlib.util.module_from_spec(spec)
+    return package

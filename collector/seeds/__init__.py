@@ -1,0 +1,1 @@
+"""Generic filters and samplers from which protocols choose their seeds."""

@@ -1,0 +1,112 @@
+"""Chooses a collection's seeds with the protocol's rules and plans the fold of each."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from collector.creation import parameters_of
+from collector.models import Collection, Seed, SeedParagraph
+from collector.protocol import find
+
+
+class SelectionError(Exception):
+    """Not enough seeds, or the choice cannot be made now; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a protocol offers as a seed: `key` names its content, `text` finds duplicates."""
+
+    key: str
+    text: str
+    paragraphs: tuple[int, ...]
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+def select_seeds(collection: Collection, count: int) -> dict[str, int]:
+    """Choose `count` more seeds for the main task, after those that qualification needs.
+
+    The choice follows from the collection's seed alone: 10 and then 20 more are the same seeds
+    as 30 at once. A fold, once planned, is never changed. Returns the new seeds per fold.
+    Raises SelectionError when the corpus has too few, and then chooses none.
+    """
+    parameters = parameters_of(collection)
+    protocol = find(collection.protocol)
+    with transaction.atomic():
+        Collection.objects.select_for_update().get(pk=collection.pk)
+        taken = {seed.key: seed for seed in collection.seeds.all()}
+        wanted = _wanted(collection, parameters, count)
+        rng = random.Random(f"{collection.seed}:seeds")
+        offered = protocol.part("seeds").candidates(collection.corpus, parameters, rng)
+        chosen = _choose(offered, set(taken), sum(wanted.values()))
+        first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
+        stages = [name for name, number in wanted.items() for _ in range(number)]
+        return _store(collection, parameters, chosen, stages, first)
+
+
+def _wanted(collection: Collection, parameters: Any, count: int) -> dict[str, int]:
+    """Return how many new seeds each stage that starts from seeds needs."""
+    wanted = {}
+    for name, table in parameters.stages().items():
+        if table.items_from != "seeds":
+            continue
+        have = collection.seeds.filter(stage_name=name).count()
+        wanted[name] = max(0, table.items_per_hit - have) if table.qualifies else count
+    return wanted
+
+
+def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[Candidate]:
+    """Return the first `number` candidates that were never chosen; raises SelectionError."""
+    chosen: dict[str, Candidate] = {}
+    for candidate in offered:
+        if len(chosen) == number:
+            break
+        if candidate.key not in taken:
+            chosen.setdefault(candidate.key, candidate)
+    if len(chosen) < number:
+        raise SelectionError(
+            f"The corpus offers {len(chosen)} more seeds, {number} are needed (those of the "
+            "qualification included). Ask for fewer, or loosen the parameters under [seeds]."
+        )
+    return list(chosen.values())
+
+
+def _store(
+    collection: Collection,
+    parameters: Any,
+    chosen: list[Candidate],
+    stages: list[str],
+    first: int,
+) -> dict[str, int]:
+    """Write the chosen seeds with their folds; returns the new seeds per fold."""
+    protocol = find(collection.protocol)
+    main = [
+        candidate
+        for candidate, stage in zip(chosen, stages, strict=True)
+        if not parameters.stages()[stage].qualifies
+    ]
+    planned = Counter(collection.seeds.exclude(fold="").values_list("fold", flat=True))
+    rng = random.Random(f"{collection.seed}:folds:{first}")
+    folds = protocol.part("splits").plan(main, parameters, rng, planned=planned)
+    rows = Seed.objects.bulk_create(
+        Seed(
+            collection=collection,
+            key=candidate.key,
+            position=first + offset,
+            stage_name=stage,
+            fold=folds.get(candidate.key, ""),
+            payload=candidate.payload,
+        )
+        for offset, (candidate, stage) in enumerate(zip(chosen, stages, strict=True))
+    )
+    SeedParagraph.objects.bulk_create(
+        SeedParagraph(seed=row, paragraph_id=paragraph, position=position)
+        for row, candidate in zip(rows, chosen, strict=True)
+        for position, paragraph in enumerate(candidate.paragraphs)
+    )
+    return dict(Counter(row.fold for row in rows if row.fold))

@@ -1,0 +1,35 @@
+"""A worker's answer to a question."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from tasks.models.question import Question
+from tasks.models.submission import Submission
+from tasks.models.worker import Worker
+
+
+class Answer(models.Model):
+    """`payload` holds spans, value, unit, reason and evidence; the writer never answers."""
+
+    question = models.ForeignKey(Question, models.PROTECT, related_name="answers")
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="answers")
+    submission = models.ForeignKey(Submission, models.PROTECT, related_name="answers")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="answers")
+    writer = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="+")
+    type = models.CharField(max_length=20)
+    payload = models.JSONField(default=dict)
+    synthetic = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "worker"], name="answer_once_per_worker"),
+            models.CheckConstraint(
+                condition=Q(writer__isnull=True) | ~Q(worker=F("writer")),
+                name="answer_not_by_the_writer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.type
