@@ -1,0 +1,1 @@
+"""The protocols: one folder each, found by file name."""

@@ -1,0 +1,1 @@
+"""Incomplete information: questions by those who see what is missing, answers by others."""

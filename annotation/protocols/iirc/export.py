@@ -1,0 +1,183 @@
+"""The official layout, written and read back: one file per fold and the linked articles."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from annotation.protocols.iirc.layout import (
+    MAIN,
+    QUESTION,
+    Answer,
+    Article,
+    Dataset,
+    LayoutError,
+    Passage,
+    Question,
+    Span,
+)
+from annotation.protocols.iirc.markup import readable, to_markup
+from annotation.protocols.iirc.reading import read_articles, read_passages
+
+ARTICLES_FILE = "context_articles.json"
+FOLDS = ("train", "dev", "test")
+
+
+def export(dataset: Dataset) -> dict[str, bytes]:
+    """Return the official files by name: `<fold>.json` and context_articles.json.
+
+    Raises ValueError naming the question for a false offset, a bad question or an answer of
+    unknown type among the rows collected here.
+    """
+    return {name: b"".join(chunks) for name, chunks in streams(dataset)}
+
+
+def streams(dataset: Dataset) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield each official file's name with its bytes in pieces, to be consumed in this order."""
+    for fold, passages in dataset.folds.items():
+        yield f"{fold}.json", _listed(passages)
+    if dataset.articles is not None:
+        yield ARTICLES_FILE, _keyed(dataset.articles)
+
+
+def import_(files: Mapping[str, bytes]) -> Dataset:
+    """Return the dataset of official files, given by name; export(import_(x)) equals x as data.
+
+    A file's fold is the word train, dev or test in its name. Raises LayoutError naming the file.
+    """
+    folds: dict[str, tuple[Passage, ...]] = {}
+    articles: tuple[Article, ...] | None = None
+    for name, content in files.items():
+        if PurePath(name).name == ARTICLES_FILE:
+            articles = read_articles(name, content)
+            continue
+        fold = fold_of(name)
+        if fold in folds:
+            raise LayoutError(f"{name}: there is a file for {fold} already; give one per fold.")
+        folds[fold] = read_passages(name, content)
+    return Dataset(folds, articles)
+
+
+def fold_of(name: str) -> str:
+    """Return the fold that a file's name says; raises LayoutError when it says none."""
+    words = PurePath(name).stem.lower().replace("-", "_").replace(".", "_").split("_")
+    for fold in FOLDS:
+        if fold in words:
+            return fold
+    raise LayoutError(
+        f"{name}: which fold is it? Name it train.json, dev.json, test.json or {ARTICLES_FILE}."
+    )
+
+
+def passage_json(passage: Passage) -> dict[str, Any]:
+    """Return a passage with its questions as the official file has it."""
+    questions = [question_json(question, passage) for question in passage.questions]
+    if passage.imported is not None:
+        kept = dict(passage.imported)
+        return {**kept, "questions": questions} if questions or "questions" in kept else kept
+    return {
+        "pid": passage.pid,
+        "questions": questions,
+        "links": [
+            {"indices": [link.start, link.end], "target": link.target} for link in passage.links
+        ],
+        "text": passage.text,
+        "title": passage.title,
+    }
+
+
+def question_json(question: Question, passage: Passage) -> dict[str, Any]:
+    """Return a question as the official file has it; an imported one exactly as it came.
+
+    Raises ValueError for what export() refuses.
+    """
+    if question.imported is not None:
+        return dict(question.imported)
+    for span in (*question.evidence, *question.answer.spans):
+        _check(span, question, passage)
+    return {
+        "answer": answer_json(question.answer, question.qid),
+        "question": question.text,
+        "question_links": list(question.question_links),
+        "qid": question.qid,
+        "context": [
+            {
+                "passage": span.passage,
+                "text": _as_read(span),
+                "indices": [span.start, span.end],
+            }
+            for span in question.evidence
+        ],
+    }
+
+
+def answer_json(answer: Answer, qid: str | None) -> dict[str, Any]:
+    """Return an answer as the official file has it; raises ValueError naming `qid`."""
+    if answer.type == "span":
+        spans = [
+            {
+                "start": span.start,
+                "end": span.end,
+                "text": _as_read(span),
+                "passage": span.passage.lower(),
+            }
+            for span in answer.spans
+        ]
+        return {"type": "span", "answer_spans": spans}
+    if answer.type == "value":
+        return {"type": "value", "answer_value": answer.value, "answer_unit": answer.unit}
+    if answer.type == "binary":
+        return {"type": "binary", "answer_value": answer.value}
+    if answer.type == "none":
+        return {"type": "none"}
+    raise ValueError(f"Question {qid} has the answer type {answer.type!r}: drop it before export.")
+
+
+def _check(span: Span, question: Question, passage: Passage) -> None:
+    """Raise ValueError unless the span's offsets are true, where its text is at hand."""
+    texts = {MAIN: passage.text, QUESTION: question.text}
+    text = texts.get(span.passage)
+    if text is not None and text[span.start : span.end] != span.text:
+        raise ValueError(
+            f"Question {question.qid}: {span.start}:{span.end} of the {span.passage} text is not "
+            f"{span.text!r}. Mark the span again; offsets are half-open, in code points."
+        )
+
+
+def _as_read(span: Span) -> str:
+    """Return the span's text as it stands in the released text it is taken from."""
+    return span.text if span.passage in (MAIN, QUESTION) else readable(span.text)
+
+
+def _listed(passages: Iterable[Passage]) -> Iterator[bytes]:
+    """Yield a JSON list of passages, one a line."""
+    yield b"["
+    for index, passage in enumerate(passages):
+        yield (b",\n" if index else b"\n") + _json(passage_json(passage))
+    yield b"\n]\n"
+
+
+def _keyed(articles: Iterable[Article]) -> Iterator[bytes]:
+    """Yield a JSON object from lower-case title to marked-up text, one article a line.
+
+    The later of two titles that differ in case alone keeps its case as its key: readers look
+    for the exact title first. Raises ValueError where that is no way out.
+    """
+    used: set[str] = set()
+    yield b"{"
+    for article in articles:
+        key = article.title if article.imported is not None else article.title.lower()
+        key = article.title if key in used else key
+        if key in used:
+            raise ValueError(f"There are two articles {article.title!r}: give each one once.")
+        markup = article.imported
+        if markup is None:
+            markup = to_markup(article.text, article.links)
+        yield (b",\n" if used else b"\n") + _json(key) + b": " + _json(markup)
+        used.add(key)
+    yield b"\n}\n"
+
+
+def _json(value: Any) -> bytes:
+    """Return `value` as UTF-8 JSON."""
+    return json.dumps(value, ensure_ascii=False).encode()

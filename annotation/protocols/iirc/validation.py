@@ -1,0 +1,119 @@
+"""When an answer counts: agreement between annotators, by fold (IIRC 2.3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotation.agreement.majority import agreeing_groups, largest_group
+from annotation.agreement.verdict import Outcome, Verdict
+from annotation.metrics.drop import answer_strings, exact_match, normalise
+from annotation.protocols.iirc.conversion import drop_answer
+
+if TYPE_CHECKING:
+    from annotation.protocols.iirc.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One annotator's answer.
+
+    type: span, value, binary, none or bad; spans: the texts of a span answer; value, unit: the
+    number and its unit as typed; yes_no: "yes" or "no" of a binary answer.
+    """
+
+    type: str
+    spans: tuple[str, ...] = ()
+    value: str = ""
+    unit: str = ""
+    yes_no: str = ""
+
+    @classmethod
+    def of(cls, vote: "Vote | Mapping[str, Any]") -> "Vote":
+        """Return the vote that a mapping with some of the fields' names stands for."""
+        if isinstance(vote, Vote):
+            return vote
+        given = {key: vote[key] for key in cls.__dataclass_fields__ if vote.get(key) is not None}
+        return cls(**{**given, "spans": tuple(given.get("spans", ()))})
+
+    def strings(self) -> tuple[str, ...]:
+        """Return the answer as the official scorer sees it; raises LayoutError for bad ones."""
+        answer = drop_answer(
+            {
+                "type": self.type,
+                "answer_spans": [{"text": span} for span in self.spans],
+                "answer_value": self.yes_no if self.type == "binary" else self.value,
+            }
+        )
+        if answer is None:
+            raise ValueError("A bad question has no answer: leave such votes out first.")
+        return answer_strings(answer)[0]
+
+
+def verdict(
+    votes: Sequence[Vote | Mapping[str, Any]], parameters: "Parameters", fold: str
+) -> Verdict:
+    """Return whether a question is kept, and which vote is released.
+
+    votes: one per annotator, in submission order. parameters: read are
+    answer.redundancy.<fold>, agreement.min_agreeing and agreement.max_bad. With a redundancy of
+    one a vote agrees with itself and one *bad* is enough to drop (IIRC 2.3; the rule for bad
+    votes is ours).
+    """
+    redundancy = getattr(parameters.answer.redundancy, fold)
+    if len(votes) < redundancy:
+        return _waiting(len(votes), redundancy)
+    cast = [Vote.of(vote) for vote in votes]
+    answered = [index for index, vote in enumerate(cast) if vote.type != "bad"]
+    n_bad = len(cast) - len(answered)
+    if n_bad > min(parameters.agreement.max_bad, redundancy - 1):
+        return _bad(n_bad, len(cast))
+    groups = agreeing_groups([cast[index] for index in answered], agree)
+    agreeing = tuple(answered[index] for index in largest_group(groups))
+    if len(agreeing) < min(parameters.agreement.min_agreeing, redundancy):
+        return _disagreement(n_bad, len(cast))
+    return _agreed(agreeing, len(cast))
+
+
+def agree(one: Vote, other: Vote) -> bool:
+    """Return whether two answers are the same: type, official exact match, unit of a value."""
+    if one.type != other.type:
+        return False
+    if one.type == "value" and normalise(one.unit) != normalise(other.unit):
+        return False
+    return exact_match(one.strings(), other.strings()) == 1.0
+
+
+def _waiting(n_votes: int, redundancy: int) -> Verdict:
+    """Return the verdict on a question with votes still to come."""
+    sentence = f"{n_votes} of {redundancy} annotators have answered so far."
+    return Verdict(Outcome.WAITING, "waiting_for_votes", sentence)
+
+
+def _bad(n_bad: int, n_votes: int) -> Verdict:
+    """Return the verdict on a question that too many annotators called bad."""
+    sentence = f"{n_bad} of {n_votes} annotators marked the question as bad."
+    return Verdict(Outcome.DROPPED, "marked_bad", sentence)
+
+
+def _disagreement(n_bad: int, n_votes: int) -> Verdict:
+    """Return the verdict on a question without enough equal answers."""
+    if n_bad:
+        sentence = (
+            f"{n_bad} of {n_votes} annotators marked the question as bad, "
+            "and the others did not agree on an answer."
+        )
+        return Verdict(Outcome.DROPPED, "no_agreement_beside_bad", sentence)
+    sentence = f"The {n_votes} annotators did not agree on an answer."
+    return Verdict(Outcome.DROPPED, "no_agreement", sentence)
+
+
+def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Verdict:
+    """Return the verdict that releases the agreeing answer which was submitted first."""
+    if n_votes == 1:
+        sentence = "The only annotator asked answered it."
+        return Verdict(Outcome.KEPT, "single_annotator", sentence, agreeing[0], agreeing)
+    sentence = (
+        f"{len(agreeing)} of {n_votes} annotators gave the same answer; "
+        "the one submitted first is released."
+    )
+    return Verdict(Outcome.KEPT, "agreed", sentence, agreeing[0], agreeing)
