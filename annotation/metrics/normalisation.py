@@ -1,4 +1,4 @@
-"""The answer normalisation that the SQuAD scorers share with HotpotQA's and QuAC's."""
+"""The answer normalisation of the SQuAD scripts, which other official scorers share."""
 
 import re
 import string

@@ -1,0 +1,33 @@
+"""What a protocol's scoring part hands to the `score` command, and how it refuses."""
+
+from pathlib import Path
+from typing import TypedDict
+
+
+class ScoreError(ValueError):
+    """Files cannot be scored; the message is one line that names the file and what to do."""
+
+
+class Result(TypedDict):
+    """The scores of one predictions file.
+
+    official: the official script's own keys on its own scale, unrounded; groups: the same keys
+    by group where a breakdown was asked for; columns, rows: the table a person reads, the whole
+    first; notes: sentences below it.
+    """
+
+    official: dict[str, float]
+    groups: dict[str, dict[str, float]]
+    columns: list[str]
+    rows: list[list[str]]
+    notes: list[str]
+
+
+def read_file(path: Path) -> bytes:
+    """Return the file's content; raises ScoreError naming it when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ScoreError(f"{path}: there is no such file; check the path.") from None
+    except OSError as error:
+        raise ScoreError(f"{path}: it cannot be read ({error.strerror}); give a file.") from None
