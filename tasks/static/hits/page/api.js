@@ -1,0 +1,28 @@
+/** JSON over POST with the page's token; no cookies. */
+
+export class Api {
+  constructor(urls, token) {
+    Object.assign(this, { urls, token });
+  }
+
+  /** Returns {status, body}; rejects only when no answer came. */
+  async post(name, payload, { keepalive = false, timeoutSeconds = 30 } = {}) {
+    const body = JSON.stringify(payload);
+    const response = await fetch(this.urls[name], {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}` },
+      body,
+      credentials: "omit",
+      // Browsers refuse to keep more than 64 kB alive after the page has gone.
+      keepalive: keepalive && body.length < 20000,
+      signal: keepalive ? undefined : AbortSignal.timeout(timeoutSeconds * 1000),
+    });
+    let answer = {};
+    try {
+      answer = await response.json();
+    } catch {
+      // A proxy's error page is not JSON; its status still counts.
+    }
+    return { status: response.status, body: answer };
+  }
+}

@@ -1,0 +1,93 @@
+/** The page's own dialogs: instructions, report, return; opened and closed in one way. */
+
+export class Dialogs {
+  constructor() {
+    this.byName = new Map();
+    for (const dialog of document.querySelectorAll("dialog[data-dialog]")) {
+      this.byName.set(dialog.dataset.dialog, dialog);
+      dialog.addEventListener("click", (event) => {
+        const outside = event.target === dialog && !inside(dialog, event);
+        if (outside || event.target.closest("[data-action=close]")) dialog.close();
+      });
+    }
+  }
+
+  get(name) {
+    return this.byName.get(name);
+  }
+
+  open(name) {
+    const dialog = this.get(name);
+    if (!dialog || dialog.open) return dialog;
+    document.querySelector("[data-menu]:popover-open")?.hidePopover();
+    dialog.showModal();
+    dialog.querySelector("h2")?.focus();
+    return dialog;
+  }
+}
+
+function inside(dialog, { clientX, clientY }) {
+  const box = dialog.getBoundingClientRect();
+  return clientX >= box.left && clientX <= box.right && clientY >= box.top && clientY <= box.bottom;
+}
+
+/** Instructions: open by themselves once per version, or always when asked for. */
+export function showInstructions({ dialogs, state, api, preview }) {
+  const dialog = dialogs.get("instructions");
+  const { version, seen } = state.instructions;
+  if (preview) return;
+  if (!seen || state.preferences.instructions_open) dialogs.open("instructions");
+  if (seen) return;
+  dialog.addEventListener("close", () => {
+    api.post("instructions_seen", { version }).catch(() => {
+      // They open again next time: better twice than never.
+    });
+  }, { once: true });
+}
+
+/** Report a problem with this HIT to the requester. */
+export function listenToReports({ dialogs, api }) {
+  const dialog = dialogs.get("report");
+  const words = dialog.querySelector("[data-report-text]");
+  const note = dialog.querySelector("[data-report-note]");
+  const send = dialog.querySelector("[data-action=send-report]");
+  dialog.querySelector("form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (send.disabled) return;
+    if (!words.value.trim()) {
+      note.textContent = "Write in a few words what is wrong, then press Send.";
+      words.focus();
+      return;
+    }
+    send.disabled = true;
+    note.textContent = "Sending…";
+    try {
+      const { status, body } = await api.post("problem", { message: words.value });
+      note.textContent = body.message ?? (status === 200 ? "Sent. Thank you." : "Not sent: the server refused it. Press Send again.");
+      if (status === 200) words.value = "";
+    } catch {
+      note.textContent = "Not sent: the server could not be reached. Your words are kept; press Send again.";
+    }
+    send.disabled = false;
+  });
+}
+
+/** Return the HIT: save first, then let the marketplace's page around us do it. */
+export function listenToReturn({ dialogs, draft }) {
+  const dialog = dialogs.get("return");
+  const note = dialog.querySelector("[data-return-note]");
+  const button = dialog.querySelector("[data-action=confirm-return]");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    note.textContent = "Saving what you have written…";
+    const saved = await draft.save();
+    if (!saved && !draft.stopped) {
+      note.textContent = "Not returned: what you have written could not be saved. Check your connection and press Return again.";
+      button.disabled = false;
+      return;
+    }
+    note.textContent = "Saved. The marketplace takes it from here; if nothing happens, use its own Return button.";
+    window.parent.postMessage({ collector: "return" }, "*");
+    button.disabled = false;
+  });
+}

@@ -1,0 +1,139 @@
+/** Saves the work to the server as it is written, and brings back the live checks. */
+
+const pauseSeconds = 1;
+const longestWaitSeconds = 6;
+
+export class Draft {
+  /** collect() returns {data, ui, refs}; on: {state(name, text), checked(answer, refs),
+      conflict(body), ended(message)}. */
+  constructor({ api, version, collect, on }) {
+    Object.assign(this, { api, version, collect, on });
+    this.dirty = false;
+    this.saving = null;
+    this.failures = 0;
+    this.stopped = false;
+    window.addEventListener("online", () => this.dirty && this.save());
+    window.addEventListener("pagehide", () => this.leave());
+    document.addEventListener("visibilitychange", () => document.hidden && this.leave());
+  }
+
+  /** Something changed: save soon, when the hand rests. */
+  touch() {
+    if (this.stopped) return;
+    this.dirty = true;
+    this.since ??= Date.now();
+    const waited = (Date.now() - this.since) / 1000;
+    const delay = Math.max(0, Math.min(pauseSeconds, longestWaitSeconds - waited));
+    this.#schedule(delay);
+  }
+
+  #schedule(seconds) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save(), seconds * 1000);
+  }
+
+  /** Save now; resolves to true when everything on the page is on the server. */
+  async save() {
+    if (this.stopped) return false;
+    if (this.saving) {
+      await this.saving;
+      return this.dirty ? this.save() : true;
+    }
+    clearTimeout(this.timer);
+    this.saving = this.#send();
+    try {
+      return await this.saving;
+    } finally {
+      this.saving = null;
+      if (this.dirty && !this.failures && !this.stopped) this.#schedule(pauseSeconds);
+    }
+  }
+
+  async #send() {
+    const { data, ui, refs } = this.collect();
+    this.dirty = false;
+    this.since = null;
+    this.on.state("saving", "Saving…");
+    let answer;
+    try {
+      answer = await this.api.post("draft", { version: this.version, draft: { data, ui } });
+    } catch {
+      return this.#failed();
+    }
+    return this.#answered(answer, refs);
+  }
+
+  #answered({ status, body }, refs) {
+    if (status === 200) {
+      this.failures = 0;
+      this.version = body.version ?? this.version;
+      this.on.state("saved", `Saved ${clockTime(body.saved_at)}`);
+      this.on.checked(body, refs);
+      return true;
+    }
+    if (status === 409) {
+      this.stopped = true;
+      this.dirty = true;
+      this.on.state("waiting", "Not saved: open in two tabs");
+      this.on.conflict(body);
+      return false;
+    }
+    if (status === 401 || status === 403 || status === 410) {
+      this.stopped = true;
+      this.on.state("ended", "Closed: not saving");
+      this.on.ended(body.message ?? "This HIT is closed.");
+      return false;
+    }
+    if (status === 400 || status === 413 || status === 422) {
+      this.dirty = true;
+      this.failures = 1;
+      this.on.state("failed", "Not saved: see advice");
+      this.on.checked({ problems: body.problems ?? [{ index: null, field: null, message: body.message ?? "The server could not read this draft." }], hints: [] }, refs);
+      return false;
+    }
+    return this.#failed();
+  }
+
+  #failed() {
+    this.dirty = true;
+    this.failures += 1;
+    this.on.state("failed", "Not saved — retrying");
+    this.#schedule(Math.min(30, 2 ** this.failures));
+    return false;
+  }
+
+  /** Go on after a conflict with this page's work over the other tab's version. */
+  resume(version) {
+    this.version = version;
+    this.stopped = false;
+    this.dirty = true;
+    return this.save();
+  }
+
+  /** The page may vanish: send what is unsaved without waiting for the answer. */
+  leave() {
+    if (!this.dirty || this.stopped) return;
+    const { data, ui } = this.collect();
+    clearTimeout(this.timer);
+    this.api.post("draft", { version: this.version, draft: { data, ui } }, { keepalive: true })
+      .then(({ status, body }) => {
+        if (status === 200) {
+          this.version = body.version ?? this.version;
+          this.dirty = false;
+          this.on.state("saved", `Saved ${clockTime(body.saved_at)}`);
+        }
+      })
+      .catch(() => this.#failed());
+  }
+
+  stop() {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+}
+
+/** saved_at as seconds since 1970 or as ISO 8601; returns the hour and minute here. */
+function clockTime(savedAt) {
+  const moment = typeof savedAt === "number" ? new Date(savedAt * 1000) : new Date(savedAt ?? Date.now());
+  return moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+}

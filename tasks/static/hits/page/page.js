@@ -1,0 +1,184 @@
+/** The page around the widgets: token, draft, clock, undo, submission, dialogs, keys. */
+
+import { Announcer } from "./announcer.js";
+import { Api } from "./api.js";
+import { Clock } from "./clock.js";
+import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./dialogs.js";
+import { Draft } from "./draft.js";
+import { History } from "./history.js";
+import { Keys } from "./keys.js";
+import { Messages } from "./messages.js";
+import { Preferences } from "./preferences.js";
+import { tone } from "./sound.js";
+import { Submission } from "./submission.js";
+
+const find = (selector) => document.querySelector(selector);
+
+/** What the server put into the page. */
+export function readState() {
+  return JSON.parse(document.getElementById("page-state").textContent);
+}
+
+export class Page {
+  /** kind: {collect(), restore(draft), show(), name(ref), go(ref, field), checked()};
+      collect() returns {data, ui, refs}. */
+  constructor(state, kind) {
+    Object.assign(this, { state, kind });
+    this.preview = state.mode === "preview";
+    this.api = new Api(state.urls, state.token);
+    this.announcer = new Announcer(find("[data-announcer]"));
+    this.history = new History({ button: find("[data-action=undo]"), announcer: this.announcer });
+    this.dialogs = new Dialogs();
+    this.keys = new Keys();
+    this.messages = new Messages({
+      element: find("[data-messages]"),
+      panel: find("[data-problems]"),
+      on: { go: (ref, field) => kind.go(ref, field) },
+    });
+    this.preferences = new Preferences({
+      dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api, preview: this.preview,
+    });
+  }
+
+  /** Start, once the widgets stand. */
+  start() {
+    this.#listen();
+    if (this.preview) return this.#disable();
+    this.#startDraft();
+    this.#startSubmission();
+    this.#startClock();
+    listenToReports(this);
+    listenToReturn(this);
+    showInstructions(this);
+    if (this.state.draft) this.draft.touch();
+  }
+
+  /** The work changed: save soon. */
+  touch() {
+    this.draft?.touch();
+  }
+
+  progress(text, done, all) {
+    find("[data-progress-text]").textContent = text;
+    const bar = find("[data-progress-bar]");
+    bar.max = all;
+    bar.value = Math.min(done, all);
+  }
+
+  /** There is exactly one primary button; which one depends on what comes next. */
+  primary(button) {
+    for (const other of document.querySelectorAll(".button.primary")) {
+      if (other !== button) other.classList.remove("primary");
+    }
+    button?.classList.add("primary");
+  }
+
+  #listen() {
+    for (const name of ["instructions", "preferences", "report", "return"]) {
+      for (const button of document.querySelectorAll(`[data-action=${name}]`)) {
+        button.addEventListener("click", () => this.dialogs.open(name));
+      }
+    }
+    const open = () => this.dialogs.open("instructions");
+    this.keys.on("?", open).on("h", open).chord("z", () => this.history.undo());
+  }
+
+  #disable() {
+    document.body.classList.add("is-preview");
+    for (const control of document.querySelectorAll(".work button:not([data-item]), .work input, .work textarea")) {
+      control.disabled = true;
+    }
+  }
+
+  #startDraft() {
+    this.draft = new Draft({
+      api: this.api,
+      version: this.state.draft_version,
+      collect: () => this.kind.collect(),
+      on: {
+        state: (name, text) => this.#saveState(name, text),
+        checked: (answer, refs) => {
+          this.messages.receive(answer, refs);
+          this.kind.checked();
+        },
+        conflict: (body) => this.#conflict(body),
+        ended: (message) => this.#ended(message),
+      },
+    });
+    this.#saveState("saved", this.state.draft ? "Saved" : "Saves as you write");
+  }
+
+  #saveState(name, text) {
+    const element = find("[data-save-state]");
+    if (name === "failed" && element.dataset.saveState !== "failed") this.announcer.say(text);
+    element.dataset.saveState = name;
+    element.textContent = text;
+  }
+
+  #conflict(body) {
+    const dialog = this.dialogs.open("conflict");
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    if (body.message) dialog.querySelector("[data-conflict-text]").textContent = body.message;
+    dialog.querySelector("[data-action=keep-mine]").onclick = () => {
+      dialog.close();
+      this.draft.resume(body.version);
+    };
+    dialog.querySelector("[data-action=take-theirs]").onclick = () => {
+      dialog.close();
+      this.history.clear();
+      this.kind.restore(body.draft);
+      this.draft.resume(body.version);
+    };
+  }
+
+  #ended(message) {
+    const dialog = this.dialogs.open("ended");
+    dialog.querySelector("[data-ended-text]").textContent = message;
+  }
+
+  #startSubmission() {
+    const button = find("[data-action=submit]");
+    this.submission = new Submission({
+      api: this.api,
+      draft: this.draft,
+      collect: () => this.kind.collect(),
+      on: {
+        busy: (busy) => {
+          button.setAttribute("aria-disabled", String(busy));
+          button.textContent = busy ? "Submitting…" : "Submit";
+        },
+        problems: (problems, refs) => {
+          this.messages.receive({ problems }, refs);
+          this.messages.refuse(problems, refs, (ref) => this.kind.name(ref));
+          this.kind.checked();
+        },
+        message: (sentence) => this.messages.tell(sentence),
+        done: () => this.announcer.say("Submitted"),
+      },
+    });
+    button.addEventListener("click", () => this.submission.press());
+  }
+
+  #startClock() {
+    const { state, api, announcer } = this;
+    const button = find("[data-action=extend]");
+    this.clock = new Clock({
+      element: find("[data-clock]"), button, announcer,
+      serverNow: state.server_now, expiresAt: state.expires_at, canExtend: state.can_extend,
+      on: {
+        loud: () => this.preferences.values.sounds && tone(),
+        over: () => this.messages.tell("Time is up, and your work is saved. Submit now: it is accepted while your place is free."),
+      },
+    });
+    button.addEventListener("click", async () => {
+      try {
+        const { status, body } = await api.post("extend", {});
+        if (status === 200) this.clock.extend(body.expires_at);
+        announcer.say(status === 200 ? "You have more time." : body.message ?? "No more time could be given.");
+        if (status !== 200) this.messages.tell(body.message ?? "No more time could be given. Your work is saved as you write.");
+      } catch {
+        this.messages.tell("No more time yet: the server could not be reached. Press Ask for more time again.");
+      }
+    });
+  }
+}

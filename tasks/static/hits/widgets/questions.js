@@ -1,0 +1,76 @@
+/** A list of questions in fixed slots, so that nothing moves when one is added. */
+
+export class Questions {
+  /** places: how many slots; on: {open(index), remove(index) or nothing}. */
+  constructor(root, places, on) {
+    this.list = root.querySelector("[data-slots]");
+    this.removable = Boolean(on.remove);
+    for (let index = 0; index < places; index += 1) this.list.append(this.#slot(index));
+    this.list.addEventListener("click", (event) => {
+      const slot = event.target.closest("[data-slot]");
+      if (!slot) return;
+      const index = Number(slot.dataset.slot);
+      if (event.target.closest("[data-action=remove]")) on.remove(index);
+      else if (event.target.closest("[data-action=open]")) on.open(index);
+    });
+  }
+
+  #slot(index) {
+    const item = document.createElement("li");
+    item.className = "slot";
+    item.dataset.slot = index;
+    const open = document.createElement("button");
+    open.type = "button";
+    open.className = "slot-open";
+    open.dataset.action = "open";
+    for (const name of ["number", "words", "mark"]) {
+      const part = document.createElement(name === "words" ? "bdi" : "span");
+      part.className = `slot-${name}`;
+      open.append(part);
+    }
+    item.append(open);
+    if (this.removable) item.append(this.#cross(index));
+    return item;
+  }
+
+  #cross(index) {
+    const cross = document.createElement("button");
+    cross.type = "button";
+    cross.className = "slot-remove";
+    cross.dataset.action = "remove";
+    cross.textContent = "×";
+    cross.setAttribute("aria-label", `Delete question ${index + 1}`);
+    return cross;
+  }
+
+  /** entries: one for each filled slot: {words, place, state: "done"|"open"|"wrong"|"", lang};
+      current: the index that is being worked on. */
+  show(entries, current) {
+    [...this.list.children].forEach((slot, index) => {
+      const entry = entries[index];
+      const open = slot.querySelector(".slot-open");
+      const usable = Boolean(entry) || index === entries.length;
+      slot.dataset.state = entry?.state ?? "empty";
+      slot.toggleAttribute("data-current", index === current);
+      if (index === current) open.setAttribute("aria-current", "true");
+      else open.removeAttribute("aria-current");
+      open.disabled = !usable;
+      open.querySelector(".slot-number").textContent = index + 1;
+      const words = open.querySelector(".slot-words");
+      words.textContent = entry?.words || (index === current ? "Writing…" : "");
+      if (entry?.lang) words.lang = entry.lang;
+      open.querySelector(".slot-mark").textContent = entry?.place ?? "";
+      open.setAttribute("aria-label", label(index, entry));
+      open.title = entry?.words ?? "";
+      slot.querySelector(".slot-remove")?.toggleAttribute("data-vacant", !entry);
+    });
+  }
+}
+
+const states = { done: "complete", open: "not complete yet", wrong: "something to mend" };
+
+function label(index, entry) {
+  if (!entry) return `Question ${index + 1}: empty`;
+  const state = states[entry.state] ? `, ${states[entry.state]}` : "";
+  return `Question ${index + 1}${entry.about ? `, ${entry.about}` : ""}${state}: ${entry.words || "no words yet"}`;
+}

@@ -1,0 +1,23 @@
+/** The title a link leads to, shown over the text while one points at it. */
+
+export class Tip {
+  constructor() {
+    this.element = document.createElement("div");
+    this.element.className = "tip";
+    this.element.hidden = true;
+    this.element.setAttribute("aria-hidden", "true");
+    document.body.append(this.element);
+    document.addEventListener("scroll", () => this.show(null), { passive: true });
+  }
+
+  show(title, near) {
+    this.element.hidden = !title || !near;
+    if (this.element.hidden) return;
+    this.element.textContent = `→ ${title}`;
+    const [line] = near.getClientRects();
+    const width = this.element.offsetWidth;
+    const left = Math.max(8, Math.min(line.left, document.documentElement.clientWidth - width - 8));
+    this.element.style.left = `${left}px`;
+    this.element.style.top = `${line.top - this.element.offsetHeight - 4}px`;
+  }
+}
