@@ -63,12 +63,13 @@ class StageTable(Table):
     auto_approval_days: int = Field(ge=1, le=5)
     items_from: str
     items_per_hit: int = Field(ge=1)
+    places_at_once: int = Field(ge=1)
     redundancy: Redundancy
     requires: str = ""
     qualifies: bool = False
     # What a requester may still change once workers have begun: it does not decide the data.
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
-        {"reward_cents", "lifetime_days", "title", "description", "keywords"}
+        {"reward_cents", "lifetime_days", "places_at_once", "title", "description", "keywords"}
     )
 
 

@@ -142,6 +142,15 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# How often the jobs look; rows say what is to do, so a look too many costs little.
+LOOK_SECONDS = 2.0 if CELERY_BROKER_URL == "memory://" else 15.0
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": task, "schedule": LOOK_SECONDS, "options": {"expires": LOOK_SECONDS}}
+    for name, task in {
+        "tend": "tasks.jobs.tend_all",
+        "believe": "annotation.jobs.believe_all",
+    }.items()
+}
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -1,1 +1,7 @@
 """The rows of what we believe and release."""
+
+from annotation.models.placement import Placement
+from annotation.models.release import Release
+from annotation.models.verdict import Override, Verdict
+
+__all__ = ["Override", "Placement", "Release", "Verdict"]

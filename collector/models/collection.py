@@ -25,7 +25,8 @@ class Collection(models.Model):
     """Parameters are resolved once, at creation; money is kept in whole cents.
 
     `reserved_cents` is held for places that someone can still earn, `spent_cents` is owed or
-    paid; together they never exceed `budget_cents`.
+    paid; together they never exceed `budget_cents`. `tended_until` is until when one job has the
+    collection to itself.
     """
 
     slug = models.SlugField(unique=True, max_length=80)
@@ -47,6 +48,7 @@ class Collection(models.Model):
     spent_cents = models.BigIntegerField(default=0)
     pseudonym_key = models.CharField(max_length=64, default=new_pseudonym_key)
     created_at = models.DateTimeField()
+    tended_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from django.db import transaction
@@ -92,7 +93,10 @@ def _store(
     ]
     planned = Counter(collection.seeds.exclude(fold="").values_list("fold", flat=True))
     rng = random.Random(f"{collection.seed}:folds:{first}")
-    folds = protocol.part("splits").plan(main, parameters, rng, planned=planned)
+    splits = protocol.part("splits")
+    folds = splits.plan(
+        main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, splits)
+    )
     rows = Seed.objects.bulk_create(
         Seed(
             collection=collection,
@@ -110,3 +114,14 @@ def _store(
         for position, paragraph in enumerate(candidate.paragraphs)
     )
     return dict(Counter(row.fold for row in rows if row.fold))
+
+
+def _folds_of_texts(collection: Collection, splits: ModuleType) -> dict[str, str]:
+    """Return the fold of every text that has one, so that duplicates never straddle folds."""
+    planned = SeedParagraph.objects.filter(seed__collection=collection, position=0).exclude(
+        seed__fold=""
+    )
+    return {
+        splits.text_key(text): fold
+        for text, fold in planned.values_list("paragraph__text", "seed__fold")
+    }

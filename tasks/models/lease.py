@@ -18,7 +18,10 @@ class LeaseState(models.TextChoices):
 
 
 class Lease(models.Model):
-    """The text versions it names are what the worker was shown."""
+    """The text versions it names are what the worker was shown.
+
+    `compensated` tells that a lease that ran out of time was looked at, and paid what was due.
+    """
 
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="leases")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="leases")
@@ -32,6 +35,7 @@ class Lease(models.Model):
     draft_version = models.PositiveIntegerField(default=0)
     draft_saved_at = models.DateTimeField(null=True, blank=True)
     active_seconds = models.PositiveIntegerField(default=0)
+    compensated = models.BooleanField(default=False)
     instructions = models.ForeignKey(
         "collector.CollectionText", models.PROTECT, null=True, related_name="+"
     )

@@ -11,10 +11,14 @@ def new_worker_id() -> str:
 
 
 class Worker(models.Model):
-    """Who did the work, everywhere but in the identity table; preferences hold for all HITs."""
+    """Who did the work, everywhere but in the identity table; preferences hold for all HITs.
+
+    `synthetic` marks a simulated worker: everything it makes is marked in every release.
+    """
 
     id = models.CharField(primary_key=True, max_length=17, default=new_worker_id)
     preferences = models.JSONField(default=dict)
+    synthetic = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

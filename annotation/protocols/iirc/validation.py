@@ -117,3 +117,14 @@ def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Verdict:
         "the one submitted first is released."
     )
     return Verdict(Outcome.KEPT, "agreed", sentence, agreeing[0], agreeing)
+
+
+def vote(type: str, payload: Mapping[str, Any]) -> Vote:
+    """Return the vote that a stored answer casts."""
+    return Vote(
+        type=type,
+        spans=tuple(span["text"] for span in payload.get("spans") or ()),
+        value=payload.get("value") or "",
+        unit=payload.get("unit") or "",
+        yes_no=payload.get("yes_no") or "",
+    )

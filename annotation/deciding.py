@@ -1,0 +1,85 @@
+"""Turns votes into verdicts: finds questions with enough answers and asks the protocol."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q
+
+from annotation.agreement.verdict import Outcome
+from annotation.models import Verdict
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.protocol import find
+from tasks.models import Answer, Question
+
+CHUNK = 500
+
+
+def decide_collection(collection: Collection, now: datetime) -> int:
+    """Return how many verdicts were made or changed; safe to run twice.
+
+    A verdict follows the votes in submission order; one that a requester overrode is left alone.
+    Votes of a later reading (human performance) are not counted.
+    """
+    parameters = parameters_of(collection)
+    validation = find(collection.protocol).part("validation")
+    changed = 0
+    for stage_name, source_name in voting_stages(parameters).items():
+        votes = Count("answers", filter=Q(answers__stage__name=stage_name))
+        asked = (
+            Question.objects.filter(stage__collection=collection, stage__name=source_name)
+            .annotate(votes=votes)
+            .filter(votes__gt=0)
+            .filter(Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")))
+            .exclude(verdict__overridden=True)
+            .order_by("id")
+        )
+        for question in asked.select_related("seed").iterator(CHUNK):
+            changed += _decide(question, stage_name, validation, parameters, now)
+    return changed
+
+
+def voting_stages(parameters: Any) -> dict[str, str]:
+    """Return the name of each stage whose answers are votes, with the stage that asked."""
+    stages = parameters.stages()
+    return {
+        name: table.items_from
+        for name, table in stages.items()
+        if table.kind == "answer"
+        and not table.qualifies
+        and table.items_from in stages
+        and stages[table.items_from].kind == "question"
+    }
+
+
+def votes_on(question: Question, stage_name: str) -> list[Answer]:
+    """Return the question's votes, one per annotator, in submission order."""
+    return list(
+        question.answers.filter(stage__name=stage_name)
+        .select_related("submission")
+        .order_by("submission__received_at", "submission_id")
+    )
+
+
+def _decide(
+    question: Question, stage_name: str, validation: Any, parameters: Any, now: datetime
+) -> int:
+    answers = votes_on(question, stage_name)
+    votes = [validation.vote(answer.type, answer.payload) for answer in answers]
+    found = validation.verdict(votes, parameters, question.seed.fold or "train")
+    chosen = answers[found.chosen] if found.chosen is not None else None
+    with transaction.atomic():
+        Verdict.objects.update_or_create(
+            question=question,
+            defaults={
+                "outcome": str(found.outcome),
+                "reason": found.reason,
+                "sentence": found.sentence,
+                "chosen": chosen if found.outcome == Outcome.KEPT else None,
+                "agreeing": [answers[index].pk for index in found.agreeing],
+                "n_votes": len(answers),
+                "decided_at": now,
+            },
+        )
+    return 1

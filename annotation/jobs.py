@@ -1,0 +1,23 @@
+"""What Celery runs for the requester's side: look now, and find the work in rows."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from annotation.deciding import decide_collection
+from annotation.second_reading import sample_questions
+from collector.models import Collection, CollectionState
+
+
+@shared_task
+def believe(collection_id: int) -> None:
+    """Decide what has enough votes, and sample for the second reading what is decided."""
+    collection = Collection.objects.get(pk=collection_id)
+    decide_collection(collection, timezone.now())
+    sample_questions(collection)
+
+
+@shared_task
+def believe_all() -> None:
+    """Look after every collection that hands out work."""
+    for collection in Collection.objects.filter(state=CollectionState.COLLECTING):
+        believe.delay(collection.pk)

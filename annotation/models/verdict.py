@@ -1,0 +1,65 @@
+"""What we believe of a question after agreement and review."""
+
+from django.db import models
+from django.db.models import Q
+
+OUTCOMES = [
+    ("kept", "In the dataset"),
+    ("dropped", "Left out"),
+    ("waiting", "Waiting for answers"),
+]
+
+
+class Verdict(models.Model):
+    """One per question; nothing here ever touches a payment.
+
+    `reason` is the protocol's word, `sentence` says it to a requester, `agreeing` lists the ids
+    of the answers that agree with the chosen one, `n_votes` how many there were.
+    """
+
+    question = models.OneToOneField("tasks.Question", models.CASCADE, related_name="verdict")
+    outcome = models.CharField(max_length=20, choices=OUTCOMES)
+    reason = models.CharField(max_length=80)
+    sentence = models.CharField(max_length=500)
+    chosen = models.ForeignKey(
+        "tasks.Answer", models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    agreeing = models.JSONField(default=list)
+    n_votes = models.PositiveSmallIntegerField()
+    overridden = models.BooleanField(default=False)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["outcome"], name="verdict_by_outcome")]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(outcome="kept") | Q(chosen__isnull=False),
+                name="verdict_kept_has_an_answer",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.get_outcome_display()
+
+
+class Override(models.Model):
+    """A requester's decision against the verdict, with who, when and why."""
+
+    verdict = models.ForeignKey(Verdict, models.CASCADE, related_name="overrides")
+    old_outcome = models.CharField(max_length=20)
+    new_outcome = models.CharField(max_length=20)
+    old_chosen = models.ForeignKey(
+        "tasks.Answer", models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    new_chosen = models.ForeignKey(
+        "tasks.Answer", models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    note = models.TextField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.old_outcome} → {self.new_outcome}"

@@ -1,0 +1,83 @@
+"""Creates a collection: one run of a protocol over a corpus."""
+
+import json
+import tomllib
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from collector.creation import CreationError, create_collection
+from collector.naming import corpus_named
+from collector.protocol import ProtocolError, find
+
+
+class Command(BaseCommand):
+    """create_collection NAME --protocol PROTOCOL --corpus CORPUS."""
+
+    help = (
+        "Create a collection.\n\nExample:\n  manage.py create_collection pilot --protocol PROTOCOL "
+        "--corpus hollin --budget 200 --set question.reward_cents=450"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.add_argument("name", help="short name, as in an address: letters, digits, hyphens")
+        parser.add_argument("--protocol", required=True)
+        parser.add_argument("--corpus", required=True)
+        parser.add_argument("--title", default="", help="what workers and readers are shown")
+        parser.add_argument("--budget", type=float, default=0.0, help="hard cap, in currency units")
+        parser.add_argument("--seed", type=int, default=0, help="the collection's random seed")
+        parser.add_argument("--requester", default="The dataset team", help="shown to workers")
+        parser.add_argument("--contact", default="ask@localhost", help="shown to workers")
+        parser.add_argument("--ethics", default="", help="ethics protocol number, if there is one")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="a parameter of protocol.toml, such as question.reward_cents=450",
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Create it, or say in one line why not."""
+        try:
+            protocol = find(options["protocol"])
+            overrides = dict(_pair(text) for text in options["set"])
+            parameters = protocol.parameters(overrides)
+            collection = create_collection(
+                options["name"],
+                protocol,
+                corpus_named(options["corpus"]),
+                overrides=overrides,
+                seed=options["seed"],
+                now=timezone.now(),
+                title=options["title"],
+                budget_cents=round(options["budget"] * 10**parameters.pay.minor_units),
+                requester_name=options["requester"],
+                requester_contact=options["contact"],
+                ethics_number=options["ethics"],
+            )
+        except (ProtocolError, CreationError) as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps({"collection": collection.slug}))
+        else:
+            self.stdout.write(
+                f"Created the collection {collection.slug!r}. "
+                f"Next: manage.py select_seeds {collection.slug} --count 100"
+            )
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """Return key and value of KEY=VALUE, the value read as TOML, else as plain text."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise CommandError(f"--set {text!r}: write it as KEY=VALUE.")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value

@@ -1,0 +1,41 @@
+"""Chooses a collection's seeds."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+from collector.seeds.selection import SelectionError, select_seeds
+
+
+class Command(BaseCommand):
+    """select_seeds NAME --count N."""
+
+    help = (
+        "Choose seeds by the protocol's rules and plan the fold of each. "
+        "Example: manage.py select_seeds pilot --count 100"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument("--count", type=int, required=True, help="how many more seeds")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Choose them, or say in one line why not."""
+        if options["count"] < 1:
+            raise CommandError("--count must be 1 or more.")
+        collection = collection_named(options["name"])
+        try:
+            folds = select_seeds(collection, options["count"])
+        except (SelectionError, ProtocolError) as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(folds))
+        else:
+            spread = ", ".join(f"{number} {fold}" for fold, number in sorted(folds.items()))
+            self.stdout.write(f"Chose {sum(folds.values())} seeds: {spread}.")

@@ -1,0 +1,38 @@
+"""Holds money before anyone can earn it: one conditional update on the collection's row."""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+from django.db.models import F
+
+from collector.models import Collection
+from collector.parameters import PayTable
+
+
+def fee_cents(amount_cents: int, pay: PayTable) -> int:
+    """Return the provider's fee on one payment, rounded half up, never below the minimum."""
+    share = Decimal(amount_cents) * pay.fee_percent / 100
+    return max(pay.min_fee_cents, int(share.quantize(Decimal(1), ROUND_HALF_UP)))
+
+
+def reserve(collection_id: int, cents: int) -> bool:
+    """Hold `cents` of the budget; returns False, holding nothing, when it does not suffice."""
+    return (
+        Collection.objects.filter(
+            pk=collection_id,
+            budget_cents__gte=F("reserved_cents") + F("spent_cents") + cents,
+        ).update(reserved_cents=F("reserved_cents") + cents)
+        == 1
+    )
+
+
+def release(collection_id: int, cents: int) -> None:
+    """Give back `cents` that nobody can earn any more."""
+    Collection.objects.filter(pk=collection_id).update(reserved_cents=F("reserved_cents") - cents)
+
+
+def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:
+    """Turn a reservation into money spent; both change in one statement."""
+    Collection.objects.filter(pk=collection_id).update(
+        reserved_cents=F("reserved_cents") - reserved_cents,
+        spent_cents=F("spent_cents") + cost_cents,
+    )

@@ -1,0 +1,131 @@
+"""Pays for work the marketplace cannot: a HIT that only one worker can take."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import transaction
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks import budget
+from tasks.crowd import marketplace
+from tasks.hits import money
+from tasks.kinds import kind
+from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
+
+LIFETIME = timedelta(days=30)
+
+
+def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
+    """Owe what was saved before the time ran out, pro rata; returns whether anything is due.
+
+    Nothing is due to a worker who has taken the unit up again: the reward pays for it. Where the
+    budget cannot hold the amount the lease is met again once it has been raised.
+    """
+    stage = lease.unit.stage
+    table = parameters_of(stage.collection).stages()[stage.name]
+    data = (lease.draft or {}).get("data") or {}
+    share = kind(stage.kind).share_done(data, _items_of_work(table))
+    amount = int(share * table.reward_cents)
+    again = Lease.objects.filter(
+        unit_id=lease.unit_id,
+        worker_id=lease.worker_id,
+        state__in=[LeaseState.LIVE, LeaseState.SUBMITTED],
+    )
+    due = bool(amount) and not again.exists()
+    if due and compensate(lease, amount, "Work saved before the time ran out.", now) is None:
+        return False
+    Lease.objects.filter(pk=lease.pk).update(compensated=True)
+    return due
+
+
+def _items_of_work(table: object) -> int:
+    return int(getattr(table, "questions_per_hit", 0) or getattr(table, "items_per_hit", 1))
+
+
+def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:
+    """Return the one compensation of a lease, with a HIT only its worker can take.
+
+    None when the budget cannot hold it; the requester is shown what could not be paid.
+    """
+    stage = lease.unit.stage
+    parameters = parameters_of(stage.collection)
+    key = f"compensation:{lease.pk}"
+    with transaction.atomic():
+        found = Payment.objects.filter(key=key).first()
+        if found:
+            return found
+        fee = budget.fee_cents(amount_cents, parameters.pay)
+        if not budget.reserve(stage.collection_id, amount_cents + fee):
+            return None
+        budget.earn(
+            stage.collection_id,
+            reserved_cents=amount_cents + fee,
+            cost_cents=amount_cents + fee,
+        )
+        posting = open_posting(lease, amount_cents, key, now)
+        return Payment.objects.create(
+            collection=stage.collection,
+            stage=stage,
+            worker_id=lease.worker_id,
+            posting=posting,
+            kind=PaymentKind.COMPENSATION,
+            amount_cents=amount_cents,
+            fee_cents=fee,
+            key=key,
+            reason=reason,
+            created_at=now,
+        )
+
+
+def open_posting(lease: Lease, amount_cents: int, key: str, now: datetime) -> Posting:
+    """Return a new posting for the lease's worker alone; its money is spent already."""
+    stage = lease.unit.stage
+    return Posting.objects.create(
+        stage=stage,
+        provider=marketplace.PROVIDER,
+        environment=marketplace.environment(),
+        token=uuid5(NAMESPACE_URL, f"{stage.collection.slug}/{key}"),
+        reward_cents=amount_cents,
+        worker_id=lease.worker_id,
+        created_at=now,
+        expires_at=now + LIFETIME,
+    )
+
+
+def publish_pending(collection: Collection) -> int:
+    """Make a HIT of every compensation that has none; returns how many went live.
+
+    Safe to run twice; raises MarketplaceError, and what went live before stays.
+    """
+    pending = Posting.objects.filter(
+        stage__collection=collection, state=PostingState.PUBLISHING, worker__isnull=False
+    ).select_related("worker__identity")
+    return sum(_publish(posting, collection) for posting in pending)
+
+
+def _publish(posting: Posting, collection: Collection) -> int:
+    parameters = parameters_of(collection)
+    only = marketplace.create_qualification(
+        name=f"Compensation {posting.token}",
+        description=f"Lets one worker collect what {collection.requester_name} owes them.",
+    )
+    marketplace.grant(only, posting.worker.identity.person)  # type: ignore[union-attr]
+    requirement: dict[str, Any] = {
+        **marketplace.required(only),
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }
+    type_id = marketplace.create_hit_type(
+        title=f"Collect what you are owed: {collection.title}",
+        description="There is nothing to do: accept, press the button, and you are paid.",
+        keywords="compensation",
+        reward=money(posting.reward_cents, parameters.pay.minor_units),
+        duration=timedelta(minutes=30),
+        auto_approval=timedelta(days=1),
+        requirements=[requirement],
+    )
+    hit_id = marketplace.create_hit(type_id, token=str(posting.token), lifetime=LIFETIME)
+    return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
+        state=PostingState.LIVE, external_id=hit_id, external_type=type_id
+    )

@@ -1,0 +1,1 @@
+"""The providers that bring workers: a marketplace over boto3."""

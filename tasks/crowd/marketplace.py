@@ -1,0 +1,203 @@
+"""What Collector asks of a marketplace: HITs, assignments, qualifications."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+
+from tasks.crowd.requester_api import MarketplaceError, call, pages
+
+PROVIDER = "mturk"
+QUESTION = (
+    '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+    '2006-07-14/ExternalQuestion.xsd"><ExternalURL>{url}</ExternalURL>'
+    "<FrameHeight>0</FrameHeight></ExternalQuestion>"
+)
+PAST = datetime(2015, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What the marketplace lists of one submitted assignment."""
+
+    hit_id: str
+    assignment_id: str
+    person: str
+    status: str
+    fields: dict[str, str]
+
+
+def create_hit_type(
+    *,
+    title: str,
+    description: str,
+    keywords: str,
+    reward: str,
+    duration: timedelta,
+    auto_approval: timedelta,
+    requirements: list[dict[str, Any]],
+) -> str:
+    """Return the id of the HIT type with these values; the same values give the same id."""
+    reply = call(
+        "create_hit_type",
+        Title=title,
+        Description=description,
+        Keywords=keywords,
+        Reward=reward,
+        AssignmentDurationInSeconds=int(duration.total_seconds()),
+        AutoApprovalDelayInSeconds=int(auto_approval.total_seconds()),
+        QualificationRequirements=requirements,
+    )
+    return str(reply["HITTypeId"])
+
+
+def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> str:
+    """Return the id of a HIT with one place; the same token never makes a second HIT."""
+    url = escape(f"{settings.COLLECTOR_URL}/hit/")
+    try:
+        reply = call(
+            "create_hit_with_hit_type",
+            HITTypeId=type_id,
+            MaxAssignments=1,
+            LifetimeInSeconds=max(30, int(lifetime.total_seconds())),
+            Question=QUESTION.format(url=url),
+            RequesterAnnotation=token,
+            UniqueRequestToken=token,
+        )
+    except MarketplaceError as error:
+        if not error.code.lower().endswith("hitalreadyexists"):
+            raise
+        return _find_hit(token)
+    return str(reply["HIT"]["HITId"])
+
+
+def _find_hit(token: str) -> str:
+    for hit in pages("list_hits", "HITs"):
+        if hit.get("RequesterAnnotation") == token:
+            return str(hit["HITId"])
+    raise MarketplaceError(
+        f"The marketplace says it has a HIT for {token} but lists none.", permanent=False
+    )
+
+
+def expire_hit(hit_id: str) -> None:
+    """Close a HIT to new workers; who is inside may finish."""
+    call("update_expiration_for_hit", HITId=hit_id, ExpireAt=PAST)
+
+
+def submitted_assignments(type_id: str) -> Iterator[Assignment]:
+    """Yield what was submitted to the reviewable HITs of a type and is not approved yet."""
+    for hit in pages("list_reviewable_hits", "HITs", HITTypeId=type_id):
+        yield from assignments_of(hit["HITId"])
+
+
+def assignments_of(hit_id: str) -> Iterator[Assignment]:
+    """Yield every submitted, approved or rejected assignment of a HIT."""
+    for row in pages("list_assignments_for_hit", "Assignments", HITId=hit_id):
+        yield Assignment(
+            hit_id=hit_id,
+            assignment_id=row["AssignmentId"],
+            person=row["WorkerId"],
+            status=row["AssignmentStatus"],
+            fields=answer_fields(row.get("Answer", "")),
+        )
+
+
+def answer_fields(xml: str) -> dict[str, str]:
+    """Return the form fields in a QuestionFormAnswers document; {} for anything unreadable."""
+    if "<!" in xml:
+        return {}
+    try:
+        root = ElementTree.fromstring(xml)
+    except (ElementTree.ParseError, ValueError):
+        return {}
+    name = {"ns": root.tag.partition("}")[0].removeprefix("{")}
+    return {
+        answer.findtext("ns:QuestionIdentifier", "", name): answer.findtext("ns:FreeText", "", name)
+        for answer in root.findall("ns:Answer", name)
+    }
+
+
+def approve(assignment_id: str) -> None:
+    """Approve an assignment; one that is approved already counts as done."""
+    try:
+        call("approve_assignment", AssignmentId=assignment_id)
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        found = call("get_assignment", AssignmentId=assignment_id)["Assignment"]
+        if found["AssignmentStatus"] != "Approved":
+            raise
+
+
+def finish_hit(hit_id: str) -> None:
+    """Delete a HIT whose work is approved, so that it is not listed as reviewable again."""
+    try:
+        call("delete_hit", HITId=hit_id)
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+
+
+def create_qualification(name: str, description: str) -> str:
+    """Return the id of the qualification type `name`, made now or before."""
+    try:
+        reply = call(
+            "create_qualification_type",
+            Name=name,
+            Description=description,
+            QualificationTypeStatus="Active",
+        )
+        return str(reply["QualificationType"]["QualificationTypeId"])
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        for found in pages(
+            "list_qualification_types",
+            "QualificationTypes",
+            Query=name,
+            MustBeRequestable=False,
+            MustBeOwnedByCaller=True,
+        ):
+            if found["Name"] == name:
+                return str(found["QualificationTypeId"])
+        raise
+
+
+def grant(qualification_id: str, person: str) -> None:
+    """Give a person the qualification with the value 1; twice is the same as once."""
+    call(
+        "associate_qualification_with_worker",
+        QualificationTypeId=qualification_id,
+        WorkerId=person,
+        IntegerValue=1,
+        SendNotification=True,
+    )
+
+
+def revoke(qualification_id: str, person: str, reason: str) -> None:
+    """Take the qualification away; a person who never had it is left as they are."""
+    try:
+        call(
+            "disassociate_qualification_from_worker",
+            QualificationTypeId=qualification_id,
+            WorkerId=person,
+            Reason=reason[:1024] or "Declined.",
+        )
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+
+
+def required(qualification_id: str) -> dict[str, Any]:
+    """Return the requirement that a worker holds the qualification; others still see the HIT."""
+    return {
+        "QualificationTypeId": qualification_id,
+        "Comparator": "EqualTo",
+        "IntegerValues": [1],
+        "ActionsGuarded": "Accept",
+    }

@@ -1,0 +1,105 @@
+"""The requester API of a marketplace, through an unmodified boto3 client."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+
+class MarketplaceError(Exception):
+    """The marketplace refused or did not answer; `permanent` tells that a retry cannot help."""
+
+    def __init__(self, message: str, *, permanent: bool, code: str = "") -> None:
+        super().__init__(message)
+        self.permanent = permanent
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The requester account's keys and the secret its frames' addresses are signed with."""
+
+    access_key_id: str
+    secret_access_key: str
+    entry_secret: str
+
+
+def read_keys(path: Path) -> Keys:
+    """Return the keys in the JSON file at `path`.
+
+    Raises MarketplaceError, permanent, when there is none: the account was never made.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return Keys(found["access_key_id"], found["secret_access_key"], found["entry_secret"])
+    except (OSError, ValueError, KeyError):
+        raise MarketplaceError(
+            f"There are no marketplace keys in {path}. Start Collector once with `make run`, or "
+            "set MTURK_KEYS_FILE to the file the marketplace's host gave you.",
+            permanent=True,
+        ) from None
+
+
+@cache
+def _client(endpoint: str, keys: Keys) -> Any:
+    import boto3
+    from botocore.config import Config
+
+    loopback = {"proxies": {}} if "//127.0.0.1" in endpoint or "//localhost" in endpoint else {}
+    return boto3.client(
+        "mturk",
+        region_name="us-east-1",
+        endpoint_url=endpoint,
+        aws_access_key_id=keys.access_key_id,
+        aws_secret_access_key=keys.secret_access_key,
+        config=Config(
+            retries={"mode": "standard", "max_attempts": 5},
+            connect_timeout=5,
+            read_timeout=30,
+            **loopback,
+        ),
+    )
+
+
+def environment() -> str:
+    """Return the name of the marketplace in use: part of every stored external id."""
+    return str(settings.MTURK_ENDPOINT_URL)
+
+
+def call(operation: str, **parameters: Any) -> dict[str, Any]:
+    """Return the reply of one requester operation; never called inside a transaction.
+
+    Raises MarketplaceError: permanent for a refusal, not for throttling or silence.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    client = _client(settings.MTURK_ENDPOINT_URL, read_keys(settings.MTURK_KEYS_FILE))
+    try:
+        reply: dict[str, Any] = getattr(client, operation)(**parameters)
+    except ClientError as error:
+        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+        code = error.response.get("TurkErrorCode", error.response["Error"]["Code"])
+        retry = status >= 500 or error.response["Error"]["Code"] == "ThrottlingException"
+        raise MarketplaceError(str(error), permanent=not retry, code=code) from error
+    except BotoCoreError as error:
+        raise MarketplaceError(
+            f"The marketplace at {settings.MTURK_ENDPOINT_URL} does not answer: {error}. "
+            "Is it running?",
+            permanent=False,
+        ) from error
+    return reply
+
+
+def pages(operation: str, key: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+    """Yield every row under `key` of a list operation, page by page."""
+    token: dict[str, str] = {}
+    while True:
+        reply = call(operation, MaxResults=100, **parameters, **token)
+        yield from reply.get(key, [])
+        if not reply.get("NextToken"):
+            return
+        token = {"NextToken": reply["NextToken"]}

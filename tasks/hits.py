@@ -1,0 +1,140 @@
+"""Publishes a stage's places as HITs: the intention is a row first, the call comes second."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from collector.creation import parameters_of
+from collector.models import CollectionState, Stage, StageState
+from collector.parameters import Parameters, StageTable
+from tasks import budget, qualifications
+from tasks.crowd import marketplace
+from tasks.models import Posting, PostingState
+
+OUTSTANDING = (PostingState.PUBLISHING, PostingState.LIVE)
+
+
+def money(cents: int, minor_units: int) -> str:
+    """Return an amount as the wire wants it: 400 cents with two minor units is "4.00"."""
+    whole, part = divmod(cents, 10**minor_units)
+    return f"{whole}.{part:0{minor_units}d}" if minor_units else str(whole)
+
+
+def plan_postings(stage: Stage, now: datetime) -> int:
+    """Write a posting, its money reserved, for every place that can be opened now.
+
+    Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
+    Returns how many were written; fewer than wanted when the budget is used up.
+    """
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    with transaction.atomic():
+        stage = Stage.objects.select_for_update().select_related("collection").get(pk=stage.pk)
+        collecting = stage.collection.state == CollectionState.COLLECTING
+        if not collecting or stage.state != StageState.OPEN:
+            return 0
+        ordinary = stage.postings.filter(worker__isnull=True)
+        standing = ordinary.filter(state__in=OUTSTANDING).count()
+        wanted = min(places_left(stage), table.places_at_once) - standing
+        cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
+        serial = ordinary.count()
+        written = 0
+        while written < wanted and budget.reserve(stage.collection_id, cost):
+            name = f"{stage.collection.slug}/{stage.name}/{serial + written}/{stage.pk}"
+            Posting.objects.create(
+                stage=stage,
+                provider=marketplace.PROVIDER,
+                environment=marketplace.environment(),
+                token=uuid5(NAMESPACE_URL, name),
+                reward_cents=table.reward_cents,
+                reserved_cents=cost,
+                created_at=now,
+                expires_at=now + timedelta(days=table.lifetime_days),
+            )
+            written += 1
+        return written
+
+
+def places_left(stage: Stage) -> int:
+    """Return how many places of the stage's units nobody has submitted yet."""
+    left = stage.units.filter(closed=False).aggregate(left=Sum(F("redundancy") - F("submitted")))[
+        "left"
+    ]
+    return int(left or 0)
+
+
+def publish_pending(stage: Stage) -> int:
+    """Make a HIT of every posting in state publishing; returns how many went live.
+
+    Safe to run twice and at once: the posting's token never makes a second HIT.
+    Raises MarketplaceError; what went live before stays.
+    """
+    pending = list(
+        stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True).order_by("id")
+    )
+    if not pending:
+        return 0
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    published = 0
+    types: dict[int, str] = {}
+    for posting in pending:
+        if posting.reward_cents not in types:
+            types[posting.reward_cents] = _hit_type(stage, parameters, table, posting)
+        type_id = types[posting.reward_cents]
+        hit_id = marketplace.create_hit(
+            type_id, token=str(posting.token), lifetime=timedelta(days=table.lifetime_days)
+        )
+        published += Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
+            state=PostingState.LIVE, external_id=hit_id, external_type=type_id
+        )
+    return published
+
+
+def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
+    requirements: list[dict[str, Any]] = []
+    if table.requires:
+        needed = stage.collection.stages.get(name=table.requires)
+        requirements.append(marketplace.required(qualifications.external_id(needed)))
+    return marketplace.create_hit_type(
+        title=table.title,
+        description=table.description,
+        keywords=table.keywords,
+        reward=money(posting.reward_cents, parameters.pay.minor_units),
+        # The one extension a worker may ask for must fit into the assignment's time.
+        duration=timedelta(minutes=table.allotted_minutes + table.extension_minutes),
+        auto_approval=timedelta(days=table.auto_approval_days),
+        requirements=requirements,
+    )
+
+
+def close_surplus(stage: Stage) -> int:
+    """Expire the HITs of a stage that no place needs any more; returns how many."""
+    if stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING:
+        surplus = stage.postings.filter(
+            state=PostingState.LIVE, worker__isnull=True
+        ).count() - places_left(stage)
+    else:
+        surplus = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True).count()
+    idle = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True).exclude(
+        sessions__leases__state="live"
+    )
+    closed = 0
+    for posting in idle.order_by("-id")[: max(0, surplus)]:
+        marketplace.expire_hit(posting.external_id)
+        closed += expire(posting)
+    return closed
+
+
+def expire(posting: Posting) -> int:
+    """Mark a live posting expired and release its money; returns 1, or 0 if it had ended."""
+    with transaction.atomic():
+        ended = Posting.objects.filter(pk=posting.pk, state=PostingState.LIVE).update(
+            state=PostingState.EXPIRED, reserved_cents=0
+        )
+        if ended:
+            budget.release(posting.stage.collection_id, posting.reserved_cents)
+    return ended

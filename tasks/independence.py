@@ -1,0 +1,28 @@
+"""Which units a worker may take: nobody meets their own work, nobody gives two votes."""
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from collector.models import Stage
+from tasks.kinds import kind
+from tasks.models import Lease, LeaseState, Unit, Worker
+
+HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
+
+
+def suitable_units(stage: Stage, worker: Worker, *, qualifies: bool) -> QuerySet[Unit]:
+    """Return the stage's units with a free place that `worker` may take, in order.
+
+    A unit the worker has begun comes first; a qualifying stage is taken once per person.
+    """
+    held = Lease.objects.filter(worker=worker, state__in=HELD)
+    begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker, draft__isnull=False)
+    if qualifies and held.filter(unit__stage=stage).exists():
+        return Unit.objects.none()
+    units = (
+        Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
+        .exclude(Exists(held.filter(unit=OuterRef("pk"))))
+        .annotate(begun=Exists(begun))
+        .order_by("-begun", "position")
+    )
+    allowed: QuerySet[Unit] = kind(stage.kind).allowed(units, worker)
+    return allowed

@@ -1,0 +1,134 @@
+"""A worker's hold on a slot: claimed, extended, returned, or expired."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from collector.creation import current_text, parameters_of
+from collector.models import Stage
+from tasks.independence import suitable_units
+from tasks.kinds import kind
+from tasks.models import Exposure, Lease, LeaseState, Session, Unit, Worker
+
+# A longer silence between two saves is a break, not work.
+LONGEST_PAUSE_SECONDS = 120
+
+
+class StaleDraft(Exception):
+    """Another page has saved a newer draft of the same lease."""
+
+
+class Ended(Exception):
+    """The lease is over; nothing can be saved or extended any more."""
+
+
+def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
+    """Return the session's live lease, else a new one on a unit its worker may take, else None.
+
+    The worker's row is locked, so that two pages of one person cannot break independence; the
+    slot itself is won by a conditional update.
+    """
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    with transaction.atomic():
+        worker = Worker.objects.select_for_update().get(pk=session.worker_id)
+        live = session.leases.filter(state=LeaseState.LIVE).first()
+        if live:
+            return live
+        for unit in suitable_units(stage, worker, qualifies=table.qualifies):
+            if take_slot(unit.pk):
+                return _hold(session, stage, unit, now, timedelta(minutes=table.allotted_minutes))
+    return None
+
+
+def take_slot(unit_id: int) -> bool:
+    """Take one free slot of the unit; returns False when another worker was first."""
+    return (
+        Unit.objects.filter(pk=unit_id, closed=False, taken__lt=F("redundancy")).update(
+            taken=F("taken") + 1
+        )
+        == 1
+    )
+
+
+def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: timedelta) -> Lease:
+    begun = (
+        Lease.objects.filter(unit=unit, worker_id=session.worker_id, draft__isnull=False)
+        .order_by("-id")
+        .first()
+    )
+    lease = Lease.objects.create(
+        unit=unit,
+        worker_id=session.worker_id,
+        session=session,
+        taken_at=now,
+        expires_at=now + allotted,
+        draft=begun.draft if begun else None,
+        active_seconds=begun.active_seconds if begun else 0,
+        instructions=current_text(stage.collection, stage.name),
+        consent_text=current_text(stage.collection, "consent"),
+    )
+    seeds = kind(stage.kind).seeds_shown(unit)
+    Exposure.objects.bulk_create(
+        [
+            Exposure(worker_id=session.worker_id, seed_id=seed, kind=stage.kind, at=now)
+            for seed in seeds
+        ],
+        ignore_conflicts=True,
+    )
+    return lease
+
+
+def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime) -> int:
+    """Save what the worker has written and return the new version.
+
+    Time between two saves counts as work, up to two minutes a time. Raises StaleDraft when
+    another page saved since `version`, Ended when the lease is over.
+    """
+    since = lease.draft_saved_at or lease.taken_at
+    worked = min(LONGEST_PAUSE_SECONDS, max(0, int((now - since).total_seconds())))
+    saved = Lease.objects.filter(
+        pk=lease.pk, draft_version=version, state__in=[LeaseState.LIVE, LeaseState.EXPIRED]
+    ).update(
+        draft=draft,
+        draft_version=version + 1,
+        draft_saved_at=now,
+        active_seconds=F("active_seconds") + worked,
+    )
+    if saved:
+        return version + 1
+    lease.refresh_from_db()
+    if lease.state in (LeaseState.LIVE, LeaseState.EXPIRED):
+        raise StaleDraft
+    raise Ended
+
+
+def extend(lease: Lease, now: datetime) -> datetime:
+    """Return the new end after the one extension a worker may ask for; raises Ended."""
+    table = parameters_of(lease.unit.stage.collection).stages()[lease.unit.stage.name]
+    longer = lease.expires_at + timedelta(minutes=table.extension_minutes)
+    extended = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE, extended=False).update(
+        expires_at=longer, extended=True
+    )
+    if not extended:
+        raise Ended
+    return longer
+
+
+def end(lease: Lease, state: LeaseState, now: datetime) -> bool:
+    """Free the lease's slot, keeping its draft; returns False when it had ended before."""
+    with transaction.atomic():
+        ended = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE).update(
+            state=state, closed_at=now
+        )
+        if ended:
+            Unit.objects.filter(pk=lease.unit_id).update(taken=F("taken") - 1)
+    return bool(ended)
+
+
+def expire_overdue(now: datetime) -> int:
+    """End every live lease whose time is over and return how many there were."""
+    overdue = Lease.objects.filter(state=LeaseState.LIVE, expires_at__lt=now)
+    return sum(end(lease, LeaseState.EXPIRED, now) for lease in overdue.iterator())

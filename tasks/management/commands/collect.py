@@ -1,0 +1,35 @@
+"""Reconciles a collection with the marketplace now; a job does it all the time."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+from tasks.tending import tend
+
+
+class Command(BaseCommand):
+    """collect NAME."""
+
+    help = "Bring a collection and the marketplace together now. Example: manage.py collect pilot"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Run one round and print what it did."""
+        try:
+            done = tend(collection_named(options["name"]), timezone.now())
+        except ProtocolError as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(done))
+        else:
+            lines = [f"{number} {name}" for name, number in done.items() if number]
+            self.stdout.write(", ".join(lines) or "Nothing to do.")

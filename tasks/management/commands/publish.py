@@ -1,0 +1,47 @@
+"""Opens a collection to workers."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.publication import PublicationError, provider_name, publish
+from tasks.tending import tend
+
+
+class Command(BaseCommand):
+    """publish NAME [--stage STAGE]."""
+
+    help = (
+        "Open a collection, or one stage of it, to workers. "
+        "Example: manage.py publish pilot --stage question"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument("--stage", default="", help="only this stage")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Open it, or say in one line why not."""
+        collection = collection_named(options["name"])
+        try:
+            opened = publish(collection, options["stage"])
+            collection.refresh_from_db()
+            done = tend(collection, timezone.now())
+        except (PublicationError, MarketplaceError, ProtocolError) as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            names = [stage.name for stage in opened]
+            self.stdout.write(json.dumps({"opened": names, "hits": done["HITs published"]}))
+        else:
+            self.stdout.write(
+                f"Open on {provider_name()}: {done['HITs published']} HITs published now; "
+                "more follow as they are taken."
+            )

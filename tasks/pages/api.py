@@ -1,0 +1,149 @@
+"""What the worker's page calls while they write: drafts, articles, submission, preferences."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.decorators import api_view, authentication_classes, permission_classes
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from tasks import leases, submissions
+from tasks.articles import article_page, documents_of
+from tasks.kinds import kind
+from tasks.models import Lease, LeaseState, ProblemReport, Submission, Worker
+from tasks.pages.notices import receipt_form
+from tasks.pages.state import DEFAULTS, seen_instructions
+from tasks.pages.tokens import LeaseToken
+
+MAX_DRAFT_BYTES = 1_000_000
+MAX_REPORT_CHARACTERS = 5_000
+OVER = "The time of this HIT is over or it was handed in. Reload the page to see where you stand."
+
+
+class HasLease(IsAuthenticated):
+    """Lets in whoever carries a lease's token."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return whether the request carries a lease."""
+        return isinstance(request.auth, Lease)
+
+
+def for_lease(view: Any) -> Any:
+    """Make a JSON view that needs a lease's token and takes POST alone."""
+    wrapped = permission_classes([HasLease])(authentication_classes([LeaseToken])(view))
+    return api_view(["POST"])(wrapped)
+
+
+def _body(request: Request) -> dict[str, Any]:
+    return request.data if isinstance(request.data, dict) else {}
+
+
+@for_lease
+def draft(request: Request) -> Response:
+    """Save what was written and say at once what is still to mend."""
+    lease: Lease = request.auth
+    body = _body(request)
+    content, version = body.get("draft"), body.get("version")
+    if not isinstance(content, dict) or not isinstance(version, int):
+        return Response({"message": "This draft cannot be read; reload the page."}, status=400)
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT_BYTES:
+        return Response(
+            {"message": "This is too long to be saved: shorten the longest text."}, status=413
+        )
+    now = timezone.now()
+    try:
+        version = leases.save_draft(lease, content, version, now)
+    except leases.StaleDraft:
+        message = "You have written in another tab. This page now shows the newer text."
+        return Response(
+            {"message": message, "version": lease.draft_version, "draft": lease.draft}, status=409
+        )
+    except leases.Ended:
+        return Response({"message": OVER}, status=410)
+    items = kind(lease.unit.stage.kind).page_items(lease.unit)
+    found = submissions.examine(lease, content.get("data"), items, documents_of(lease, items))
+    return Response(
+        {
+            "version": version,
+            "saved_at": now.timestamp(),
+            "problems": [problem.as_json() for problem in found.problems],
+            "hints": [hint.as_json() for hint in found.hints],
+        }
+    )
+
+
+@for_lease
+def submit(request: Request) -> Response:
+    """Take the work in, once, and return the form that hands the receipt to the marketplace."""
+    lease: Lease = request.auth
+    done = Submission.objects.filter(lease=lease).first()
+    if done is None:
+        if lease.state == LeaseState.RETURNED:
+            return Response({"message": OVER}, status=410)
+        items = kind(lease.unit.stage.kind).page_items(lease.unit)
+        body = _body(request)
+        found = submissions.examine(lease, body.get("data"), items, documents_of(lease, items))
+        if found.problems:
+            problems = [problem.as_json() for problem in found.problems]
+            return Response({"problems": problems}, status=422)
+        done = submissions.hand_in(
+            lease, found.data, timezone.now(), synthetic=lease.worker.synthetic
+        )
+    return Response({"form": receipt_form(lease.session, done.receipt)})
+
+
+@for_lease
+def article(request: Request) -> Response:
+    """Return a linked article's text, where the worker's role may read it."""
+    lease: Lease = request.auth
+    body = _body(request)
+    found = article_page(lease, str(body.get("item")), str(body.get("title")))
+    if found is None:
+        return Response({"message": "This article is not in the collection's corpus."}, status=404)
+    return Response(found)
+
+
+@for_lease
+def extend(request: Request) -> Response:
+    """Give the one extension of the time."""
+    try:
+        ends = leases.extend(request.auth, timezone.now())
+    except leases.Ended:
+        return Response({"message": "You have had the one extension of this HIT."}, status=409)
+    return Response({"expires_at": ends.timestamp()})
+
+
+@for_lease
+def problem(request: Request) -> Response:
+    """Keep a worker's report about the HIT for the requester."""
+    message = str(_body(request).get("message", "")).strip()[:MAX_REPORT_CHARACTERS]
+    if not message:
+        return Response({"message": "Say in a few words what is wrong."}, status=422)
+    ProblemReport.objects.create(lease=request.auth, message=message, at=timezone.now())
+    return Response({"message": "Thank you. The requester will read this."})
+
+
+@for_lease
+def preferences(request: Request) -> Response:
+    """Keep how the worker likes their pages; unknown names are left out."""
+    worker: Worker = request.auth.worker
+    chosen = {
+        name: value
+        for name, value in _body(request).items()
+        if name in DEFAULTS and isinstance(value, type(DEFAULTS[name])) and len(str(value)) <= 20
+    }
+    worker.preferences = {**worker.preferences, **chosen}
+    worker.save(update_fields=["preferences"])
+    return Response(chosen)
+
+
+@for_lease
+def instructions_seen(request: Request) -> Response:
+    """Remember that the worker has read this version of the instructions."""
+    lease: Lease = request.auth
+    version = _body(request).get("version")
+    if isinstance(version, int):
+        lease.worker.preferences = seen_instructions(lease, version)
+        lease.worker.save(update_fields=["preferences"])
+    return Response({})

@@ -1,0 +1,153 @@
+"""Who enters a HIT's page: the frame's address is proven before anything is believed."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import transaction
+from django.http import QueryDict
+
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import read_keys
+from tasks.models import Identity, Lease, LeaseState, Posting, Session, Worker
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+
+
+class Refused(Exception):
+    """The entry is not believed; `title` and the message are shown to whoever came."""
+
+    def __init__(self, title: str, message: str) -> None:
+        super().__init__(message)
+        self.title = title
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the query string claims, with its claims proven; a preview claims only the HIT."""
+
+    posting: Posting
+    preview: bool
+    assignment_id: str = ""
+    person: str = ""
+    submit_url: str = ""
+    expires_at: datetime | None = None
+
+
+def read(query: QueryDict, now: datetime) -> Entry:
+    """Return the proven entry.
+
+    Raises Refused for an unknown HIT, a missing, forged or expired signature, or a foreign
+    address to hand the work back to.
+    """
+    posting = (
+        Posting.objects.select_related("stage__collection__corpus")
+        .filter(
+            provider=marketplace.PROVIDER,
+            environment=marketplace.environment(),
+            external_id=query.get("hitId", ""),
+        )
+        .exclude(external_id="")
+        .first()
+    )
+    if posting is None:
+        raise Refused(
+            "We do not know this HIT",
+            "The address names no HIT of ours. Open it again from the marketplace.",
+        )
+    if query.get("assignmentId", PREVIEW) == PREVIEW:
+        return Entry(posting=posting, preview=True)
+    expires = _proven(query, now)
+    return Entry(
+        posting=posting,
+        preview=False,
+        assignment_id=query["assignmentId"],
+        person=query["workerId"],
+        submit_url=_allowed(query.get("turkSubmitTo", "")),
+        expires_at=expires,
+    )
+
+
+def _proven(query: QueryDict, now: datetime) -> datetime:
+    """Return until when the signature holds; raises Refused."""
+    names = ("assignmentId", "hitId", "workerId", "entryExpires")
+    claims = "\n".join(query.get(name, "") for name in names)
+    secret = read_keys(settings.MTURK_KEYS_FILE).entry_secret
+    expected = hmac.new(secret.encode(), claims.encode(), hashlib.sha256).hexdigest()
+    given = query.get("entrySignature", "")
+    if not query.get("workerId") or not hmac.compare_digest(expected.encode(), given.encode()):
+        raise Refused(
+            "We could not check who you are",
+            "The address of this page was changed on the way. "
+            "Open the HIT again from the marketplace; nothing you wrote is lost.",
+        )
+    expires = datetime.fromtimestamp(int(query["entryExpires"]), UTC)
+    if expires < now:
+        raise Refused(
+            "The time of this HIT is over",
+            "Its address is no longer valid. What you wrote is kept: "
+            "accept a HIT of this kind again and you go on where you stopped.",
+        )
+    return expires
+
+
+def _allowed(address: str) -> str:
+    """Return the address to hand work back to, without its trailing slash; raises Refused."""
+    parts = urlsplit(address)
+    if f"{parts.scheme}://{parts.netloc}" not in settings.SUBMIT_ORIGINS:
+        raise Refused(
+            "This HIT cannot be handed in",
+            "It would send your work to an address we do not know. "
+            "Open the HIT again from the marketplace.",
+        )
+    return address.rstrip("/")
+
+
+def open_session(entry: Entry, now: datetime) -> Session:
+    """Return the person's stay on the posting; whoever held it before has returned it."""
+    with transaction.atomic():
+        identity = Identity.objects.filter(
+            provider=marketplace.PROVIDER,
+            environment=marketplace.environment(),
+            person=entry.person,
+        ).first()
+        if identity is None:
+            worker = Worker.objects.create(created_at=now)
+            identity, made = Identity.objects.get_or_create(
+                provider=marketplace.PROVIDER,
+                environment=marketplace.environment(),
+                person=entry.person,
+                defaults={"worker": worker},
+            )
+            if not made:
+                worker.delete()
+        session, _ = Session.objects.get_or_create(
+            provider=marketplace.PROVIDER,
+            environment=marketplace.environment(),
+            person=entry.person,
+            session_id=entry.assignment_id,
+            posting=entry.posting,
+            defaults={
+                "worker": identity.worker,
+                "submit_url": entry.submit_url,
+                "signed_until": entry.expires_at,
+                "started_at": now,
+            },
+        )
+        if session.submit_url != entry.submit_url:
+            # The same person took the same place again: only the newest address hands in.
+            session.submit_url, session.signed_until = entry.submit_url, entry.expires_at
+            session.save(update_fields=["submit_url", "signed_until"])
+    return session
+
+
+def others_leases(session: Session) -> list[Lease]:
+    """Return live leases of people who held this posting before and have returned it."""
+    return list(
+        Lease.objects.filter(session__posting=session.posting_id, state=LeaseState.LIVE).exclude(
+            session=session
+        )
+    )

@@ -1,0 +1,113 @@
+"""Every page that is not work: what happened, what is kept, and what to do next."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from tasks.models import Session, Submission
+from tasks.pages.state import price
+
+RETURN = "Return the HIT with the button above; it costs you nothing."
+
+
+def notice(
+    request: HttpRequest,
+    title: str,
+    message: str,
+    *,
+    next_step: str = "",
+    status: int = 200,
+    form: dict[str, object] | None = None,
+) -> HttpResponse:
+    """Render a calm page with one message; `form` adds the one button that hands work back."""
+    return render(
+        request,
+        "hits/notice.html",
+        {"title": title, "message": message, "next_step": next_step, "form": form},
+        status=status,
+    )
+
+
+def receipt_form(session: Session, receipt: str, label: str = "Continue") -> dict[str, object]:
+    """Return the form that hands a finished HIT back to the marketplace."""
+    return {
+        "action": f"{session.submit_url}/mturk/externalSubmit",
+        "fields": {"assignmentId": session.session_id, "receipt": receipt},
+        "label": label,
+    }
+
+
+def handed_in(request: HttpRequest, session: Session, submission: Submission) -> HttpResponse:
+    """Say that the work is safe and offer to send its receipt again."""
+    return notice(
+        request,
+        "Your work is saved",
+        "We have everything you wrote. If the marketplace did not notice, send the receipt again.",
+        form=receipt_form(session, submission.receipt, "Send the receipt again"),
+    )
+
+
+def declined(request: HttpRequest, session: Session) -> HttpResponse:
+    """End cleanly for somebody who does not consent."""
+    return notice(
+        request,
+        "You decided not to take part",
+        "That is fine. Nothing of what you did was kept.",
+        next_step=RETURN,
+    )
+
+
+def not_qualified(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """Say which qualification is missing and how to get it."""
+    parameters = parameters_of(stage.collection)
+    needed = parameters.stages()[parameters.stages()[stage.name].requires]
+    return notice(
+        request,
+        "This HIT needs a qualification",
+        f"It is open to people who have passed “{needed.title}”. "
+        f"Take that HIT first (it pays {price(needed.reward_cents, parameters)}); "
+        "a person reads what you hand in.",
+        next_step=RETURN,
+    )
+
+
+def closed(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """Say that no new work is handed out at present."""
+    return notice(
+        request,
+        "This task is taking a break",
+        f"{stage.collection.requester_name} hands out no new work at the moment.",
+        next_step=RETURN,
+    )
+
+
+def no_work(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """Say that what is left must be done by other people."""
+    return notice(
+        request,
+        "Nothing here for you right now",
+        "What is left in this task must be done by other people: you have already seen or "
+        "written something that belongs to it. New work may come.",
+        next_step=RETURN,
+    )
+
+
+def compensation(request: HttpRequest, session: Session) -> HttpResponse:
+    """Let the one worker who is owed something collect it."""
+    posting = session.posting
+    parameters = parameters_of(posting.stage.collection)
+    if posting.worker_id != session.worker_id:
+        return notice(
+            request,
+            "This HIT is for somebody else",
+            "It pays one person for work that was cut short.",
+            next_step=RETURN,
+            status=403,
+        )
+    return notice(
+        request,
+        f"You are owed {price(posting.reward_cents, parameters)}",
+        "You did work that could not be handed in. There is nothing left to do.",
+        form=receipt_form(session, str(posting.token), "Collect it"),
+    )

@@ -1,0 +1,140 @@
+"""The page inside the marketplace's frame: preview, consent, work, and every way it can end."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from collector.creation import current_text, parameters_of
+from collector.models import CollectionState, Stage, StageState
+from tasks import leases
+from tasks.models import Consent, LeaseState, Session, Submission
+from tasks.pages import entry as entries
+from tasks.pages import notices
+from tasks.pages.entry import Refused
+from tasks.pages.state import fill, markdown, preview_state, price, work_state
+from tasks.pages.tokens import session_of, session_token
+from tasks.qualifications import is_qualified
+
+View = Callable[..., HttpResponse]
+
+
+def framed(view: View) -> View:
+    """Let the marketplace, and nobody else, frame the page and receive its form; no cookie."""
+    policy = {
+        "frame-ancestors": settings.SUBMIT_ORIGINS,
+        "form-action": [SELF, *settings.SUBMIT_ORIGINS],
+    }
+    return wraps(view)(csrf_exempt(never_cache(csp_replace(policy)(view))))
+
+
+@framed
+@require_GET
+def enter(request: HttpRequest) -> HttpResponse:
+    """Show what the address in the frame deserves; nothing is stored for a preview."""
+    now = timezone.now()
+    try:
+        entry = entries.read(request.GET, now)
+    except Refused as refused:
+        return notices.notice(request, refused.title, str(refused), status=403)
+    stage = entry.posting.stage
+    if entry.preview:
+        return _preview(request, stage)
+    session = entries.open_session(entry, now)
+    for lease in entries.others_leases(session):
+        leases.end(lease, LeaseState.RETURNED, now)
+    return proceed(request, session, stage)
+
+
+def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpResponse:
+    """Lead a known person through consent and qualification to their work."""
+    if session.posting.worker_id:
+        return notices.compensation(request, session)
+    done = Submission.objects.filter(lease__session=session).order_by("-id").first()
+    if done:
+        return notices.handed_in(request, session, done)
+    text = current_text(stage.collection, "consent")
+    answered = Consent.objects.filter(worker=session.worker, text=text).first()
+    if answered is None:
+        return _ask_consent(request, session, stage)
+    if not answered.agreed:
+        return notices.declined(request, session)
+    table = parameters_of(stage.collection).stages()[stage.name]
+    if not is_qualified(session.worker, stage.collection, table.requires):
+        return notices.not_qualified(request, stage)
+    has_lease = session.leases.filter(state=LeaseState.LIVE).exists()
+    if not has_lease and not _is_open(stage):
+        return notices.closed(request, stage)
+    lease = leases.claim(session, stage, timezone.now())
+    if lease is None:
+        return notices.no_work(request, stage)
+    return _work(request, work_state(lease, timezone.now()))
+
+
+@framed
+@require_POST
+def consent(request: HttpRequest) -> HttpResponse:
+    """Record what a person answered to the consent text, and go on or end cleanly."""
+    session = session_of(request.POST.get("token", ""))
+    if session is None:
+        return notices.notice(
+            request,
+            "We could not check who you are",
+            "Open the HIT again from the marketplace; nothing is lost.",
+            status=403,
+        )
+    stage = session.posting.stage
+    text = current_text(stage.collection, "consent")
+    if request.POST.get("version") != str(text.version):
+        return _ask_consent(request, session, stage)
+    Consent.objects.update_or_create(
+        worker=session.worker,
+        text=text,
+        defaults={"agreed": request.POST.get("answer") == "agree", "at": timezone.now()},
+    )
+    return proceed(request, session, stage)
+
+
+def _is_open(stage: Stage) -> bool:
+    return stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING
+
+
+def _preview(request: HttpRequest, stage: Stage) -> HttpResponse:
+    text = current_text(stage.collection, stage.name)
+    return _work(request, preview_state(stage, text, timezone.now()))
+
+
+def _work(request: HttpRequest, state: dict[str, Any]) -> HttpResponse:
+    return render(request, f"hits/{state['kind']}.html", {"state": state})
+
+
+def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpResponse:
+    collection = stage.collection
+    parameters = parameters_of(collection)
+    text = current_text(collection, "consent")
+    table = parameters.stages()[stage.name]
+    return render(
+        request,
+        "hits/consent.html",
+        {
+            "action": "/hit/consent",
+            "token": session_token(session),
+            "version": text.version,
+            "html": markdown(fill(text.markdown, collection, parameters, stage.name)),
+            "title": table.title,
+            "reward": price(table.reward_cents, parameters),
+            "requester": {
+                "name": collection.requester_name,
+                "contact": collection.requester_contact,
+            },
+        },
+    )

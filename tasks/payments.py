@@ -1,0 +1,88 @@
+"""The ledger: what is owed is written first, the marketplace is told second, and reconciled."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.parameters import Parameters
+from tasks import budget
+from tasks.crowd import marketplace
+from tasks.models import (
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Submission,
+)
+
+
+def owe_reward(
+    submission: Submission, posting: Posting, parameters: Parameters, now: datetime
+) -> None:
+    """Write that the posting's reward is due; turns its reservation into money spent.
+
+    Expects the transaction of the submission. An expired posting has no reservation left: its
+    place is paid all the same, from the budget's remainder or by raising the budget.
+    """
+    fee = budget.fee_cents(posting.reward_cents, parameters.pay)
+    _, made = Payment.objects.get_or_create(
+        key=f"reward:{posting.token}:{submission.lease.worker_id}",
+        defaults={
+            "collection": posting.stage.collection,
+            "stage": posting.stage,
+            "worker_id": submission.lease.worker_id,
+            "submission": submission,
+            "posting": posting,
+            "kind": PaymentKind.REWARD,
+            "amount_cents": posting.reward_cents,
+            "fee_cents": fee,
+            "created_at": now,
+        },
+    )
+    if made:
+        _spend(posting, posting.reward_cents + fee)
+
+
+def _spend(posting: Posting, cost_cents: int) -> None:
+    missing = cost_cents - posting.reserved_cents
+    if missing > 0 and not budget.reserve(posting.stage.collection_id, missing):
+        # Work that was done is owed whatever the cap says; the overrun shows in the budget.
+        raised = Collection.objects.select_for_update().get(pk=posting.stage.collection_id)
+        raised.budget_cents = raised.reserved_cents + raised.spent_cents + missing
+        raised.save(update_fields=["budget_cents"])
+        budget.reserve(posting.stage.collection_id, missing)
+    held = max(posting.reserved_cents, cost_cents)
+    budget.earn(posting.stage.collection_id, reserved_cents=held, cost_cents=cost_cents)
+    Posting.objects.filter(pk=posting.pk).update(reserved_cents=0)
+
+
+def approve_confirmed(collection: Collection, now: datetime) -> int:
+    """Approve every confirmed submission whose waiting time is over; returns how many."""
+    parameters = parameters_of(collection)
+    ripe = now - timedelta(hours=parameters.pay.approve_after_hours)
+    confirmed = Submission.objects.filter(
+        lease__unit__stage__collection=collection,
+        state=ReceiptState.CONFIRMED,
+        confirmed_at__lte=ripe,
+    ).select_related("lease__session__posting")
+    approved = 0
+    for submission in confirmed.order_by("id"):
+        session = submission.lease.session
+        marketplace.approve(session.session_id)
+        _settle(submission, session.posting, now)
+        marketplace.finish_hit(session.posting.external_id)
+        approved += 1
+    return approved
+
+
+def _settle(submission: Submission, posting: Posting, now: datetime) -> None:
+    with transaction.atomic():
+        Submission.objects.filter(pk=submission.pk).update(state=ReceiptState.APPROVED)
+        Posting.objects.filter(pk=posting.pk).update(state=PostingState.SETTLED)
+        Payment.objects.filter(submission=submission, state=PaymentState.DUE).update(
+            state=PaymentState.CONFIRMED, confirmed_at=now
+        )

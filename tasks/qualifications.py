@@ -1,0 +1,72 @@
+"""Who may do a stage: a person inspects what a worker made, and the provider is told."""
+
+from datetime import datetime
+
+from collector.models import Collection, Stage
+from tasks.crowd import marketplace
+from tasks.models import Grant, GrantState, Qualification, Submission, Worker
+
+
+def record_attempt(submission: Submission) -> None:
+    """Put a qualification submission before the requester; expects its transaction."""
+    lease = submission.lease
+    qualification, _ = Qualification.objects.get_or_create(stage=lease.unit.stage)
+    Grant.objects.get_or_create(
+        qualification=qualification,
+        worker_id=lease.worker_id,
+        defaults={"submitted_at": submission.received_at},
+    )
+
+
+def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
+    """Return whether the worker holds the qualification of the stage named `required`."""
+    return (
+        not required
+        or Grant.objects.filter(
+            worker=worker,
+            state=GrantState.GRANTED,
+            qualification__stage__collection=collection,
+            qualification__stage__name=required,
+        ).exists()
+    )
+
+
+def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) -> None:
+    """Grant or decline; may be decided again, and the newest decision holds."""
+    Grant.objects.filter(pk=grant.pk).update(
+        state=GrantState.GRANTED if granted else GrantState.DECLINED,
+        note=note,
+        decided_by=by,
+        decided_at=now,
+    )
+
+
+def external_id(stage: Stage) -> str:
+    """Return the marketplace's id of the stage's qualification, made on first use."""
+    qualification, _ = Qualification.objects.get_or_create(stage=stage)
+    if not qualification.external_id:
+        found = marketplace.create_qualification(
+            name=f"{stage.collection.title}: {stage} ({stage.collection.slug})",
+            description=f"Granted by {stage.collection.requester_name} after reading your work.",
+        )
+        Qualification.objects.filter(pk=qualification.pk).update(external_id=found)
+        return found
+    return qualification.external_id
+
+
+def tell_marketplace(stage: Stage) -> int:
+    """Bring the marketplace up to date on every decision; returns how many were told."""
+    decided = Grant.objects.filter(
+        qualification__stage=stage, state__in=[GrantState.GRANTED, GrantState.DECLINED]
+    ).select_related("worker__identity")
+    told = 0
+    for grant in decided:
+        if grant.state == grant.told_state:
+            continue
+        person = grant.worker.identity.person
+        if grant.state == GrantState.GRANTED:
+            marketplace.grant(external_id(stage), person)
+        elif grant.told_state == GrantState.GRANTED:
+            marketplace.revoke(external_id(stage), person, grant.note)
+        told += Grant.objects.filter(pk=grant.pk).update(told_state=grant.state)
+    return told

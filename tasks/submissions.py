@@ -1,0 +1,97 @@
+"""Takes in what a worker hands in: once, however often they press, and never lost."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from collector.creation import parameters_of
+from collector.parameters import Parameters
+from collector.protocol import find
+from tasks import payments, qualifications
+from tasks.kinds import kind
+from tasks.leases import LONGEST_PAUSE_SECONDS, take_slot
+from tasks.models import Lease, LeaseState, Posting, PostingState, Submission, Unit
+from tasks.problems import Problem
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Cleaned data, what blocks a submission, and advice that does not."""
+
+    data: dict[str, Any]
+    problems: list[Problem]
+    hints: list[Problem]
+
+
+def examine(lease: Lease, data: object, items: list[dict[str, Any]], documents: Any) -> Examined:
+    """Return what the kind's widgets and the protocol's checks say of `data`, all at once.
+
+    `documents` gives the text of a linked article by (item id, title), None if there is none.
+    """
+    stage = lease.unit.stage
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    cleaned, problems = kind(stage.kind).clean(data, items, documents, parameters)
+    found = (
+        find(stage.collection.protocol)
+        .part("checks")
+        .problems(stage.kind, cleaned, items, table, parameters)
+    )
+    problems = problems + [problem for problem in found if not problem.hint]
+    return Examined(cleaned, problems, [problem for problem in found if problem.hint])
+
+
+def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+    """Return the lease's one submission, made now or before, of already examined `data`.
+
+    Late work counts while its slot is free; otherwise it is kept and paid but not counted.
+    """
+    try:
+        return _hand_in(lease.pk, data, now, synthetic=synthetic)
+    except IntegrityError:
+        # Another press of the button, or an equal question, won the race: look again.
+        return _hand_in(lease.pk, data, now, synthetic=synthetic)
+
+
+def _hand_in(lease_id: int, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+    with transaction.atomic():
+        lease = (
+            Lease.objects.select_for_update(of=("self",))
+            .select_related("unit__stage__collection", "session__posting")
+            .get(pk=lease_id)
+        )
+        done = Submission.objects.filter(lease=lease).first()
+        if done:
+            return done
+        parameters = parameters_of(lease.unit.stage.collection)
+        counts = lease.state == LeaseState.LIVE or take_slot(lease.unit_id)
+        worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
+        submission = Submission.objects.create(
+            lease=lease,
+            raw=data,
+            receipt=secrets.token_hex(16),
+            counts=counts,
+            synthetic=synthetic,
+            received_at=now,
+            active_seconds=lease.active_seconds + min(LONGEST_PAUSE_SECONDS, max(0, int(worked))),
+        )
+        if counts:
+            Unit.objects.filter(pk=lease.unit_id).update(submitted=F("submitted") + 1)
+            Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SUBMITTED, closed_at=now)
+            kind(lease.unit.stage.kind).store(submission, data)
+            if parameters.stages()[lease.unit.stage.name].qualifies:
+                qualifications.record_attempt(submission)
+        _earn(submission, lease, parameters, now)
+    return submission
+
+
+def _earn(submission: Submission, lease: Lease, parameters: Parameters, now: datetime) -> None:
+    posting = Posting.objects.select_for_update().get(pk=lease.session.posting_id)
+    Posting.objects.filter(pk=posting.pk, state=PostingState.LIVE).update(
+        state=PostingState.SUBMITTED
+    )
+    payments.owe_reward(submission, posting, parameters, now)

@@ -1,0 +1,66 @@
+"""One round of everything a collection needs: each step finds its work in rows."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+
+from collector.creation import parameters_of
+from collector.models import Collection, CollectionState, Stage, StageState
+from tasks import compensation, hits, leases, payments, qualifications, reconcile, units
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.models import Lease, LeaseState
+
+log = logging.getLogger(__name__)
+
+
+def tend(collection: Collection, now: datetime) -> dict[str, int]:
+    """Run every step once and return what each did; a step that fails leaves the others alone.
+
+    A marketplace that does not answer is logged and met again in the next round.
+    """
+    done: dict[str, int] = {}
+    stages = list(collection.stages.select_related("collection"))
+    for name, step in _steps(collection, stages, now).items():
+        try:
+            done[name] = step()
+        except MarketplaceError as error:
+            log.warning("%s: %s: %s", collection.slug, name, error)
+            done[name] = 0
+    return done
+
+
+def _steps(
+    collection: Collection, stages: list[Stage], now: datetime
+) -> dict[str, Callable[[], int]]:
+    parameters = parameters_of(collection)
+    running = collection.state == CollectionState.COLLECTING
+    open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
+    return {
+        "leases expired": lambda: leases.expire_overdue(now),
+        "unfinished work paid": lambda: pay_unfinished(collection, now),
+        "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
+        "decisions told": lambda: sum(qualifications.tell_marketplace(stage) for stage in stages),
+        "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
+        "submissions approved": lambda: payments.approve_confirmed(collection, now),
+        "lost receipts": lambda: reconcile.reroute_lost(collection, now),
+        "postings expired": lambda: reconcile.expire_postings(collection, now),
+        "HITs closed": lambda: sum(hits.close_surplus(stage) for stage in stages),
+        "places planned": lambda: sum(hits.plan_postings(stage, now) for stage in open_stages),
+        "HITs published": lambda: sum(hits.publish_pending(stage) for stage in stages),
+        "compensations published": lambda: compensation.publish_pending(collection),
+    }
+
+
+def pay_unfinished(collection: Collection, now: datetime) -> int:
+    """Owe what was saved in leases that ran out of time and were never taken up again."""
+    unpaid = Lease.objects.filter(
+        unit__stage__collection=collection,
+        state=LeaseState.EXPIRED,
+        draft__isnull=False,
+        submission__isnull=True,
+        compensated=False,
+    ).select_related("unit__stage__collection")
+    owed = 0
+    for lease in unpaid:
+        owed += compensation.owe_for_unfinished(lease, now)
+    return owed

@@ -1,0 +1,120 @@
+"""Bundles items into the units that are handed out, each of one redundancy."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from django.db import transaction
+from django.db.models import F, Max
+
+from collector.models import Seed, Stage, StageState
+from collector.parameters import Parameters, Redundancy, StageTable
+from tasks.models import GrantState, Question, Unit, UnitItem
+
+# Two writers' questions let each of them be examined on the other's.
+EXAMINATION_UNITS = 2
+
+
+def bundle(stage: Stage, parameters: Parameters) -> int:
+    """Return how many units were made of the stage's items that wait for one.
+
+    Whole bundles are made at once; a smaller last one only when no more items can come.
+    Runs under a lock on the stage's row, so that no item enters two units.
+    """
+    table = parameters.stages()[stage.name]
+    with transaction.atomic():
+        Stage.objects.select_for_update().get(pk=stage.pk)
+        if table.items_from == "seeds":
+            return _bundle_seeds(stage, table)
+        source = stage.collection.stages.filter(name=table.items_from).first()
+        if source is None or source.kind != "question":
+            return 0
+        return _bundle_questions(stage, table, source, parameters)
+
+
+def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int) -> Unit:
+    """Return a new unit of `items` at the stage's next position; expects a transaction."""
+    last = stage.units.aggregate(last=Max("position"))["last"]
+    unit = Unit.objects.create(
+        stage=stage, position=0 if last is None else last + 1, redundancy=redundancy
+    )
+    UnitItem.objects.bulk_create(
+        UnitItem(
+            unit=unit,
+            position=position,
+            seed=item if isinstance(item, Seed) else None,
+            question=item if isinstance(item, Question) else None,
+        )
+        for position, item in enumerate(items)
+    )
+    return unit
+
+
+def redundancy_of(fold: str, redundancy: Redundancy) -> int:
+    """Return how many workers one item of `fold` needs; an item without a fold is training."""
+    return int(getattr(redundancy, fold or "train"))
+
+
+def is_done(stage: Stage) -> bool:
+    """Return whether the stage has units and every place of each has been submitted."""
+    return (
+        stage.units.exists()
+        and not stage.units.filter(closed=False, submitted__lt=F("redundancy")).exists()
+    )
+
+
+def _bundle_seeds(stage: Stage, table: StageTable) -> int:
+    bundled = UnitItem.objects.filter(unit__stage=stage).values("seed_id")
+    waiting = stage.collection.seeds.filter(stage_name=stage.name).exclude(pk__in=bundled)
+    return _make(stage, table, waiting.order_by("position"), flush=True)
+
+
+def _bundle_questions(
+    stage: Stage, table: StageTable, source: Stage, parameters: Parameters
+) -> int:
+    bundled = UnitItem.objects.filter(unit__stage=stage).values("question_id")
+    waiting = (
+        Question.objects.filter(stage=source)
+        .exclude(pk__in=bundled)
+        .select_related("seed")
+        .order_by("submission_id", "position", "id")
+    )
+    if parameters.stages()[source.name].qualifies:
+        waiting = waiting.filter(
+            worker__grants__qualification__stage=source,
+            worker__grants__state=GrantState.GRANTED,
+        )
+    if table.qualifies:
+        return _make_examination(stage, table, waiting)
+    done = source.state == StageState.CLOSED or is_done(source)
+    return _make(stage, table, waiting, flush=done)
+
+
+def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
+    """Make at most two units, each of one writer's questions."""
+    made = 0
+    for _, questions in groupby(waiting, key=lambda question: question.worker_id):
+        items = list(questions)[: table.items_per_hit]
+        if stage.units.count() >= EXAMINATION_UNITS:
+            break
+        if len(items) == table.items_per_hit:
+            create_unit(stage, items, table.redundancy.train)
+            made += 1
+    return made
+
+
+def _make(
+    stage: Stage, table: StageTable, waiting: Iterable[Seed | Question], *, flush: bool
+) -> int:
+    groups: dict[int, list[Seed | Question]] = {}
+    for item in waiting:
+        fold = item.fold if isinstance(item, Seed) else item.seed.fold
+        groups.setdefault(redundancy_of(fold, table.redundancy), []).append(item)
+    made = 0
+    for redundancy, items in sorted(groups.items()):
+        for start in range(0, len(items), table.items_per_hit):
+            chunk = items[start : start + table.items_per_hit]
+            if len(chunk) < table.items_per_hit and not flush:
+                break
+            create_unit(stage, chunk, redundancy)
+            made += 1
+    return made
