@@ -1,0 +1,168 @@
+"""What a worker does with an assignment: accept, return, submit; each under the HIT's lock."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from marketplace.configuration import queue_limit
+from marketplace.entry import GRACE_SECONDS
+from marketplace.identifiers import new_entity_id
+from marketplace.lifecycle import locked, refresh
+from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
+from marketplace.requirements import access_to, standing_of
+
+
+class RefusedError(Exception):
+    """The worker cannot do this; the message is a sentence for them."""
+
+
+class TooLateError(RefusedError):
+    """The acceptance is over; what was sent is kept but does not count."""
+
+
+def accept(worker: Worker, hit_id: str, now: datetime) -> Assignment:
+    """Return the worker's acceptance of this HIT, made now or already held.
+
+    Raises RefusedError when there is no slot, no right to it, or the HIT was done already.
+    """
+    key = HIT.objects.filter(hit_id=hit_id).values_list("pk", flat=True).first()
+    if key is None:
+        raise RefusedError("This HIT is no longer here. Choose another one from the list.")
+    return _accept(worker, key, now)
+
+
+def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
+    """Return an acceptance of some HIT of this type; raises RefusedError when none can be had."""
+    refusal = RefusedError("No more of these HITs are available to you just now.")
+    tried: list[int] = []
+    while True:
+        rows = available_hits(worker, now).filter(hit_type=hit_type).exclude(pk__in=tried)
+        key = _pick(rows, worker)
+        if key is None:
+            raise refusal
+        try:
+            return _accept(worker, key, now)
+        except RefusedError as error:
+            # Another worker was quicker here; the next HIT may still be free.
+            refusal = error
+            tried.append(key)
+            if len(tried) >= 50:
+                raise
+
+
+def _pick(rows: QuerySet[HIT], worker: Worker) -> int | None:
+    # What the worker gave back before comes last, so that "next" does not hand it over again.
+    before = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
+    fresh = rows.annotate(was_mine=Exists(before)).order_by("was_mine", "pk")
+    return fresh.values_list("pk", flat=True).first()
+
+
+def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
+    """Return the HITs with an open slot that the worker neither holds nor has handed in."""
+    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, state__in=LIVE)
+    return HIT.objects.filter(disposed_at=None, expires_at__gt=now, n_open__gt=0).exclude(
+        Exists(mine)
+    )
+
+
+def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
+    with locked(now, pk=key) as hit:
+        held = hit.assignments.filter(worker=worker, state__in=LIVE).first()
+        if held is not None:
+            if held.state == State.ACCEPTED:
+                return held
+            raise RefusedError("You have already done this HIT. Choose another one.")
+        _check_may_accept(worker, hit, now)
+        assignment = Assignment.objects.create(
+            hit=hit,
+            worker=worker,
+            assignment_id=_slot_id(hit),
+            reward_cents=hit.hit_type.reward_cents,
+            accepted_at=now,
+            deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
+        )
+        refresh(hit, now)
+        return assignment
+
+
+def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
+    if not hit.is_assignable(now):
+        raise RefusedError("Somebody else took the last place of this HIT. Choose another one.")
+    if not access_to(hit.hit_type, standing_of(worker)).can_accept:
+        raise RefusedError("This HIT asks for a qualification that you do not have yet.")
+    held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
+    if held.count() >= queue_limit():
+        raise RefusedError(
+            f"You hold {queue_limit()} HITs already. Finish or return one, then accept this one."
+        )
+
+
+def _slot_id(hit: HIT) -> str:
+    """Return the assignment id of a slot that was given up, else a new one, as MTurk did."""
+    live = Assignment.objects.filter(assignment_id=OuterRef("assignment_id"), state__in=LIVE)
+    given_up = hit.assignments.exclude(state__in=LIVE).exclude(Exists(live)).order_by("-pk")
+    return given_up.values_list("assignment_id", flat=True).first() or new_entity_id()
+
+
+def give_back(assignment: Assignment, now: datetime) -> None:
+    """Return an accepted assignment, so that another worker can have its place.
+
+    Doing it twice is the same as once; raises RefusedError when it was handed in already.
+    """
+    with locked(now, pk=assignment.hit_id) as hit:
+        assignment.refresh_from_db()
+        if assignment.state in HANDED_IN:
+            raise RefusedError("You have submitted this HIT already, so it cannot be returned.")
+        if assignment.state == State.ACCEPTED:
+            assignment.state, assignment.ended_at = State.RETURNED, now
+            assignment.save()
+            refresh(hit, now)
+
+
+def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
+    """Hand in an answer; returns False when it had been handed in before (the first one stays).
+
+    Raises TooLateError when the acceptance is over; the answer is then kept beside it.
+    """
+    with locked(now, pk=assignment.hit_id) as hit:
+        assignment.refresh_from_db()
+        if assignment.state in HANDED_IN:
+            return False
+        if assignment.state != State.ACCEPTED and not _can_revive(assignment, hit, now):
+            refusal = _keep_late(assignment, answer)
+        else:
+            delay = timedelta(seconds=hit.hit_type.auto_approval_delay_seconds)
+            assignment.state, assignment.answer = State.SUBMITTED, answer
+            assignment.submitted_at, assignment.auto_approval_at = now, now + delay
+            assignment.ended_at = None
+            assignment.save()
+            refresh(hit, now)
+            return True
+    # Raised outside the transaction, which has to commit what was kept.
+    raise refusal
+
+
+def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
+    """Tell whether work that came after the deadline still finds its own place free."""
+    in_grace = now <= assignment.deadline + timedelta(seconds=GRACE_SECONDS)
+    if assignment.state != State.ABANDONED or not in_grace or not hit.is_assignable(now):
+        return False
+    live = Assignment.objects.filter(state__in=LIVE)
+    is_id_taken = live.filter(assignment_id=assignment.assignment_id).exists()
+    is_held_anew = live.filter(hit=hit, worker=assignment.worker_id).exists()
+    return not is_id_taken and not is_held_anew
+
+
+def _keep_late(assignment: Assignment, answer: str) -> TooLateError:
+    if not assignment.late_answer:
+        assignment.late_answer = answer
+        assignment.save(update_fields=["late_answer"])
+    if assignment.state == State.RETURNED:
+        return TooLateError(
+            "You returned this HIT before, so it could not be submitted. What you sent was kept; "
+            "accept the HIT again to submit it."
+        )
+    return TooLateError(
+        "The time for this HIT ran out and its place is gone. What you sent was kept: write to "
+        "the requester, who can still pay you for it."
+    )

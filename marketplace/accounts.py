@@ -1,0 +1,72 @@
+"""Opens requester and worker accounts for the host."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+
+from marketplace import funds
+from marketplace.identifiers import digest, new_secret
+from marketplace.models import AccessKey, Requester, Worker
+from marketplace.router import DATABASE
+
+
+@dataclass(frozen=True)
+class RequesterKeys:
+    """What a requester's client needs, as it stands in the keys file."""
+
+    endpoint_url: str
+    access_key_id: str
+    secret_access_key: str
+    entry_secret: str
+    requester_name: str
+
+
+def open_requester(name: str, contact: str, balance_cents: int, now: datetime) -> Requester:
+    """Return the requester of this name, opened with this credit unless there was one already."""
+    with transaction.atomic(using=DATABASE):
+        requester, is_new = Requester.objects.get_or_create(
+            name=name, defaults={"contact": contact, "created_at": now}
+        )
+        if is_new and balance_cents:
+            funds.credit(requester, balance_cents, "opening", now)
+        elif contact and contact != requester.contact:
+            requester.contact = contact
+            requester.save(update_fields=["contact"])
+    return requester
+
+
+def keys_of(requester: Requester, endpoint_url: str, now: datetime) -> RequesterKeys:
+    """Return the requester's oldest living key, made now if there is none."""
+    key = requester.access_keys.filter(revoked_at=None).order_by("pk").first()
+    if key is None:
+        key = AccessKey.objects.create(requester=requester, created_at=now)
+    return RequesterKeys(
+        endpoint_url=endpoint_url,
+        access_key_id=key.access_key_id,
+        secret_access_key=key.secret_access_key,
+        entry_secret=requester.entry_secret,
+        requester_name=requester.name,
+    )
+
+
+def write_keys(keys: RequesterKeys, path: Path) -> None:
+    """Write the keys as JSON that only the owner can read, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(asdict(keys), file, indent=2)
+        file.write("\n")
+    draft.replace(path)
+
+
+def open_worker(name: str, country: str, now: datetime) -> tuple[Worker, str]:
+    """Return a new worker and the token of their personal link, which is not kept in clear."""
+    token = new_secret()
+    worker = Worker.objects.create(
+        display_name=name, country=country, link_digest=digest(token), created_at=now
+    )
+    return worker, token

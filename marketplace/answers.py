@@ -1,0 +1,45 @@
+"""Writes what a worker's form sent as QuestionFormAnswers XML."""
+
+from collections.abc import Iterable
+from html import escape
+
+NAMESPACE = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/"
+    "QuestionFormAnswers.xsd"
+)
+# These name the assignment or belong to the frame's address; they are never answers.
+RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
+
+
+def answers_xml(fields: Iterable[tuple[str, list[str]]]) -> str:
+    """Return the XML of the fields, reserved names left out, many values joined by `|`.
+
+    It is declared ASCII and is ASCII: other characters are numeric references, and those that XML
+    cannot hold are dropped.
+    """
+    answers = "".join(
+        f"<Answer><QuestionIdentifier>{_xml_text(name)}</QuestionIdentifier>"
+        f"<FreeText>{_xml_text('|'.join(values))}</FreeText></Answer>"
+        for name, values in fields
+        if name not in RESERVED
+    )
+    return (
+        '<?xml version="1.0" encoding="ASCII"?>'
+        f'<QuestionFormAnswers xmlns="{NAMESPACE}">{answers}</QuestionFormAnswers>'
+    )
+
+
+def _xml_text(text: str) -> str:
+    allowed = "".join(letter for letter in text if _is_xml_character(ord(letter)))
+    # A bare carriage return would be read back as a line feed.
+    written = escape(allowed, quote=False).replace("\r", "&#13;")
+    return written.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _is_xml_character(code: int) -> bool:
+    return (
+        code in (0x9, 0xA, 0xD)
+        or 0x20 <= code <= 0xD7FF
+        or 0xE000 <= code <= 0xFFFD
+        or 0x10000 <= code <= 0x10FFFF
+    )

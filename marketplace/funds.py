@@ -1,0 +1,68 @@
+"""Moves a requester's money between free, held and owed, never below nothing."""
+
+from datetime import datetime
+
+from django.db.models import F, Sum
+
+from marketplace.amounts import amount_of
+from marketplace.models import Kind, LedgerEntry, Payout, Requester, Worker
+
+
+class InsufficientFundsError(Exception):
+    """The requester's free balance does not cover what was asked."""
+
+
+def move(requester_id: int, hold_cents: int, spend_cents: int = 0) -> None:
+    """Hold (or, negative, release) money and spend some of the balance, in one statement.
+
+    Expects to be inside a transaction; raises InsufficientFundsError and changes nothing when the
+    balance would fall below zero.
+    """
+    if hold_cents == 0 and spend_cents == 0:
+        return
+    needed = hold_cents + spend_cents
+    changed = Requester.objects.filter(pk=requester_id, balance_cents__gte=needed).update(
+        balance_cents=F("balance_cents") - needed, held_cents=F("held_cents") + hold_cents
+    )
+    if not changed:
+        raise InsufficientFundsError(
+            f"This needs ${amount_of(max(needed, 0))} more than the account has free; "
+            "ask the host of the marketplace for credit."
+        )
+
+
+def owe(
+    kind: Kind, cause: int, requester_id: int, worker_id: int, cents: int, now: datetime
+) -> None:
+    """Enter a reward or bonus that a worker has earned; the same cause is never entered twice."""
+    LedgerEntry.objects.create(
+        key=f"{kind}:{cause}",
+        kind=kind,
+        requester_id=requester_id,
+        worker_id=worker_id,
+        amount_cents=cents,
+        at=now,
+    )
+
+
+def credit(requester: Requester, cents: int, reason: str, now: datetime) -> None:
+    """Grant a requester credit; expects a transaction, and a `reason` used once per requester."""
+    LedgerEntry.objects.create(
+        key=f"credit:{requester.pk}:{reason}",
+        kind=Kind.CREDIT,
+        requester=requester,
+        amount_cents=cents,
+        at=now,
+    )
+    Requester.objects.filter(pk=requester.pk).update(balance_cents=F("balance_cents") + cents)
+
+
+def owed_cents(worker: Worker) -> int:
+    """Return what a worker has earned and not been paid yet."""
+    earned = LedgerEntry.objects.filter(worker=worker, kind__in=[Kind.REWARD, Kind.BONUS])
+    paid = Payout.objects.filter(worker=worker)
+    return _total(earned) - _total(paid)
+
+
+def _total(rows: object) -> int:
+    return rows.aggregate(total=Sum("amount_cents"))["total"] or 0  # type: ignore[attr-defined]

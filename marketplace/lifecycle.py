@@ -1,0 +1,98 @@
+"""What a HIT is at a given time: everything the clock alone decides, settled under its row lock."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Min, Q, Sum
+
+from marketplace import funds
+from marketplace.models import HIT, Assignment, Kind, State
+from marketplace.router import DATABASE
+
+SETTLE_AT_ONCE = 500
+
+
+@contextmanager
+def locked(now: datetime, **which: Any) -> Iterator[HIT]:
+    """Hold the lock of one HIT, settled at `now`, for the length of the block (one transaction).
+
+    Raises HIT.DoesNotExist. Whoever changes an assignment calls `refresh` before the block ends.
+    """
+    with transaction.atomic(using=DATABASE):
+        hit = (
+            HIT.objects.select_for_update(of=("self",))
+            .select_related("hit_type", "requester")
+            .get(**which)
+        )
+        settle(hit, now)
+        yield hit
+
+
+def settle_due(now: datetime, **scope: Any) -> None:
+    """Settle every HIT in scope in which time has brought something about."""
+    due = HIT.objects.filter(next_due_at__lte=now, **scope).order_by("pk").distinct()
+    while keys := list(due.values_list("pk", flat=True)[:SETTLE_AT_ONCE]):
+        for key in keys:
+            with locked(now, pk=key):
+                pass
+
+
+def settle(hit: HIT, now: datetime) -> None:
+    """Abandon what is past its deadline and approve what nobody decided; expects the HIT's lock."""
+    if hit.next_due_at is None or hit.next_due_at > now:
+        return
+    overdue = hit.assignments.filter(state=State.ACCEPTED, deadline__lte=now)
+    for assignment in overdue:
+        assignment.state, assignment.ended_at = State.ABANDONED, assignment.deadline
+        assignment.save()
+    undecided = hit.assignments.filter(state=State.SUBMITTED, auto_approval_at__lte=now)
+    paid_cents = 0
+    for assignment in undecided.order_by("pk"):
+        paid_cents += approve(hit, assignment, assignment.auto_approval_at)
+    refresh(hit, now, paid_cents)
+
+
+def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
+    """Mark an assignment approved and owe its reward; returns the cents that `refresh` must spend.
+
+    Expects the HIT's lock.
+    """
+    assert at is not None
+    assignment.state, assignment.approved_at = State.APPROVED, at
+    assignment.save()
+    cents = assignment.reward_cents
+    funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, assignment.worker_id, cents, at)
+    return cents
+
+
+def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
+    """Bring counters, held money and the next due time in line with the assignments.
+
+    Expects the HIT's lock; raises InsufficientFundsError when more must be held than there is.
+    """
+    pending, awaiting = Q(state=State.ACCEPTED), Q(state=State.SUBMITTED)
+    sums = Assignment.objects.filter(hit=hit).aggregate(
+        n_pending=Count("pk", filter=pending),
+        n_awaiting=Count("pk", filter=awaiting),
+        n_completed=Count("pk", filter=Q(state__in=[State.APPROVED, State.REJECTED])),
+        promised_cents=Sum("reward_cents", filter=pending | awaiting, default=0),
+        deadline=Min("deadline", filter=pending),
+        auto_approval_at=Min("auto_approval_at", filter=awaiting),
+    )
+    hit.n_pending, hit.n_awaiting = sums["n_pending"], sums["n_awaiting"]
+    hit.n_completed = sums["n_completed"]
+    taken = hit.n_pending + hit.n_awaiting + hit.n_completed
+    hit.n_open = hit.max_assignments - taken
+    assignable = hit.is_assignable(now)
+    if assignable:
+        hit.is_reviewing = False
+    due = [sums["deadline"], sums["auto_approval_at"], hit.expires_at if assignable else None]
+    hit.next_due_at = min((time for time in due if time is not None), default=None)
+    held_cents = sums["promised_cents"]
+    held_cents += hit.n_open * hit.hit_type.reward_cents if assignable else 0
+    funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
+    hit.held_cents = held_cents
+    hit.save()

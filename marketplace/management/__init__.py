@@ -1,0 +1,1 @@
+"""Commands for whoever hosts the marketplace."""

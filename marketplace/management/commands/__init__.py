@@ -1,0 +1,1 @@
+"""One command per file; `--help` shows an example of each."""

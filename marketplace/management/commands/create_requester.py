@@ -1,0 +1,57 @@
+"""Opens a requester's account and writes its keys."""
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from marketplace import clock
+from marketplace.accounts import keys_of, open_requester, write_keys
+from marketplace.amounts import amount_of
+from marketplace.configuration import default_balance_cents
+
+DEFAULT_ENDPOINT = "http://127.0.0.1:8000"
+
+
+class Command(BaseCommand):
+    """`create_requester "Rita's lab" --keys-file var/rita.json`."""
+
+    help = (
+        "Open a requester's account and write what its boto3 client needs to a file.\n"
+        "Running it again keeps the account and its keys.\n\n"
+        '  create_requester "Rita\'s lab" --contact rita@lab.example --keys-file var/rita.json\n\n'
+        "  client = boto3.client('mturk', region_name='us-east-1',\n"
+        "      endpoint_url=keys['endpoint_url'], aws_access_key_id=keys['access_key_id'],\n"
+        "      aws_secret_access_key=keys['secret_access_key'])"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the command's arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.add_argument("name", help="the requester's name, as workers see it")
+        parser.add_argument("--contact", default="", help="where workers can write to")
+        parser.add_argument("--keys-file", required=True, type=Path, help="JSON to write (0600)")
+        parser.add_argument(
+            "--endpoint-url", default=DEFAULT_ENDPOINT, help="address of this marketplace"
+        )
+        parser.add_argument(
+            "--balance",
+            type=Decimal,
+            default=None,
+            help="credit to open with, like 500.00; no money moves, it only bounds what is posted",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Open or find the account and write its keys."""
+        now = clock.now()
+        balance = options["balance"]
+        cents = default_balance_cents() if balance is None else int(balance * 100)
+        requester = open_requester(options["name"], options["contact"], cents, now)
+        write_keys(keys_of(requester, options["endpoint_url"], now), options["keys_file"])
+        requester.refresh_from_db()
+        self.stdout.write(
+            f"{requester.name}: {amount_of(requester.balance_cents)} free; "
+            f"keys in {options['keys_file']}"
+        )

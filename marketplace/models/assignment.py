@@ -1,0 +1,80 @@
+"""One acceptance of a HIT by a worker, from accept to decision."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.identifiers import new_entity_id, new_secret
+from marketplace.models.hit import HIT
+from marketplace.models.worker import Worker
+
+
+class State(models.TextChoices):
+    """Where an acceptance stands."""
+
+    ACCEPTED = "accepted", "in progress"
+    SUBMITTED = "submitted", "waiting for approval"
+    APPROVED = "approved", "approved"
+    REJECTED = "rejected", "rejected"
+    RETURNED = "returned", "returned"
+    ABANDONED = "abandoned", "time ran out"
+
+
+LIVE = (State.ACCEPTED, State.SUBMITTED, State.APPROVED, State.REJECTED)
+HANDED_IN = (State.SUBMITTED, State.APPROVED, State.REJECTED)
+
+
+class Assignment(models.Model):
+    """An acceptance; `assignment_id` is handed on to the next worker after return or abandonment.
+
+    Requesters know `assignment_id` only, and it names at most one live row. `secret` belongs to
+    this acceptance alone, so a form left open by an earlier holder cannot submit for a later one.
+    """
+
+    assignment_id = models.CharField(max_length=64, default=new_entity_id)
+    hit = models.ForeignKey(HIT, models.CASCADE, related_name="assignments")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments")
+    secret = models.CharField(max_length=64, unique=True, default=new_secret)
+    state = models.CharField(max_length=9, choices=State, default=State.ACCEPTED)
+    # What was promised when it was accepted; a later change of HIT type does not touch it.
+    reward_cents = models.BigIntegerField()
+    accepted_at = models.DateTimeField()
+    deadline = models.DateTimeField()
+    submitted_at = models.DateTimeField(null=True)
+    auto_approval_at = models.DateTimeField(null=True)
+    approved_at = models.DateTimeField(null=True)
+    rejected_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    answer = models.TextField(blank=True)
+    # What arrived too late to count, kept so that nothing a worker wrote is lost.
+    late_answer = models.TextField(blank=True)
+    feedback = models.CharField(max_length=1024, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hit", "worker"],
+                condition=Q(state__in=LIVE),
+                name="one_live_assignment_per_worker_and_hit",
+            ),
+            models.UniqueConstraint(
+                fields=["assignment_id"],
+                condition=Q(state__in=LIVE),
+                name="one_live_holder_per_assignment_id",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=State.values), name="assignment_state_is_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=HANDED_IN)
+                | Q(submitted_at__isnull=False, auto_approval_at__isnull=False),
+                name="handed_in_has_its_times",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["hit", "state"], name="assignment_hit_state"),
+            models.Index(fields=["worker", "state"], name="assignment_worker_state"),
+            models.Index(fields=["assignment_id"], name="assignment_external"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id} ({self.state})"

@@ -1,0 +1,78 @@
+"""A HIT: a question, its slots and how many of them are open, taken, waiting and decided."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import F, Q
+
+from marketplace.identifiers import new_entity_id
+from marketplace.models.hit_type import HITType
+from marketplace.models.requester import Requester
+
+
+class HIT(models.Model):
+    """Counters always add up to `max_assignments`; they change only under this row's lock."""
+
+    hit_id = models.CharField(max_length=64, unique=True, default=new_entity_id)
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="hits")
+    hit_type = models.ForeignKey(HITType, models.PROTECT, related_name="hits")
+    question = models.TextField()
+    external_url = models.TextField()
+    frame_height = models.IntegerField(default=0)
+    annotation = models.CharField(max_length=255, blank=True)
+    max_assignments = models.IntegerField()
+    first_max_assignments = models.IntegerField()
+    n_open = models.IntegerField()
+    n_pending = models.IntegerField(default=0)
+    n_awaiting = models.IntegerField(default=0)
+    n_completed = models.IntegerField(default=0)
+    held_cents = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    is_reviewing = models.BooleanField(default=False)
+    disposed_at = models.DateTimeField(null=True)
+    # The next moment at which time alone changes something here; None when nothing is due.
+    next_due_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    max_assignments=F("n_open")
+                    + F("n_pending")
+                    + F("n_awaiting")
+                    + F("n_completed")
+                ),
+                name="counters_add_up",
+            ),
+            models.CheckConstraint(
+                condition=Q(n_open__gte=0, n_pending__gte=0, n_awaiting__gte=0, n_completed__gte=0),
+                name="counters_not_negative",
+            ),
+            models.CheckConstraint(condition=Q(held_cents__gte=0), name="hit_held_not_negative"),
+        ]
+        indexes = [
+            models.Index(fields=["next_due_at"], name="hit_next_due"),
+            models.Index(
+                fields=["hit_type", "expires_at"],
+                condition=Q(disposed_at=None, n_open__gt=0),
+                name="hit_open",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.hit_id
+
+    def is_assignable(self, now: datetime) -> bool:
+        """Tell whether somebody can still take a slot."""
+        return self.disposed_at is None and self.n_open > 0 and self.expires_at > now
+
+    def status(self, now: datetime) -> str:
+        """Return the model's HITStatus; expects a HIT that was settled at `now`."""
+        if self.disposed_at is not None:
+            return "Disposed"
+        if self.is_assignable(now):
+            return "Assignable"
+        if self.n_pending > 0:
+            return "Unassignable"
+        return "Reviewing" if self.is_reviewing else "Reviewable"

@@ -1,0 +1,20 @@
+"""A message from a requester, or from the marketplace itself, to a worker."""
+
+from django.db import models
+
+from marketplace.models.requester import Requester
+from marketplace.models.worker import Worker
+
+
+class Message(models.Model):
+    """Shown on the worker's site; no address of the worker is ever given away."""
+
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="messages")
+    requester = models.ForeignKey(Requester, models.CASCADE, null=True, related_name="messages")
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    sent_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.subject

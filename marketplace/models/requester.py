@@ -1,0 +1,26 @@
+"""Who posts HITs, and the credit the host has granted them."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.identifiers import new_secret
+
+
+class Requester(models.Model):
+    """A requester's account; `balance_cents` is free to spend, `held_cents` is promised to HITs."""
+
+    name = models.CharField(max_length=120, unique=True)
+    contact = models.CharField(max_length=254, blank=True)
+    entry_secret = models.CharField(max_length=64, default=new_secret)
+    balance_cents = models.BigIntegerField(default=0)
+    held_cents = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(balance_cents__gte=0), name="balance_not_negative"),
+            models.CheckConstraint(condition=Q(held_cents__gte=0), name="held_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

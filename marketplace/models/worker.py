@@ -1,0 +1,39 @@
+"""Who works, how they sign in, and what they prefer."""
+
+import unicodedata
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.identifiers import new_worker_id
+
+
+def sign_in_name_of(display_name: str) -> str:
+    """Return the form of a name that open sign-in compares: one spelling per person's typing."""
+    return " ".join(unicodedata.normalize("NFKC", display_name).casefold().split())
+
+
+class Worker(models.Model):
+    """A worker; requesters only ever see `worker_id`."""
+
+    worker_id = models.CharField(max_length=64, unique=True, default=new_worker_id)
+    display_name = models.CharField(max_length=80)
+    # Set only for workers who came in by typing a name: nobody else can be entered that way.
+    sign_in_name = models.CharField(max_length=160, unique=True, null=True, blank=True)
+    link_digest = models.CharField(max_length=64, unique=True, null=True, blank=True)
+    country = models.CharField(max_length=2, blank=True)
+    subdivision = models.CharField(max_length=2, blank=True)
+    is_adult = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    accepts_next = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(worker_id__startswith="A"), name="worker_id_begins_with_a"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.display_name

@@ -1,0 +1,14 @@
+"""The operations of the requester API, one module per noun; importing this registers them all."""
+
+from marketplace.operations import (  # noqa: F401
+    account,
+    assignments,
+    bonuses,
+    hit_lifetime,
+    hit_types,
+    hits,
+    qualification_requests,
+    qualification_types,
+    qualifications,
+    workers,
+)

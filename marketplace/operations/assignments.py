@@ -1,0 +1,95 @@
+"""Assignments that were handed in: read, approved, rejected."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from marketplace.lifecycle import approve, refresh
+from marketplace.models import HIT, Assignment, State
+from marketplace.operations.descriptions import (
+    ASSIGNMENT_STATUS,
+    describe_assignment,
+    describe_hit,
+)
+from marketplace.operations.ownership import handed_in, own_assignment, settled_hit
+from marketplace.wire.errors import InvalidParameter, RequestError
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import listing, page_of
+
+OVERRIDE_WITHIN = timedelta(days=30)
+LONGEST_FEEDBACK = 1024
+STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
+
+
+@operation("ListAssignmentsForHIT")
+def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of what was handed in for a HIT, in the order it came."""
+    hit = settled_hit(call, parameters["HITId"])
+    statuses = parameters.get("AssignmentStatuses") or list(STATE_OF)
+    rows = hit.assignments.filter(state__in=[STATE_OF[status] for status in statuses])
+    found, token = page_of(rows.select_related("worker", "hit"), parameters, by="submitted_at")
+    return listing("Assignments", found, token, describe_assignment)
+
+
+@operation("GetAssignment")
+def get_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return an assignment that was handed in, and its HIT."""
+    hit_id = handed_in(call, parameters["AssignmentId"]).hit.hit_id
+    hit = settled_hit(call, hit_id)
+    assignment = handed_in(call, parameters["AssignmentId"])
+    return {"Assignment": describe_assignment(assignment), "HIT": describe_hit(hit, call.now)}
+
+
+@operation("ApproveAssignment")
+def approve_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Approve work; with OverrideRejection also what was rejected within 30 days."""
+    feedback = _checked_feedback(parameters)
+    with own_assignment(call, parameters["AssignmentId"]) as (hit, assignment):
+        is_override = assignment.state == State.REJECTED and parameters.get("OverrideRejection")
+        if is_override:
+            _check_override(hit, assignment, call.now)
+        else:
+            _require_submitted(assignment)
+        assignment.feedback = feedback or assignment.feedback
+        paid_cents = approve(hit, assignment, call.now)
+        refresh(hit, call.now, paid_cents)
+    return {}
+
+
+@operation("RejectAssignment")
+def reject_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Reject work with a reason that the worker reads; its place is not given out again."""
+    feedback = _checked_feedback(parameters)
+    if not feedback.strip():
+        raise InvalidParameter("RequesterFeedback may not be empty: the worker reads why.")
+    with own_assignment(call, parameters["AssignmentId"]) as (hit, assignment):
+        _require_submitted(assignment)
+        assignment.state, assignment.rejected_at = State.REJECTED, call.now
+        assignment.feedback = feedback
+        assignment.save()
+        refresh(hit, call.now)
+    return {}
+
+
+def _checked_feedback(parameters: dict[str, Any]) -> str:
+    feedback = parameters.get("RequesterFeedback", "")
+    if len(feedback) > LONGEST_FEEDBACK:
+        raise InvalidParameter(f"RequesterFeedback is longer than {LONGEST_FEEDBACK} characters.")
+    return str(feedback)
+
+
+def _require_submitted(assignment: Assignment) -> None:
+    if assignment.state != State.SUBMITTED:
+        raise RequestError(
+            "InvalidAssignmentState", "This operation can be called with a status of: Submitted"
+        )
+
+
+def _check_override(hit: HIT, assignment: Assignment, now: datetime) -> None:
+    if hit.disposed_at is not None:
+        raise RequestError("InvalidHITState", "This HIT is currently in the state 'Disposed'.")
+    assert assignment.submitted_at is not None
+    if now - assignment.submitted_at > OVERRIDE_WITHIN:
+        raise RequestError(
+            "InvalidAssignmentState",
+            "A rejection can be overridden within 30 days after the work was submitted.",
+        )

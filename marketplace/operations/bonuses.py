@@ -1,0 +1,97 @@
+"""Bonuses: sent once per token, listed by HIT or assignment."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+
+from marketplace import funds
+from marketplace.amounts import amount_of, cents_of
+from marketplace.identifiers import new_entity_id
+from marketplace.models import HANDED_IN, Assignment, BonusPayment, Kind
+from marketplace.operations.hit_types import MOST_CENTS
+from marketplace.operations.ownership import known_worker, settled_hit
+from marketplace.operations.tokens import AlreadyDoneError, claim_token
+from marketplace.router import DATABASE
+from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import listing, page_of
+
+WORKED_WITHIN = timedelta(days=183)
+
+
+@operation("SendBonus")
+def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Owe a worker a bonus for an assignment they handed in to the caller."""
+    cents = cents_of(parameters["BonusAmount"])
+    if not 1 <= cents <= MOST_CENTS:
+        raise InvalidParameter(f"BonusAmount has to be from 0.01 to {MOST_CENTS // 100}.")
+    if not parameters["Reason"].strip():
+        raise InvalidParameter("Reason may not be empty: the worker reads it.")
+    assignment = _assignment_of_worker(call, parameters)
+    request_id = new_entity_id()
+    try:
+        with transaction.atomic(using=DATABASE):
+            claim_token(call, "SendBonus", parameters.get("UniqueRequestToken"), request_id)
+            funds.move(call.requester.pk, hold_cents=0, spend_cents=cents)
+            bonus = BonusPayment.objects.create(
+                requester=call.requester,
+                worker_id=assignment.worker_id,
+                assignment=assignment,
+                amount_cents=cents,
+                reason=parameters["Reason"],
+                granted_at=call.now,
+            )
+            worker_id = assignment.worker_id
+            funds.owe(Kind.BONUS, bonus.pk, call.requester.pk, worker_id, cents, call.now)
+    except AlreadyDoneError as error:
+        raise RequestError(
+            "DuplicateRequest",
+            f"The bonus with this UniqueRequestToken was granted by request {error.subject}.",
+        ) from None
+    return {}
+
+
+def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
+    worker = known_worker(parameters["WorkerId"])
+    found = (
+        Assignment.objects.filter(
+            assignment_id=parameters["AssignmentId"],
+            hit__requester=call.requester,
+            worker=worker,
+            state__in=HANDED_IN,
+        )
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        raise DoesNotExist("Assignment", "Assignment", parameters["AssignmentId"])
+    assert found.submitted_at is not None
+    if call.now - found.submitted_at > WORKED_WITHIN:
+        raise InvalidParameter("A bonus can be sent within six months after the work was done.")
+    return found
+
+
+@operation("ListBonusPayments")
+def list_bonus_payments(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the bonuses of one HIT or one assignment, in the order they were sent."""
+    rows = BonusPayment.objects.filter(requester=call.requester)
+    if "AssignmentId" in parameters:
+        rows = rows.filter(assignment__assignment_id=parameters["AssignmentId"])
+    if "HITId" in parameters:
+        rows = rows.filter(assignment__hit=settled_hit(call, parameters["HITId"]))
+    elif "AssignmentId" not in parameters:
+        raise InvalidParameter("Give HITId or AssignmentId.")
+    found, token = page_of(rows.select_related("worker", "assignment"), parameters)
+    return listing("BonusPayments", found, token, describe_bonus)
+
+
+def describe_bonus(bonus: BonusPayment) -> dict[str, Any]:
+    """Return the model's BonusPayment; expects worker and assignment loaded."""
+    return {
+        "WorkerId": bonus.worker.worker_id,
+        "BonusAmount": amount_of(bonus.amount_cents),
+        "AssignmentId": bonus.assignment.assignment_id,
+        "Reason": bonus.reason,
+        "GrantTime": bonus.granted_at,
+    }

@@ -1,0 +1,98 @@
+"""HIT types: made by value, given to HITs."""
+
+from typing import Any
+
+from marketplace import requirements
+from marketplace.amounts import cents_of
+from marketplace.configuration import auto_approval_cap_seconds
+from marketplace.lifecycle import refresh
+from marketplace.models import HITType
+from marketplace.models.hit_type import fingerprint_of
+from marketplace.operations.ownership import own_hit
+from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
+from marketplace.wire.registry import Call, operation
+
+LONGEST_SECONDS = 365 * 24 * 3600
+LONGEST_AUTO_APPROVAL_SECONDS = 30 * 24 * 3600
+MOST_CENTS = 10_000_000
+MEMBERS = (
+    "AutoApprovalDelayInSeconds",
+    "AssignmentDurationInSeconds",
+    "Reward",
+    "Title",
+    "Keywords",
+    "Description",
+    "QualificationRequirements",
+)
+TEXT_LIMITS = {"Title": 128, "Description": 2000, "Keywords": 1000}
+
+
+@operation("CreateHITType")
+def create_hit_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the id of the type with these values, made now or before."""
+    return {"HITTypeId": hit_type_of(call, parameters).hit_type_id}
+
+
+@operation("UpdateHITTypeOfHIT")
+def update_hit_type_of_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give an existing HIT another type; assignments already accepted keep what was promised."""
+    kind = own_hit_type(call, parameters["HITTypeId"])
+    with own_hit(call, parameters["HITId"]) as hit:
+        if hit.disposed_at is not None:
+            raise RequestError("InvalidHITState", "This HIT is currently in the state 'Disposed'.")
+        hit.hit_type = kind
+        refresh(hit, call.now)
+    return {}
+
+
+def own_hit_type(call: Call, hit_type_id: str) -> HITType:
+    """Return the caller's HIT type; raises HITTypeDoesNotExist."""
+    found = HITType.objects.filter(hit_type_id=hit_type_id, requester=call.requester).first()
+    if found is None:
+        raise DoesNotExist("HITType", "HITType", hit_type_id)
+    return found
+
+
+def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
+    """Return the caller's HIT type with exactly these values; raises InvalidParameterValue."""
+    values = {name: parameters[name] for name in MEMBERS if name in parameters}
+    values["Reward"] = cents_of(parameters["Reward"])
+    _check(values)
+    asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
+    found, _ = HITType.objects.get_or_create(
+        requester=call.requester,
+        fingerprint=fingerprint_of(values),
+        defaults={
+            "title": values["Title"],
+            "description": values["Description"],
+            "keywords": values.get("Keywords", ""),
+            "reward_cents": values["Reward"],
+            "assignment_duration_seconds": values["AssignmentDurationInSeconds"],
+            # The host caps how long workers wait; the reply to GetHIT shows what holds.
+            "auto_approval_delay_seconds": min(asked, auto_approval_cap_seconds()),
+            "requirements": values.get("QualificationRequirements", []),
+            "created_at": call.now,
+        },
+    )
+    return found
+
+
+def _check(values: dict[str, Any]) -> None:
+    for name, longest in TEXT_LIMITS.items():
+        if len(values.get(name, "")) > longest:
+            raise InvalidParameter(f"{name} is longer than {longest} characters.")
+    for name in ("Title", "Description"):
+        if not values[name].strip():
+            raise InvalidParameter(f"{name} may not be empty: workers choose by it.")
+    if values["Reward"] > MOST_CENTS:
+        raise InvalidParameter(f"Reward is more than {MOST_CENTS // 100}.")
+    check_seconds("AssignmentDurationInSeconds", values, 30, LONGEST_SECONDS)
+    check_seconds("AutoApprovalDelayInSeconds", values, 0, LONGEST_AUTO_APPROVAL_SECONDS)
+    if problem := requirements.problem_with(values.get("QualificationRequirements", [])):
+        raise InvalidParameter(problem)
+
+
+def check_seconds(name: str, values: dict[str, Any], least: int, most: int) -> None:
+    """Raise InvalidParameterValue unless the duration, if given, lies in its documented range."""
+    if name in values and not least <= values[name] <= most:
+        raise InvalidParameter(f"{name} has to be from {least} to {most} seconds.")

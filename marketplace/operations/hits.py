@@ -1,0 +1,150 @@
+"""HITs: made, read, listed."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from marketplace.configuration import is_own_origin
+from marketplace.identifiers import new_entity_id
+from marketplace.lifecycle import refresh, settle_due
+from marketplace.models import HIT, HITType
+from marketplace.operations.descriptions import describe_hit
+from marketplace.operations.hit_types import (
+    LONGEST_SECONDS,
+    check_seconds,
+    hit_type_of,
+    own_hit_type,
+)
+from marketplace.operations.ownership import settled_hit
+from marketplace.operations.tokens import AlreadyDoneError, claim_token
+from marketplace.question import (
+    ExternalQuestion,
+    QuestionError,
+    UnsupportedQuestionError,
+    read_question,
+)
+from marketplace.router import DATABASE
+from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import listing, page_of
+
+MOST_ASSIGNMENTS = 1_000_000
+NOT_DONE_HERE = (
+    "AssignmentReviewPolicy",
+    "HITReviewPolicy",
+    "HITLayoutId",
+    "HITLayoutParameters",
+)
+
+
+@operation("CreateHIT")
+def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a new HIT of a type made by value."""
+    return _create(call, "CreateHIT", parameters)
+
+
+@operation("CreateHITWithHITType")
+def create_hit_with_hit_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a new HIT of an existing type."""
+    return _create(call, "CreateHITWithHITType", parameters)
+
+
+def _create(call: Call, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    question = _checked_question(call, parameters)
+    check_seconds("LifetimeInSeconds", parameters, 30, LONGEST_SECONDS)
+    if not 1 <= parameters.get("MaxAssignments", 1) <= MOST_ASSIGNMENTS:
+        raise InvalidParameter(f"MaxAssignments has to be from 1 to {MOST_ASSIGNMENTS}.")
+    if len(parameters.get("RequesterAnnotation", "")) > 255:
+        raise InvalidParameter("RequesterAnnotation is longer than 255 characters.")
+    hit_id = new_entity_id()
+    try:
+        with transaction.atomic(using=DATABASE):
+            claim_token(call, name, parameters.get("UniqueRequestToken"), hit_id)
+            if name == "CreateHIT":
+                kind = hit_type_of(call, parameters)
+            else:
+                kind = own_hit_type(call, parameters["HITTypeId"])
+            hit = _new_hit(call, hit_id, kind, question, parameters)
+    except AlreadyDoneError as error:
+        raise RequestError(
+            "HITAlreadyExists",
+            f"The HIT with ID {error.subject} already exists for this UniqueRequestToken.",
+        ) from None
+    return {"HIT": describe_hit(hit, call.now)}
+
+
+def _new_hit(
+    call: Call,
+    hit_id: str,
+    kind: HITType,
+    question: ExternalQuestion,
+    parameters: dict[str, Any],
+) -> HIT:
+    n_assignments = parameters.get("MaxAssignments", 1)
+    hit = HIT.objects.create(
+        hit_id=hit_id,
+        requester=call.requester,
+        hit_type=kind,
+        question=parameters["Question"],
+        external_url=question.url,
+        frame_height=question.frame_height,
+        annotation=parameters.get("RequesterAnnotation", ""),
+        max_assignments=n_assignments,
+        first_max_assignments=n_assignments,
+        n_open=n_assignments,
+        created_at=call.now,
+        expires_at=call.now + timedelta(seconds=parameters["LifetimeInSeconds"]),
+    )
+    refresh(hit, call.now)
+    return hit
+
+
+def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestion:
+    for name in NOT_DONE_HERE:
+        if parameters.get(name):
+            raise NotSupported(f"This marketplace does not do {name}; leave it out.")
+    if "Question" not in parameters:
+        raise InvalidParameter("Give the Question of the HIT.")
+    try:
+        question = read_question(parameters["Question"])
+    except UnsupportedQuestionError as error:
+        raise NotSupported(str(error)) from None
+    except QuestionError as error:
+        raise RequestError("XMLParseError", str(error)) from None
+    if is_own_origin(question.url, call.request):
+        raise InvalidParameter(
+            "ExternalURL is on the marketplace's own host and port; serve the task from another, "
+            "or workers' browsers could not keep the two apart."
+        )
+    return question
+
+
+@operation("GetHIT")
+def get_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return one HIT as it is now."""
+    return {"HIT": describe_hit(settled_hit(call, parameters["HITId"]), call.now)}
+
+
+@operation("ListHITs")
+def list_hits(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the caller's HITs, newest first, deleted ones left out."""
+    return _page(call, parameters, Q())
+
+
+@operation("ListReviewableHITs")
+def list_reviewable_hits(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the HITs whose work is all in, newest first."""
+    over = Q(n_pending=0) & (Q(n_open=0) | Q(expires_at__lte=call.now))
+    wanted = over & Q(is_reviewing=parameters.get("Status", "Reviewable") == "Reviewing")
+    if "HITTypeId" in parameters:
+        wanted &= Q(hit_type__hit_type_id=parameters["HITTypeId"])
+    return _page(call, parameters, wanted)
+
+
+def _page(call: Call, parameters: dict[str, Any], wanted: Q) -> dict[str, Any]:
+    settle_due(call.now, requester=call.requester)
+    rows = HIT.objects.filter(wanted, requester=call.requester, disposed_at=None)
+    found, token = page_of(rows.select_related("hit_type"), parameters, newest_first=True)
+    return listing("HITs", found, token, lambda hit: describe_hit(hit, call.now))

@@ -1,0 +1,77 @@
+"""Finds what a request names, among what its requester owns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from marketplace.lifecycle import locked
+from marketplace.models import HANDED_IN, HIT, Assignment, QualificationType, Worker
+from marketplace.wire.errors import DoesNotExist, WireError
+from marketplace.wire.registry import Call
+
+
+@contextmanager
+def own_hit(call: Call, hit_id: str) -> Iterator[HIT]:
+    """Hold the lock of the caller's HIT, settled; raises HITDoesNotExist."""
+    key = HIT.objects.filter(hit_id=hit_id, requester=call.requester).values_list("pk", flat=True)
+    found = key.first()
+    if found is None:
+        raise DoesNotExist("Hit", "HIT", hit_id)
+    with locked(call.now, pk=found) as hit:
+        yield hit
+
+
+def settled_hit(call: Call, hit_id: str) -> HIT:
+    """Return the caller's HIT as it is now, locking only if time has changed it."""
+    hit = (
+        HIT.objects.select_related("hit_type")
+        .filter(hit_id=hit_id, requester=call.requester)
+        .first()
+    )
+    if hit is None:
+        raise DoesNotExist("Hit", "HIT", hit_id)
+    if hit.next_due_at is not None and hit.next_due_at <= call.now:
+        with own_hit(call, hit_id) as settled:
+            return settled
+    return hit
+
+
+def handed_in(call: Call, assignment_id: str) -> Assignment:
+    """Return the assignment handed in under this id; raises AssignmentDoesNotExist.
+
+    One that is only accepted is as invisible to a requester as one that never was.
+    """
+    found = (
+        Assignment.objects.select_related("worker", "hit__hit_type")
+        .filter(assignment_id=assignment_id, hit__requester=call.requester, state__in=HANDED_IN)
+        .first()
+    )
+    if found is None:
+        raise DoesNotExist("Assignment", "Assignment", assignment_id)
+    return found
+
+
+@contextmanager
+def own_assignment(call: Call, assignment_id: str) -> Iterator[tuple[HIT, Assignment]]:
+    """Hold the lock of the HIT of an assignment that was handed in, both settled."""
+    key = handed_in(call, assignment_id).hit_id
+    with locked(call.now, pk=key) as hit:
+        yield hit, handed_in(call, assignment_id)
+
+
+def own_type(call: Call, type_id: str) -> QualificationType:
+    """Return the caller's qualification type; raises QualificationTypeDoesNotExist."""
+    found = QualificationType.objects.filter(
+        qualification_type_id=type_id, requester=call.requester, deleted_at=None
+    ).first()
+    if found is None:
+        raise DoesNotExist("QualificationType", "QualificationType", type_id)
+    return found
+
+
+def known_worker(worker_id: str) -> Worker:
+    """Return the worker; raises ParameterValidationError, as the service did for unknown ids."""
+    found = Worker.objects.filter(worker_id=worker_id).first()
+    if found is None:
+        message = f'The value "{worker_id}" is not valid for the parameter WorkerId.'
+        raise WireError("ParameterValidationError", message)
+    return found

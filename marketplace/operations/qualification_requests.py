@@ -1,0 +1,77 @@
+"""Workers' requests for qualifications: listed, granted, declined."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import transaction
+
+from marketplace.models import QualificationRequest, RequestState
+from marketplace.operations.ownership import own_type
+from marketplace.operations.qualifications import grant
+from marketplace.router import DATABASE
+from marketplace.wire.errors import DoesNotExist, RequestError
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import listing, page_of
+
+
+@operation("ListQualificationRequests")
+def list_qualification_requests(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the requests that wait for the caller's answer, oldest first."""
+    rows = QualificationRequest.objects.filter(
+        qualification_type__requester=call.requester,
+        qualification_type__deleted_at=None,
+        state=RequestState.PENDING,
+    )
+    if "QualificationTypeId" in parameters:
+        rows = rows.filter(qualification_type=own_type(call, parameters["QualificationTypeId"]))
+    found, token = page_of(rows.select_related("worker", "qualification_type"), parameters)
+    return listing("QualificationRequests", found, token, describe_request)
+
+
+def describe_request(row: QualificationRequest) -> dict[str, Any]:
+    """Return the model's QualificationRequest; expects worker and type loaded."""
+    return {
+        "QualificationRequestId": row.request_id,
+        "QualificationTypeId": row.qualification_type.qualification_type_id,
+        "WorkerId": row.worker.worker_id,
+        "SubmitTime": row.submitted_at,
+    }
+
+
+@operation("AcceptQualificationRequest")
+def accept_qualification_request(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Grant what a worker asked for."""
+    with _pending(call, parameters["QualificationRequestId"]) as row:
+        grant(row.qualification_type, row.worker, parameters.get("IntegerValue", 1), call)
+        row.state, row.decided_at = RequestState.GRANTED, call.now
+        row.save()
+    return {}
+
+
+@operation("RejectQualificationRequest")
+def reject_qualification_request(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Decline a request; the worker can read the reason."""
+    with _pending(call, parameters["QualificationRequestId"]) as row:
+        row.state, row.decided_at = RequestState.REJECTED, call.now
+        row.reason = parameters.get("Reason", "")
+        row.save()
+    return {}
+
+
+@contextmanager
+def _pending(call: Call, request_id: str) -> Iterator[QualificationRequest]:
+    with transaction.atomic(using=DATABASE):
+        row = (
+            QualificationRequest.objects.select_for_update(of=("self",))
+            .select_related("worker", "qualification_type")
+            .filter(request_id=request_id, qualification_type__requester=call.requester)
+            .first()
+        )
+        if row is None:
+            raise DoesNotExist("QualificationRequest", "QualificationRequest", request_id)
+        if row.state != RequestState.PENDING:
+            raise RequestError(
+                "InvalidQualificationRequestState", "This request has been decided already."
+            )
+        yield row

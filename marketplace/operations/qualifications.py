@@ -1,0 +1,85 @@
+"""Qualifications that workers have: given, taken away, read."""
+
+from typing import Any
+
+from django.db import transaction
+
+from marketplace.models import Message, QualificationGrant, QualificationType, Worker
+from marketplace.operations.descriptions import describe_qualification
+from marketplace.operations.ownership import known_worker, own_type
+from marketplace.router import DATABASE
+from marketplace.wire.errors import RequestError
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import listing, page_of
+
+
+@operation("AssociateQualificationWithWorker")
+def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give a worker a qualification, or change its value, and tell them unless asked not to."""
+    row = own_type(call, parameters["QualificationTypeId"])
+    worker = known_worker(parameters["WorkerId"])
+    with transaction.atomic(using=DATABASE):
+        grant(row, worker, parameters.get("IntegerValue", 1), call)
+        if parameters.get("SendNotification", True):
+            Message.objects.create(
+                worker=worker,
+                requester=call.requester,
+                subject=f"You now have the qualification “{row.name}”"[:200],
+                text=row.description,
+                sent_at=call.now,
+            )
+    return {}
+
+
+def grant(row: QualificationType, worker: Worker, value: int, call: Call) -> None:
+    """Record that the worker has the qualification with this value, from now on."""
+    QualificationGrant.objects.update_or_create(
+        qualification_type=row,
+        worker=worker,
+        defaults={
+            "integer_value": value,
+            "granted_at": call.now,
+            "is_revoked": False,
+            "reason": "",
+        },
+    )
+
+
+@operation("DisassociateQualificationFromWorker")
+def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Take a qualification away; the worker can read the reason."""
+    found = _granted(call, parameters)
+    found.is_revoked, found.reason = True, parameters.get("Reason", "")
+    found.save()
+    return {}
+
+
+@operation("GetQualificationScore")
+def get_qualification_score(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a worker's qualification of one of the caller's types."""
+    return {"Qualification": describe_qualification(_granted(call, parameters))}
+
+
+@operation("ListWorkersWithQualificationType")
+def list_workers_with_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the workers who have the qualification, or had it (Status=Revoked)."""
+    row = own_type(call, parameters["QualificationTypeId"])
+    rows = row.grants.filter(is_revoked=parameters.get("Status", "Granted") == "Revoked")
+    found, token = page_of(rows.select_related("worker", "qualification_type"), parameters)
+    return listing("Qualifications", found, token, describe_qualification)
+
+
+def _granted(call: Call, parameters: dict[str, Any]) -> QualificationGrant:
+    row = own_type(call, parameters["QualificationTypeId"])
+    worker = known_worker(parameters["WorkerId"])
+    found = row.grants.select_related("worker", "qualification_type").filter(worker=worker).first()
+    if found is None:
+        raise RequestError(
+            "QualificationDoesNotExist",
+            f"Worker {worker.worker_id} does not have this qualification.",
+        )
+    if found.is_revoked:
+        raise RequestError(
+            "InvalidQualificationState", "This operation can be called with a status of: Granted"
+        )
+    return found

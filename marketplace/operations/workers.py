@@ -1,0 +1,85 @@
+"""Workers as a requester deals with them: messages and blocks."""
+
+from typing import Any
+
+from marketplace.models import Assignment, Message, State, Worker, WorkerBlock
+from marketplace.operations.ownership import known_worker
+from marketplace.wire.errors import InvalidParameter
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import listing, page_of
+
+MOST_WORKERS = 100
+LONGEST_SUBJECT = 200
+LONGEST_TEXT = 4096
+
+
+@operation("NotifyWorkers")
+def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Send a message to workers the caller has reviewed; failures are listed, not raised."""
+    ids = list(dict.fromkeys(parameters["WorkerIds"]))
+    if not 1 <= len(ids) <= MOST_WORKERS:
+        raise InvalidParameter(f"Give 1 to {MOST_WORKERS} WorkerIds.")
+    if not 1 <= len(parameters["Subject"]) <= LONGEST_SUBJECT:
+        raise InvalidParameter(f"Subject has to be 1 to {LONGEST_SUBJECT} characters.")
+    if not 1 <= len(parameters["MessageText"]) <= LONGEST_TEXT:
+        raise InvalidParameter(f"MessageText has to be 1 to {LONGEST_TEXT} characters.")
+    reviewed = Assignment.objects.filter(
+        hit__requester=call.requester, state__in=[State.APPROVED, State.REJECTED]
+    ).values("worker")
+    reached = {
+        worker.worker_id: worker
+        for worker in Worker.objects.filter(worker_id__in=ids, pk__in=reviewed)
+    }
+    Message.objects.bulk_create(
+        Message(
+            worker=worker,
+            requester=call.requester,
+            subject=parameters["Subject"],
+            text=parameters["MessageText"],
+            sent_at=call.now,
+        )
+        for worker in reached.values()
+    )
+    missed = [worker_id for worker_id in ids if worker_id not in reached]
+    return {"NotifyWorkersFailureStatuses": [_describe_failure(one) for one in missed]}
+
+
+def _describe_failure(worker_id: str) -> dict[str, Any]:
+    return {
+        "NotifyWorkersFailureCode": "HardFailure",
+        "NotifyWorkersFailureMessage": "You have never approved or rejected work of this worker.",
+        "WorkerId": worker_id,
+    }
+
+
+@operation("CreateWorkerBlock")
+def create_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Keep a worker from the caller's HITs; the reason stays with the caller."""
+    worker = known_worker(parameters["WorkerId"])
+    WorkerBlock.objects.update_or_create(
+        requester=call.requester,
+        worker=worker,
+        defaults={"reason": parameters["Reason"], "created_at": call.now},
+    )
+    return {}
+
+
+@operation("DeleteWorkerBlock")
+def delete_worker_block(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Let a worker take the caller's HITs again; nothing happens if they could."""
+    worker = known_worker(parameters["WorkerId"])
+    WorkerBlock.objects.filter(requester=call.requester, worker=worker).delete()
+    return {}
+
+
+@operation("ListWorkerBlocks")
+def list_worker_blocks(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the workers the caller has blocked."""
+    rows = WorkerBlock.objects.filter(requester=call.requester).select_related("worker")
+    found, token = page_of(rows, parameters)
+    return listing(
+        "WorkerBlocks",
+        found,
+        token,
+        lambda block: {"WorkerId": block.worker.worker_id, "Reason": block.reason},
+    )

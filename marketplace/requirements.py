@@ -1,0 +1,183 @@
+"""Decides which HITs a worker may see, preview and accept, and says why not."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Q
+
+from marketplace.models import (
+    HANDED_IN,
+    Assignment,
+    HITType,
+    QualificationGrant,
+    QualificationType,
+    State,
+    Worker,
+    WorkerBlock,
+)
+
+LOCALE = "00000000000000000071"
+N_APPROVED = "00000000000000000040"
+PERCENT_APPROVED = "000000000000000000L0"
+ADULT = "00000000000000000060"
+MASTERS = ("2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6")
+SYSTEM_NAMES = {
+    LOCALE: "country",
+    N_APPROVED: "number of HITs approved",
+    PERCENT_APPROVED: "share of work approved",
+    ADULT: "being an adult",
+    MASTERS[0]: "Masters",
+    MASTERS[1]: "Masters",
+}
+# Nobody has a history on a new marketplace, so demands on it wait until somebody has one.
+SUBMISSIONS_BEFORE_HISTORY_COUNTS = 100
+
+ORDER = {
+    "LessThan": lambda have, want: have < want,
+    "LessThanOrEqualTo": lambda have, want: have <= want,
+    "GreaterThan": lambda have, want: have > want,
+    "GreaterThanOrEqualTo": lambda have, want: have >= want,
+    "EqualTo": lambda have, want: have == want,
+    "NotEqualTo": lambda have, want: have != want,
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a worker has: qualifications by type id, history, and who blocked them."""
+
+    worker: Worker
+    scores: dict[str, int] = field(default_factory=dict)
+    n_submitted: int = 0
+    n_approved: int = 0
+    n_rejected: int = 0
+    blocked_by: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a worker may do with HITs of one type; `unmet` are the requirements in the way."""
+
+    can_discover: bool
+    can_preview: bool
+    can_accept: bool
+    unmet: tuple[dict[str, Any], ...] = ()
+
+
+def standing_of(worker: Worker) -> Standing:
+    """Return a worker's standing, in three queries."""
+    grants = QualificationGrant.objects.filter(worker=worker, is_revoked=False).values_list(
+        "qualification_type__qualification_type_id", "integer_value"
+    )
+    counts = Assignment.objects.filter(worker=worker).aggregate(
+        n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
+        n_approved=Count("pk", filter=Q(state=State.APPROVED)),
+        n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
+    )
+    blocks = WorkerBlock.objects.filter(worker=worker).values_list("requester_id", flat=True)
+    return Standing(worker=worker, scores=dict(grants), blocked_by=frozenset(blocks), **counts)
+
+
+def access_to(hit_type: HITType, standing: Standing) -> Access:
+    """Return what the worker may do with HITs of this type."""
+    if hit_type.requester_id in standing.blocked_by:
+        return Access(False, False, False)
+    unmet = tuple(need for need in hit_type.requirements if not is_met(need, standing))
+    guards = {guard_of(need) for need in unmet}
+    can_discover = "DiscoverPreviewAndAccept" not in guards
+    can_preview = can_discover and "PreviewAndAccept" not in guards
+    return Access(can_discover, can_preview, not unmet, unmet)
+
+
+def guard_of(need: dict[str, Any]) -> str:
+    """Return a requirement's ActionsGuarded, the deprecated RequiredToPreview understood."""
+    default = "PreviewAndAccept" if need.get("RequiredToPreview") else "Accept"
+    return str(need.get("ActionsGuarded", default))
+
+
+def is_met(need: dict[str, Any], standing: Standing) -> bool:
+    """Tell whether a worker meets one QualificationRequirement."""
+    type_id, comparator = need["QualificationTypeId"], need["Comparator"]
+    if type_id in MASTERS:
+        return True
+    if type_id == LOCALE:
+        return _locale_is_met(need, standing.worker)
+    if type_id in (N_APPROVED, PERCENT_APPROVED):
+        if standing.n_submitted < SUBMISSIONS_BEFORE_HISTORY_COUNTS:
+            return True
+        value: int | None = _history_value(type_id, standing)
+    elif type_id == ADULT:
+        value = int(standing.worker.is_adult)
+    else:
+        value = standing.scores.get(type_id)
+    return _value_is_met(comparator, value, need.get("IntegerValues", []))
+
+
+def _history_value(type_id: str, standing: Standing) -> int:
+    if type_id == N_APPROVED:
+        return standing.n_approved
+    n_decided = standing.n_approved + standing.n_rejected
+    return 100 * standing.n_approved // n_decided if n_decided else 100
+
+
+def _value_is_met(comparator: str, value: int | None, wanted: list[int]) -> bool:
+    if comparator in ("Exists", "DoesNotExist"):
+        return (value is not None) == (comparator == "Exists")
+    if value is None:
+        return False
+    if comparator in ("In", "NotIn"):
+        return (value in wanted) == (comparator == "In")
+    return bool(ORDER[comparator](value, wanted[0]))
+
+
+def _locale_is_met(need: dict[str, Any], worker: Worker) -> bool:
+    if not worker.country:
+        return False
+    is_there = any(
+        place["Country"] == worker.country
+        and place.get("Subdivision", worker.subdivision) == worker.subdivision
+        for place in need.get("LocaleValues", [])
+    )
+    return is_there == (need["Comparator"] in ("EqualTo", "In"))
+
+
+def problem_with(requirements: list[dict[str, Any]]) -> str | None:
+    """Return a sentence on the first requirement that cannot be meant, None when all can."""
+    if len(requirements) > 10:
+        return "A HIT type may have ten qualification requirements at most."
+    custom = {need["QualificationTypeId"] for need in requirements} - set(SYSTEM_NAMES)
+    known = QualificationType.objects.filter(qualification_type_id__in=custom, deleted_at=None)
+    known_ids = set(known.values_list("qualification_type_id", flat=True))
+    for need in requirements:
+        if need["QualificationTypeId"] in custom - known_ids:
+            return f"QualificationType {need['QualificationTypeId']} does not exist."
+        if problem := _problem_with_values(need):
+            return problem
+    return None
+
+
+def _problem_with_values(need: dict[str, Any]) -> str | None:
+    comparator = need["Comparator"]
+    is_locale = need["QualificationTypeId"] == LOCALE
+    name, other = "LocaleValues", "IntegerValues"
+    if not is_locale:
+        name, other = other, name
+    values = need.get(name, [])
+    if need.get(other):
+        return f"Give {name}, not {other}, for {need['QualificationTypeId']}."
+    if is_locale and comparator not in ("EqualTo", "NotEqualTo", "In", "NotIn"):
+        return f"The comparator {comparator} does not go with LocaleValues."
+    if comparator in ("Exists", "DoesNotExist"):
+        return f"The comparator {comparator} takes no values." if values else None
+    if comparator in ("In", "NotIn"):
+        most = 30 if is_locale else 15
+        return None if 1 <= len(values) <= most else f"{comparator} takes 1 to {most} {name}."
+    return None if len(values) == 1 else f"{comparator} takes exactly one of {name}."
+
+
+def custom_types_of(hit_types: Iterable[HITType]) -> dict[str, QualificationType]:
+    """Return the requesters' own qualification types that these HIT types name, by id."""
+    ids = {need["QualificationTypeId"] for hit_type in hit_types for need in hit_type.requirements}
+    found = QualificationType.objects.filter(qualification_type_id__in=ids - set(SYSTEM_NAMES))
+    return {row.qualification_type_id: row for row in found}

@@ -1,0 +1,106 @@
+"""Settings to serve the marketplace alone; every choice is an environment variable."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def flag(name: str, default: bool) -> bool:
+    """Return a yes-or-no variable; raises ImproperlyConfigured on anything else."""
+    value = os.environ.get(name, "").strip().lower()
+    if value in ("", "1", "true", "yes", "0", "false", "no"):
+        return default if value == "" else value in ("1", "true", "yes")
+    raise ImproperlyConfigured(f"{name}={value!r}: write yes or no.")
+
+
+def database(url: str) -> dict[str, Any]:
+    """Return Django's database settings for a `sqlite:///` or `postgres://` address."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        path = unquote(parts.path[1:]) or ":memory:"
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": path,
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 30,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+            "TEST": {"NAME": f"{path}.test", "DEPENDENCIES": []},
+        }
+    if parts.scheme in ("postgres", "postgresql"):
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path[1:]),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "CONN_MAX_AGE": 60,
+            "TEST": {"DEPENDENCIES": []},
+        }
+    raise ImproperlyConfigured(
+        f"MARKETPLACE_DATABASE_URL={url!r}: begin it with sqlite:/// or postgres://."
+    )
+
+
+def secret_key(beside: Path) -> str:
+    """Return MARKETPLACE_SECRET_KEY, else one made once and kept beside the database (0600)."""
+    if given := os.environ.get("MARKETPLACE_SECRET_KEY"):
+        return given
+    path = beside / "marketplace-secret-key"
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+DATA_DIR = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "var"))
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+MARKETPLACE_BASE_URL = os.environ.get("MARKETPLACE_BASE_URL", "")
+_hosts = os.environ.get("MARKETPLACE_HOSTS", "")
+ALLOWED_HOSTS = [host.strip() for host in _hosts.split(",") if host.strip()] or list(LOOPBACK)
+MARKETPLACE_OPEN_SIGN_IN = flag(
+    "MARKETPLACE_OPEN_SIGN_IN", default=set(ALLOWED_HOSTS) <= set(LOOPBACK)
+)
+
+SECRET_KEY = secret_key(DATA_DIR)
+DEBUG = flag("MARKETPLACE_DEBUG", default=False)
+if flag("MARKETPLACE_BEHIND_TLS_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    CSRF_COOKIE_SECURE = True
+
+# Everything lives on the alias "marketplace", as it does inside a larger project.
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "marketplace": database(
+        os.environ.get("MARKETPLACE_DATABASE_URL", f"sqlite:///{DATA_DIR / 'marketplace.sqlite3'}")
+    ),
+}
+DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"]
+
+INSTALLED_APPS = ["django.contrib.staticfiles", "marketplace"]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+]
+ROOT_URLCONF = "marketplace.urls"
+WSGI_APPLICATION = "marketplace.wsgi.application"
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"

@@ -1,0 +1,1 @@
+"""The pages workers see, one module per noun."""

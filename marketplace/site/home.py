@@ -1,0 +1,27 @@
+"""The root address: the requester API for POST, the front door for everybody else."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt
+
+from marketplace.configuration import open_sign_in
+from marketplace.site.pages import page
+from marketplace.site.sessions import session_of
+from marketplace.wire.view import requester_api
+
+
+@csrf_exempt
+def home(request: HttpRequest) -> HttpResponse:
+    """Answer a requester's client, whose requests are signed, or show the front door."""
+    if request.method == "POST":
+        return requester_api(request)
+    return front_door(request)
+
+
+@page
+def front_door(request: HttpRequest) -> HttpResponse:
+    """Show how to sign in, or go to the HITs if that is done."""
+    if session_of(request) is not None:
+        return redirect("available")
+    context = {"is_open": open_sign_in(), "next": request.GET.get("next", ""), "problem": ""}
+    return render(request, "marketplace/front_door.html", context)

@@ -1,0 +1,111 @@
+"""What all pages share: who is signed in, what browsers may do with them, how they are drawn."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_protect
+
+from marketplace.models import Message, Session, Worker
+from marketplace.site.sessions import session_of
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-src {frame_src}; frame-ancestors {frame_ancestors}"
+)
+
+Arguments = ParamSpec("Arguments")
+View = Callable[Concatenate[HttpRequest, Arguments], HttpResponse]
+
+
+class SignedInRequest(HttpRequest):
+    """A request of a signed-in worker, as `worker_page` hands it on."""
+
+    worker: Worker
+    worker_session: Session
+
+
+WorkerView = Callable[Concatenate[SignedInRequest, Arguments], HttpResponse]
+
+
+def harden(
+    response: HttpResponse, frame_src: str = "'none'", frame_ancestors: str = "'none'"
+) -> HttpResponse:
+    """Set the headers of every page: no foreign script, no framing, nothing kept in caches.
+
+    The `*_exempt` marks keep a surrounding project's middleware from adding its own.
+    """
+    response["Content-Security-Policy"] = POLICY.format(
+        frame_src=frame_src, frame_ancestors=frame_ancestors
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Referrer-Policy"] = "same-origin"
+    response["Cache-Control"] = "no-store"
+    response.xframe_options_exempt = True  # type: ignore[attr-defined]
+    return response
+
+
+def page(view: View[Arguments]) -> View[Arguments]:
+    """Make a view a page of the marketplace for anybody: checked forms, hardened replies."""
+
+    @wraps(view)
+    def hardened(
+        request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        return response if response.has_header("Content-Security-Policy") else harden(response)
+
+    return csrf_protect(hardened)
+
+
+def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:
+    """Make a view a page for signed-in workers; others are sent to sign in and come back."""
+
+    @wraps(view)
+    def signed_in(
+        request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> HttpResponse:
+        session = session_of(request)
+        if session is None:
+            back = {"next": request.path} if request.method == "GET" else {}
+            return redirect(reverse("home") + ("?" + urlencode(back) if back else ""))
+        request.worker, request.worker_session = session.worker, session  # type: ignore[attr-defined]
+        return view(request, *args, **kwargs)  # type: ignore[arg-type]
+
+    return page(signed_in)
+
+
+def show(
+    request: SignedInRequest, template: str, status: int = 200, **context: Any
+) -> HttpResponse:
+    """Return a page drawn for the signed-in worker; a waiting notice is shown and used up."""
+    context["worker"] = request.worker
+    context["notice"] = take_notice(request)
+    context["n_unread"] = Message.objects.filter(worker=request.worker, read_at=None).count()
+    return render(request, f"marketplace/{template}", context, status=status)
+
+
+def take_notice(request: SignedInRequest) -> str:
+    """Return the sentence that waits for this worker's next page, and forget it."""
+    notice = request.worker_session.notice
+    if notice:
+        leave_notice(request, "")
+    return notice
+
+
+def leave_notice(request: SignedInRequest, sentence: str) -> None:
+    """Keep one sentence for the worker's next page."""
+    request.worker_session.notice = sentence[:300]
+    request.worker_session.save(update_fields=["notice"])
+
+
+def sorry(
+    request: SignedInRequest, sentence: str, status: int = 404, **context: Any
+) -> HttpResponse:
+    """Return a page with one clear sentence and a way on, instead of what cannot be had."""
+    return show(request, "sorry.html", status=status, sentence=sentence, **context)

@@ -1,0 +1,112 @@
+"""Looking at a HIT before taking it, and taking it."""
+
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock
+from marketplace.acceptance import RefusedError, accept, accept_next, available_hits
+from marketplace.configuration import is_own_origin
+from marketplace.entry import preview_url
+from marketplace.lifecycle import settle_due
+from marketplace.models import HIT, Assignment, HITType, State
+from marketplace.requirements import access_to, custom_types_of, standing_of
+from marketplace.site.pages import (
+    SignedInRequest,
+    harden,
+    leave_notice,
+    show,
+    sorry,
+    worker_page,
+)
+from marketplace.site.reasons import reason_for
+
+GONE = "This HIT is no longer available. Choose another one from the list."
+
+
+@worker_page
+@require_safe
+def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
+    """Show one HIT in its frame, nothing accepted; closed HITs show why instead."""
+    now = clock.now()
+    settle_due(now, hit_id=hit_id)
+    hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
+    if hit is None or not hit.is_assignable(now):
+        return sorry(request, GONE)
+    mine = Assignment.objects.filter(hit=hit, worker=request.worker, state=State.ACCEPTED).first()
+    if mine is not None:
+        return redirect("work", key=mine.pk)
+    standing = standing_of(request.worker)
+    access = access_to(hit.hit_type, standing)
+    if not access.can_discover:
+        return sorry(request, GONE)
+    types = custom_types_of([hit.hit_type])
+    reasons = [reason_for(need, standing, types) for need in access.unmet]
+    if not access.can_preview or is_own_origin(hit.external_url, request):
+        return show(request, "closed.html", status=403, hit=hit, reasons=reasons)
+    response = show(
+        request,
+        "preview.html",
+        hit=hit,
+        reasons=reasons,
+        can_accept=access.can_accept,
+        frame_url=preview_url(hit.external_url, hit.hit_id),
+        frame_origin=origin_of(hit.external_url),
+    )
+    return harden(response, frame_src="http: https:")
+
+
+@worker_page
+@require_safe
+def preview_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
+    """Go to the preview of some available HIT of this type."""
+    now = clock.now()
+    settle_due(now, hit_type__hit_type_id=hit_type_id)
+    rows = available_hits(request.worker, now).filter(hit_type__hit_type_id=hit_type_id)
+    hit_id = rows.order_by("pk").values_list("hit_id", flat=True).first()
+    if hit_id is None:
+        return sorry(request, GONE)
+    return redirect("preview", hit_id=hit_id)
+
+
+@worker_page
+@require_POST
+def accept_this(request: SignedInRequest, hit_id: str) -> HttpResponse:
+    """Accept the HIT that was previewed and go to work."""
+    try:
+        assignment = accept(request.worker, hit_id, clock.now())
+    except RefusedError as refusal:
+        return _back_to_list(request, str(refusal))
+    return redirect("work", key=assignment.pk)
+
+
+@worker_page
+@require_POST
+def accept_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
+    """Accept some HIT of this type and go to work."""
+    now = clock.now()
+    kind = HITType.objects.filter(hit_type_id=hit_type_id).first()
+    if kind is None:
+        return sorry(request, GONE)
+    settle_due(now, hit_type=kind)
+    try:
+        assignment = accept_next(request.worker, kind, now)
+    except RefusedError as refusal:
+        return _back_to_list(request, str(refusal))
+    return redirect("work", key=assignment.pk)
+
+
+def _back_to_list(request: SignedInRequest, sentence: str) -> HttpResponse:
+    leave_notice(request, sentence)
+    return redirect("available")
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address as a browser writes an origin."""
+    parts = urlsplit(url)
+    default = 443 if parts.scheme == "https" else 80
+    port = "" if parts.port in (None, default) else f":{parts.port}"
+    host = (parts.hostname or "").lower()
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}"

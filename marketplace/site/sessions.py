@@ -1,0 +1,51 @@
+"""Signs workers in and out under the island's own cookie."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from marketplace import clock
+from marketplace.configuration import session_lifetime
+from marketplace.identifiers import digest, new_secret
+from marketplace.models import Session, Worker
+
+COOKIE = "marketplace_session"
+
+
+def session_of(request: HttpRequest) -> Session | None:
+    """Return the live session of this browser, its worker loaded, or None."""
+    token = request.COOKIES.get(COOKIE)
+    if not token:
+        return None
+    return (
+        Session.objects.select_related("worker")
+        .filter(token_digest=digest(token), expires_at__gt=clock.now(), worker__is_active=True)
+        .first()
+    )
+
+
+def begin(request: HttpRequest, response: Any, worker: Worker) -> None:
+    """Sign `worker` in: a new session in the table, its token in the response's cookie."""
+    end(request, response)
+    token, now = new_secret(), clock.now()
+    Session.objects.create(
+        worker=worker,
+        token_digest=digest(token),
+        created_at=now,
+        expires_at=now + session_lifetime(),
+    )
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(session_lifetime().total_seconds()),
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure(),
+    )
+
+
+def end(request: HttpRequest, response: HttpResponse) -> None:
+    """Sign this browser out, if it was in."""
+    if token := request.COOKIES.get(COOKIE):
+        Session.objects.filter(token_digest=digest(token)).delete()
+    response.delete_cookie(COOKIE, samesite="Lax")

@@ -1,0 +1,152 @@
+"""The work itself: the queue, the frame with its bar, giving back, what comes after submitting."""
+
+from datetime import timedelta
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock
+from marketplace.acceptance import RefusedError, accept_next, available_hits, give_back
+from marketplace.configuration import base_url, is_own_origin
+from marketplace.entry import GRACE_SECONDS, Entry, entry_url
+from marketplace.lifecycle import settle_due
+from marketplace.models import HANDED_IN, Assignment, State
+from marketplace.requirements import access_to, standing_of
+from marketplace.site.pages import (
+    SignedInRequest,
+    harden,
+    leave_notice,
+    show,
+    sorry,
+    worker_page,
+)
+from marketplace.site.previews import origin_of
+from marketplace.templatetags.marketplace_words import money
+
+NOT_YOURS = "There is no such HIT in your queue."
+SUBMIT_PATH = "/mturk/externalSubmit"
+
+
+def own(request: SignedInRequest, key: int) -> Assignment | None:
+    """Return the signed-in worker's acceptance, settled; anybody else's is as good as absent."""
+    settle_due(clock.now(), assignments__pk=key, assignments__worker=request.worker)
+    return (
+        Assignment.objects.select_related("hit__hit_type__requester", "worker")
+        .filter(pk=key, worker=request.worker)
+        .first()
+    )
+
+
+@worker_page
+@require_safe
+def queue(request: SignedInRequest) -> HttpResponse:
+    """Show the HITs in progress, the most urgent first."""
+    now = clock.now()
+    held = Assignment.objects.filter(
+        worker=request.worker, state=State.ACCEPTED, deadline__gt=now
+    ).select_related("hit__hit_type__requester")
+    return show(request, "queue.html", here="queue", held=held.order_by("deadline"))
+
+
+@worker_page
+@require_safe
+def work(request: SignedInRequest, key: int) -> HttpResponse:
+    """Show the task in its frame under a thin bar; what is over says so."""
+    assignment = own(request, key)
+    if assignment is None:
+        return sorry(request, NOT_YOURS)
+    if assignment.state in HANDED_IN:
+        return redirect("submitted", key=key)
+    if assignment.state != State.ACCEPTED:
+        return show(request, "over.html", status=410, assignment=assignment)
+    if is_own_origin(assignment.hit.external_url, request):
+        return sorry(request, "This HIT's page is on the marketplace's own address; return it.")
+    response = show(
+        request,
+        "work.html",
+        assignment=assignment,
+        hit=assignment.hit,
+        frame_url=frame_url(request, assignment),
+        frame_origin=origin_of(assignment.hit.external_url),
+        now=clock.now(),
+    )
+    return harden(response, frame_src="http: https:")
+
+
+def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
+    """Return the signed address of an acceptance's frame, the same on every reload."""
+    hit = assignment.hit
+    submit_path = reverse("external-submit", kwargs={"secret": assignment.secret})
+    entry = Entry(
+        assignment_id=assignment.assignment_id,
+        hit_id=hit.hit_id,
+        worker_id=assignment.worker.worker_id,
+        submit_to=base_url(request) + submit_path.removesuffix(SUBMIT_PATH),
+        expires=int(assignment.deadline.timestamp()) + GRACE_SECONDS,
+    )
+    return entry_url(hit.external_url, hit.requester.entry_secret, entry)
+
+
+@worker_page
+def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
+    """Ask whether to give a HIT back, and do it when the worker says so."""
+    assignment = own(request, key)
+    if assignment is None:
+        return sorry(request, NOT_YOURS)
+    if request.method != "POST":
+        return show(request, "return.html", assignment=assignment)
+    try:
+        give_back(assignment, clock.now())
+    except RefusedError as refusal:
+        leave_notice(request, str(refusal))
+        return redirect("submitted", key=key)
+    leave_notice(request, f"You returned “{assignment.hit.hit_type.title}”.")
+    return redirect("available")
+
+
+@worker_page
+@require_safe
+def submitted(request: SignedInRequest, key: int) -> HttpResponse:
+    """Show the receipt of what was handed in, and the way to the next HIT."""
+    assignment = own(request, key)
+    if assignment is None:
+        return sorry(request, NOT_YOURS)
+    if assignment.state not in HANDED_IN:
+        return redirect("work", key=key)
+    now, kind = clock.now(), assignment.hit.hit_type
+    may_accept = access_to(kind, standing_of(request.worker)).can_accept
+    rows = available_hits(request.worker, now).filter(hit_type=kind)
+    return show(
+        request,
+        "submitted.html",
+        assignment=assignment,
+        kind=kind,
+        n_next=rows.count() if may_accept else 0,
+        is_fresh=now - assignment.submitted_at < timedelta(minutes=10),
+    )
+
+
+@worker_page
+@require_POST
+def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
+    """Accept another HIT of the type just done, and remember whether to do so unasked."""
+    assignment = own(request, key)
+    if assignment is None:
+        return sorry(request, NOT_YOURS)
+    is_automatic = "automatic" in request.POST
+    if not is_automatic:
+        request.worker.accepts_next = "remember" in request.POST
+        request.worker.save(update_fields=["accepts_next"])
+    kind = assignment.hit.hit_type
+    try:
+        following = accept_next(request.worker, kind, clock.now())
+    except RefusedError as refusal:
+        if is_automatic:
+            return redirect("submitted", key=key)
+        leave_notice(request, str(refusal))
+        return redirect("available")
+    if is_automatic:
+        leave_notice(request, f"Submitted. {money(assignment.reward_cents)} waits for approval.")
+    return redirect("work", key=following.pk)

@@ -1,0 +1,9 @@
+// Rewrites the server's UTC times in the reader's own zone and habit.
+const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+for (const element of document.querySelectorAll("time[datetime]")) {
+  const time = new Date(element.dateTime);
+  if (!Number.isNaN(time.valueOf())) {
+    element.title = element.textContent;
+    element.textContent = format.format(time);
+  }
+}

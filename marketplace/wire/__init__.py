@@ -1,0 +1,1 @@
+"""The requester protocol on the wire: JSON 1.1, signatures, shapes, errors, pages of results."""

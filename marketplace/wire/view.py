@@ -1,0 +1,63 @@
+"""The one address of the requester API: POST / with X-Amz-Target."""
+
+import json
+import logging
+import uuid
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+
+import marketplace.operations  # noqa: F401  (importing the package registers the operations)
+from marketplace import clock
+from marketplace.funds import InsufficientFundsError
+from marketplace.wire.errors import NotSupported, RequestError, ServiceFault, WireError
+from marketplace.wire.registry import OPERATIONS, Call
+from marketplace.wire.shapes import dump_reply, load_request, service_model
+from marketplace.wire.signature import authenticate
+
+log = logging.getLogger(__name__)
+
+TARGET_PREFIX = "MTurkRequesterServiceV20170117."
+CONTENT_TYPE = "application/x-amz-json-1.1"
+
+
+def requester_api(request: HttpRequest) -> HttpResponse:
+    """Carry out one signed request and return its reply; every refusal is a documented error."""
+    request_id = str(uuid.uuid4())
+    try:
+        status, body = 200, carry_out(request)
+    except WireError as error:
+        if error.status >= 500:
+            log.error("request %s: %s", request_id, error.message)
+        status, body = error.status, json.dumps(error.body()).encode()
+    except Exception:
+        # A client retries a 5xx in silence, so an unexpected failure has to be loud here.
+        log.exception("request %s failed", request_id)
+        fault = ServiceFault(f"The marketplace failed; its log has the details ({request_id}).")
+        status, body = 500, json.dumps(fault.body()).encode()
+    response = HttpResponse(body, status=status, content_type=CONTENT_TYPE)
+    response["x-amzn-RequestId"] = request_id
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def carry_out(request: HttpRequest) -> bytes:
+    """Return the JSON reply to one request; raises WireError for every refusal."""
+    target = request.headers.get("X-Amz-Target", "")
+    name = target.removeprefix(TARGET_PREFIX)
+    if not target.startswith(TARGET_PREFIX) or name not in service_model().operation_names:
+        raise WireError("UnknownOperationException", f"There is no operation {target[:100]!r}.")
+    try:
+        body = request.body
+    except RequestDataTooBig:
+        raise WireError("RequestEntityTooLargeException", "The request is too large.") from None
+    requester = authenticate(request, body)
+    parameters = load_request(name, body)
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
+    try:
+        result = operation(Call(requester, clock.now(), request), parameters)
+    except InsufficientFundsError as error:
+        raise RequestError("InsufficientFunds", str(error)) from None
+    return dump_reply(name, result)
