@@ -1,0 +1,1 @@
+"""The reading room: MediaWiki dump → pages → text, links → rows."""

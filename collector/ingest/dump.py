@@ -1,0 +1,179 @@
+"""Streams the pages of a MediaWiki XML dump; memory does not grow with the dump."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from collector.ingest.decompression import Source
+from collector.ingest.errors import DumpError, MalformedPage
+from collector.ingest.site import Site, read_site
+
+# MediaWiki stores no page over 2 MiB; ten times that is not a page any more.
+MAX_TEXT_BYTES = 20 << 20
+# What a reader holds at most while it waits for the end of one page.
+MAX_PAGE_BYTES = 64 << 20
+
+_TITLE = re.compile(rb"<title>([^<]*)</title>")
+_NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
+_ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
+_REDIRECT = re.compile(rb'<redirect title="([^"]*)"')
+_TIMESTAMP = re.compile(rb"<timestamp>([^<]*)</timestamp>")
+_MODEL = re.compile(rb"<model>([^<]*)</model>")
+_TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
+_REFERENCE = re.compile(r"&(#[0-9]+|#x[0-9a-fA-F]+|[A-Za-z]+)?;?")
+_NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+# What XML 1.0 forbids and databases refuse.
+_CONTROL = bytes([*range(9), 11, 12, *range(14, 32)])
+
+
+class RawPage(NamedTuple):
+    """One page as the dump has it; of several revisions the last."""
+
+    title: str
+    namespace: int
+    page_id: int
+    redirect: str
+    revision_id: int
+    timestamp: str
+    model: str
+    text: str
+
+
+class Dump:
+    """A dump opened for reading: its site, and its pages unparsed, in order."""
+
+    def __init__(self, path: Path, threads: int = 1) -> None:
+        """Open `path` and read its head; `threads`: cores that decompression may use.
+
+        Raises DumpError if the file is missing or is not a MediaWiki export.
+        """
+        self.source = Source(path, threads)
+        self.name = path.name
+        self.n_bytes = 0
+        self._chunks = self.source.chunks()
+        head = self._read_head()
+        before = head.partition(b"<page>")[0]
+        self.site: Site = read_site(before, path.name)
+        self._rest = head[len(before) :]
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        self._chunks.close()
+        self.source.close()
+
+    def _read_head(self) -> bytes:
+        head = b""
+        for chunk in self._chunks:
+            head += chunk
+            self.n_bytes = len(head)
+            if b"<page>" in head or b"</mediawiki>" in head or len(head) > MAX_PAGE_BYTES:
+                break
+            if len(head) > 65536 and b"<mediawiki" not in head:
+                break
+        return head
+
+    def pages(self) -> Iterator[bytes]:
+        """Yield what stands between `<page>` and `</page>`, and each page that was never closed.
+
+        Raises DumpError if the file turns out to be cut short, damaged or a bomb; the pages
+        yielded before are whole.
+        """
+        rest, n_pages = self._rest, 0
+        while True:
+            *closed, rest = rest.split(b"</page>")
+            for piece in closed:
+                # More than one opening means that the pages before the last were cut.
+                for page in piece.split(b"<page>")[1:] or [piece]:
+                    n_pages += 1
+                    yield page
+            if len(rest) > MAX_PAGE_BYTES:
+                raise DumpError(
+                    f"{self.name}: page {n_pages + 1} is larger than {MAX_PAGE_BYTES >> 20} MiB, "
+                    "as no page of a wiki is; reading stopped, the pages before it stay."
+                )
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            self.n_bytes += len(chunk)
+            rest += chunk
+        if b"</mediawiki>" not in rest:
+            raise DumpError(
+                f"{self.name} ends in the middle, after page {n_pages}; download it again and run "
+                "the same command: what was read before stays and is not read twice."
+            )
+
+
+def parse_page(xml: bytes) -> RawPage:
+    """Return the page written in `xml`, the inside of a `<page>` element.
+
+    Raises MalformedPage if it is not well-formed or lacks what every page has.
+    """
+    head, _, tail = xml.partition(b"<revision>")
+    found = _TITLE.search(head)
+    if not found:
+        raise MalformedPage("", "the page has no title")
+    title = _decoded(found[1], "")
+    namespace, page_id = _NAMESPACE.search(head), _ID.search(head)
+    if not page_id:
+        raise MalformedPage(title, "the page has no id")
+    # A history has many revisions: the last one is the page.
+    tail = tail[tail.rfind(b"<revision>") + 1 :]
+    revision_id, timestamp = _ID.search(tail), _TIMESTAMP.search(tail)
+    opening = _TEXT.search(tail)
+    if not revision_id or not opening:
+        raise MalformedPage(title, "the page has no revision with a text")
+    redirect, model = _REDIRECT.search(head), _MODEL.search(tail, 0, opening.start())
+    return RawPage(
+        title=title,
+        namespace=int(namespace[1]) if namespace else 0,
+        page_id=int(page_id[1]),
+        redirect=_decoded(redirect[1], title) if redirect else "",
+        revision_id=int(revision_id[1]),
+        timestamp=timestamp[1].decode("ascii", "replace") if timestamp else "",
+        model=model[1].decode("ascii", "replace") if model else "wikitext",
+        text=_text(tail, opening, title),
+    )
+
+
+def _text(revision: bytes, opening: re.Match[bytes], title: str) -> str:
+    if opening[1]:
+        return ""
+    end = revision.find(b"</text>", opening.end())
+    if end < 0:
+        raise MalformedPage(title, "the page's text has no end")
+    if end - opening.end() > MAX_TEXT_BYTES:
+        raise MalformedPage(title, f"the page's text is over {MAX_TEXT_BYTES >> 20} MiB")
+    return _decoded(revision[opening.end() : end], title)
+
+
+def _decoded(data: bytes, title: str) -> str:
+    if b"<" in data:
+        raise MalformedPage(title, "unescaped markup in the page's text")
+    # Deleting and comparing lengths is ten times faster than searching with a pattern.
+    if len(data.translate(None, _CONTROL)) != len(data):
+        raise MalformedPage(title, "control characters that XML forbids")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise MalformedPage(title, "not valid UTF-8") from error
+    if "&" in text:
+        text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
+        # Counting is far cheaper than looking at every reference.
+        if text.count("&") == text.count("&amp;"):
+            text = text.replace("&amp;", "&")
+        else:
+            text = _REFERENCE.sub(lambda match: _character(match, title), text)
+    return text
+
+
+def _character(match: re.Match[str], title: str) -> str:
+    name = match[1] or ""
+    if match[0].endswith(";"):
+        if name in _NAMED:
+            return _NAMED[name]
+        if name.startswith("#"):
+            code = int(name[2:], 16) if name[1] == "x" else int(name[1:])
+            if code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0x110000:
+                return chr(code)
+    raise MalformedPage(title, f"an unknown character reference {match[0][:20]}")

@@ -1,0 +1,200 @@
+"""Ingests dump files into a corpus, each from where its reading stopped last time."""
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Max
+
+from collector.ingest.dump import Dump
+from collector.ingest.errors import DumpError
+from collector.ingest.licences import default_licence, licence_address
+from collector.ingest.parallel import read_records
+from collector.ingest.resolving import resolve_links
+from collector.ingest.site import Site, direction_of
+from collector.ingest.store import store_records
+from collector.models.article import Article
+from collector.models.corpus import Corpus, CorpusState
+from collector.models.dump_file import DumpFile, DumpFileState
+from collector.models.paragraph import Paragraph
+
+HEAD_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """What the dump does not say or says wrongly; blank: as the dump says."""
+
+    slug: str
+    name: str = ""
+    language: str = ""
+    licence: str = ""
+    licence_url: str = ""
+
+
+@dataclass
+class Progress:
+    """How far one file has been read; `share` is 0 … 1, the rest of this run alone."""
+
+    file: str
+    share: float = 0.0
+    pages: int = 0
+    n_bytes: int = 0
+    seconds: float = 0.0
+    n_resolved: int | None = field(default=None)
+
+
+Report = Callable[[Progress], None]
+
+
+def ingest_files(
+    paths: Sequence[Path],
+    options: CorpusOptions,
+    *,
+    processes: int = 1,
+    report: Report = lambda progress: None,
+) -> Corpus:
+    """Read `paths` into the corpus, count its links, mark it ready; return it.
+
+    Files that were read to their end are passed over, others resume after the last page stored.
+    Raises DumpError (all that was stored before stays; the corpus is marked failed) and what the
+    database raises.
+    """
+    if options.licence and not options.licence_url:
+        licence_address(options.licence)
+    for path in paths:
+        Dump(path).close()
+    corpus = None
+    for path in paths:
+        corpus = _ingest_file(path, options, processes, report)
+    if corpus is None:
+        raise DumpError("no file was given; name one or several dumps.")
+    resolve_links(corpus, lambda done: report(Progress("links", n_resolved=done)))
+    _finish(corpus, options)
+    return corpus
+
+
+def _ingest_file(path: Path, options: CorpusOptions, processes: int, report: Report) -> Corpus:
+    dump = Dump(path, threads=processes)
+    try:
+        site = replace(dump.site, language=options.language) if options.language else dump.site
+        corpus = _corpus_of(site, options)
+        dump_file = _dump_file_of(corpus, path)
+        if dump_file.state == DumpFileState.DONE:
+            return corpus
+        _mark(corpus, dump_file, CorpusState.INGESTING, DumpFileState.READING)
+        try:
+            _store_all(dump, replace(site, language=corpus.language), dump_file, processes, report)
+        except DumpError as error:
+            _mark(corpus, dump_file, CorpusState.FAILED, DumpFileState.FAILED, str(error))
+            raise
+        _mark(corpus, dump_file, CorpusState.INGESTING, DumpFileState.DONE)
+        return corpus
+    finally:
+        dump.close()
+
+
+def _store_all(dump: Dump, site: Site, dump_file: DumpFile, processes: int, report: Report) -> None:
+    started = time.monotonic()
+    before = dump_file.pages_done
+    for batch in read_records(dump, site, processes, skip=before):
+        store_records(dump_file, batch)
+        report(
+            Progress(
+                dump.name,
+                share=dump.source.position() / max(1, dump.source.size),
+                pages=dump_file.pages_done - before,
+                n_bytes=dump.n_bytes,
+                seconds=time.monotonic() - started,
+            )
+        )
+    seconds = time.monotonic() - started
+    dump_file.counts["bytes"] = dump.n_bytes
+    dump_file.counts["seconds"] = round(dump_file.counts.get("seconds", 0) + seconds, 2)
+
+
+def _corpus_of(site: Site, options: CorpusOptions) -> Corpus:
+    language = options.language or site.language
+    corpus, _ = Corpus.objects.get_or_create(
+        slug=options.slug,
+        defaults={
+            "name": options.name or options.slug,
+            "language": language,
+            "direction": direction_of(language),
+            "site_name": site.name,
+            "base_url": site.base_url,
+        },
+    )
+    if options.language and corpus.language != options.language:
+        raise DumpError(
+            f"the corpus {corpus.slug} is in {corpus.language}, not in {options.language}; "
+            "give the file a corpus of its own."
+        )
+    return corpus
+
+
+def _dump_file_of(corpus: Corpus, path: Path) -> DumpFile:
+    """Return the row of the file, new or known by its name, size and first mebibyte."""
+    size = path.stat().st_size
+    dump_file, created = DumpFile.objects.get_or_create(
+        corpus=corpus,
+        name=path.name,
+        defaults={"size_bytes": size, "head_sha256": _head_sha256(path, size)},
+    )
+    if created:
+        return dump_file
+    # A file that was cut short and downloaded again begins as before and is longer.
+    longer = size > dump_file.size_bytes and dump_file.state != DumpFileState.DONE
+    head = _head_sha256(path, dump_file.size_bytes)
+    if head != dump_file.head_sha256 or not (longer or size == dump_file.size_bytes):
+        raise DumpError(
+            f"{path.name} differs from the file of that name which the corpus {corpus.slug} has "
+            "read; rename it, or ingest it into a corpus of its own."
+        )
+    if longer:
+        dump_file.size_bytes, dump_file.head_sha256 = size, _head_sha256(path, size)
+        dump_file.save(update_fields=["size_bytes", "head_sha256"])
+    return dump_file
+
+
+def _head_sha256(path: Path, n_bytes: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(min(n_bytes, HEAD_BYTES))).hexdigest()
+
+
+def _mark(
+    corpus: Corpus, dump_file: DumpFile, of_corpus: str, of_file: str, error: str = ""
+) -> None:
+    dump_file.state, dump_file.error = of_file, error
+    dump_file.save(update_fields=["state", "error", "counts"])
+    corpus.state = of_corpus
+    corpus.save(update_fields=["state"])
+
+
+def _finish(corpus: Corpus, options: CorpusOptions) -> None:
+    """Set what is known only when all files are read: licence, sources, totals, state."""
+    if options.licence:
+        corpus.licence_name = options.licence
+        corpus.licence_url = options.licence_url or licence_address(options.licence)
+    elif not corpus.licence_name:
+        newest = Article.objects.filter(corpus=corpus).aggregate(at=Max("revision_timestamp"))["at"]
+        corpus.licence_name = default_licence(corpus.base_url, newest)
+        corpus.licence_url = licence_address(corpus.licence_name)
+    if options.name:
+        corpus.name = options.name
+    files = list(corpus.dump_files.order_by("name"))
+    corpus.source = "\n".join(file.name for file in files)
+    totals: dict[str, Any] = {}
+    for file in files:
+        for key, value in file.counts.items():
+            if isinstance(value, int):
+                totals[key] = totals.get(key, 0) + value
+    linked = Paragraph.objects.filter(article__corpus=corpus, n_links_in_corpus__gt=0)
+    totals["paragraphs_linked_in_corpus"] = linked.count()
+    corpus.counts = totals
+    unfinished = any(file.state != DumpFileState.DONE for file in files)
+    corpus.state = CorpusState.FAILED if unfinished else CorpusState.READY
+    corpus.save()

@@ -1,0 +1,52 @@
+"""Under which licence a wiki's text may be used."""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from collector.ingest.errors import DumpError
+
+# Wikipedia, Wiktionary and their sisters moved from version 3.0 to 4.0 on this day.
+MOVED_TO_4_0 = "2023-06-29"
+UNKNOWN = "unknown"
+
+ADDRESSES = {
+    "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
+    "CC BY-SA 3.0": "https://creativecommons.org/licenses/by-sa/3.0/",
+    "CC BY 4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "CC0 1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "GFDL 1.3": "https://www.gnu.org/licenses/fdl-1.3.html",
+}
+_WIKIMEDIA = (
+    "wikipedia.org",
+    "wiktionary.org",
+    "wikibooks.org",
+    "wikisource.org",
+    "wikiquote.org",
+    "wikiversity.org",
+    "wikivoyage.org",
+)
+
+
+def licence_address(name: str) -> str:
+    """Return the address of the licence called `name`, blank for `unknown`.
+
+    Raises DumpError for a name that is not in ADDRESSES.
+    """
+    if name == UNKNOWN:
+        return ""
+    try:
+        return ADDRESSES[name]
+    except KeyError:
+        known = ", ".join(ADDRESSES)
+        raise DumpError(
+            f"{name!r} is no licence we know ({known}); add --licence-url with its address."
+        ) from None
+
+
+def default_licence(base_url: str, newest: datetime | None) -> str:
+    """Return the licence of a dump of the wiki at `base_url` whose newest revision is `newest`."""
+    host = urlsplit(base_url).hostname or ""
+    if not any(host == site or host.endswith(f".{site}") for site in _WIKIMEDIA):
+        return UNKNOWN
+    moved = newest is None or newest.date().isoformat() >= MOVED_TO_4_0
+    return "CC BY-SA 4.0" if moved else "CC BY-SA 3.0"

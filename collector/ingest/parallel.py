@@ -1,0 +1,93 @@
+"""Reads pages in several processes; the records come back in the dump's order."""
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+
+from collector.ingest.dump import Dump
+from collector.ingest.records import PageReader, Record
+from collector.ingest.site import Site
+
+# Large enough that handing a batch to another process costs little, small enough that a
+# transaction is short and that a killed process repeats little.
+BATCH_BYTES = 1 << 20
+BATCH_PAGES = 500
+
+_reader: PageReader
+
+
+def batches(pages: Iterator[bytes]) -> Iterator[list[bytes]]:
+    """Yield the pages in lists of about BATCH_BYTES, at most BATCH_PAGES each."""
+    batch: list[bytes] = []
+    n_bytes = 0
+    try:
+        for page in pages:
+            batch.append(page)
+            n_bytes += len(page)
+            if n_bytes >= BATCH_BYTES or len(batch) >= BATCH_PAGES:
+                yield batch
+                batch, n_bytes = [], 0
+    except Exception:
+        # The pages before a damaged place are whole: they are stored before anyone is told.
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def read_records(
+    dump: Dump, site: Site, processes: int = 1, skip: int = 0
+) -> Iterator[list[Record]]:
+    """Yield the records of the dump's pages in batches, in order, the first `skip` pages left out.
+
+    `site`: the dump's own, or with its language corrected. The result does not depend on
+    `processes`; with one, nothing is started. At most a few batches are held at once.
+
+    Raises DumpError where the dump ends too early, after all batches before it.
+    """
+    work = batches(islice(dump.pages(), skip, None))
+    if processes <= 1:
+        reader = PageReader(site)
+        for batch in work:
+            yield [reader.read(page) for page in batch]
+        return
+    # Spawned, not forked: the caller may run threads and hold database connections.
+    executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (site,))
+    try:
+        yield from _in_order(executor, work, 2 * processes)
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_order(
+    executor: ProcessPoolExecutor, work: Iterator[list[bytes]], n_ahead: int
+) -> Iterator[list[Record]]:
+    waiting: deque[Future[list[Record]]] = deque()
+    failure: Exception | None = None
+    while True:
+        while failure is None and len(waiting) < n_ahead:
+            try:
+                batch = next(work, None)
+            except Exception as error:
+                failure = error
+                break
+            if batch is None:
+                break
+            waiting.append(executor.submit(_read, batch))
+        if not waiting:
+            break
+        yield waiting.popleft().result()
+    if failure is not None:
+        raise failure
+
+
+def _start(site: Site) -> None:
+    global _reader
+    _reader = PageReader(site)
+
+
+def _read(batch: list[bytes]) -> list[Record]:
+    return [_reader.read(page) for page in batch]

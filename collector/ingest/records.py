@@ -1,0 +1,106 @@
+"""One page of a dump → the record that is stored, or the reason why it is not."""
+
+import re
+from typing import NamedTuple
+
+from collector.ingest import names
+from collector.ingest.dump import RawPage, parse_page
+from collector.ingest.errors import MalformedPage
+from collector.ingest.inline import Link
+from collector.ingest.site import Site
+from collector.ingest.wikitext import Wikitext
+
+ARTICLE = "article"
+REDIRECT = "redirect"
+DISAMBIGUATION = "disambiguation"
+CATEGORY_NAMESPACE = 14
+
+_NAMESPACE = re.compile(rb"<ns>\s*(-?[1-9]\d*)\s*</ns>")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+class PageRecord(NamedTuple):
+    """An article, redirect or disambiguation page, ready for rows.
+
+    `sections`: (level, heading), the lead first; `paragraphs`: (index of section, kind, text,
+    links). Plain tuples, because they travel between processes. `timestamp` is ISO 8601 or blank.
+    """
+
+    title: str
+    page_id: int
+    kind: str
+    redirect_target: str
+    revision_id: int
+    timestamp: str
+    is_list: bool
+    sections: list[tuple[int, str]]
+    paragraphs: list[tuple[int, str, str, list[Link]]]
+    categories: list[str]
+
+
+class SkippedRecord(NamedTuple):
+    """A page that cannot be stored."""
+
+    title: str
+    reason: str
+
+
+class OtherRecord(NamedTuple):
+    """A page of another namespace, which is counted only."""
+
+    namespace: int
+
+
+Record = PageRecord | SkippedRecord | OtherRecord
+
+
+class PageReader:
+    """Makes records of one wiki's pages; keep one per process."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._wikitext = Wikitext(site)
+
+    def read(self, xml: bytes) -> Record:
+        """Return the record of `xml`, the inside of a `<page>` element; never raises for a page."""
+        other = _NAMESPACE.search(xml, 0, 2000)
+        if other:
+            return OtherRecord(int(other[1]))
+        try:
+            page = parse_page(xml)
+        except MalformedPage as error:
+            return SkippedRecord(error.title or "(no title)", error.reason)
+        if page.namespace:
+            return OtherRecord(page.namespace)
+        if page.model != "wikitext":
+            return SkippedRecord(page.title, f"its content is {page.model}, not wikitext")
+        title = self._wikitext.titles.normalise(page.title)
+        if not title:
+            return SkippedRecord("(no title)", "the page has an empty title")
+        try:
+            return self._record(page, title)
+        except (RecursionError, MemoryError) as error:
+            return SkippedRecord(title, f"too large to read ({type(error).__name__})")
+
+    def _record(self, page: RawPage, title: str) -> PageRecord:
+        parsed = self._wikitext.parse(page.text)
+        redirect = parsed.redirect
+        if page.redirect:
+            redirect = self._wikitext.titles.normalise(page.redirect.partition("#")[0])
+        kind = ARTICLE
+        if redirect:
+            kind = REDIRECT
+        elif parsed.is_disambiguation or title.endswith("(disambiguation)"):
+            kind = DISAMBIGUATION
+        return PageRecord(
+            title=title,
+            page_id=page.page_id,
+            kind=kind,
+            redirect_target=redirect,
+            revision_id=page.revision_id,
+            timestamp=page.timestamp if _TIMESTAMP.fullmatch(page.timestamp) else "",
+            is_list=names.is_list_title(title, self._site.language),
+            sections=[] if redirect else [tuple(section) for section in parsed.sections],
+            paragraphs=[] if redirect else [tuple(each) for each in parsed.paragraphs],
+            categories=parsed.categories,
+        )

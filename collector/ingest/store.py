@@ -1,0 +1,195 @@
+"""Stores records as rows: one batch, one transaction, together with how far the file is read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from django.db import connection, transaction
+
+from collector.ingest.records import (
+    CATEGORY_NAMESPACE,
+    OtherRecord,
+    PageRecord,
+    Record,
+    SkippedRecord,
+)
+from collector.ingest.rows import insert_rows, reserve_ids
+from collector.models.article import Article, ArticleKind
+from collector.models.category import ArticleCategory, Category
+from collector.models.corpus import Corpus
+from collector.models.dump_file import DumpFile
+from collector.models.paragraph import Paragraph, ParagraphKind
+from collector.models.section import Section
+from collector.models.skipped_page import SkippedPage
+
+MAX_NAME = 300
+
+_ARTICLE_COLUMNS = (
+    *("id", "corpus_id", "page_id", "title", "kind", "redirect_target"),
+    *("revision_id", "revision_timestamp", "is_list"),
+)
+_PARAGRAPH_COLUMNS = (
+    *("article_id", "section_id", "position", "kind", "text"),
+    *("links", "n_links", "n_links_in_corpus", "splitter"),
+)
+_PLURALS = {
+    ArticleKind.ARTICLE: "articles",
+    ArticleKind.REDIRECT: "redirects",
+    ArticleKind.DISAMBIGUATION: "disambiguations",
+    ParagraphKind.PARAGRAPH: "paragraphs",
+    ParagraphKind.LIST_ITEM: "list_items",
+}
+
+
+class AlreadyReading(Exception):
+    """Another process stores pages of the same file; the message says what to do."""
+
+
+def store_records(dump_file: DumpFile, records: Sequence[Record]) -> None:
+    """Store the next records of `dump_file` and move its `pages_done`, all or nothing.
+
+    A page whose title or id the corpus already has is skipped with that reason. Raises
+    AlreadyReading if another process has moved `pages_done` meanwhile.
+    """
+    with transaction.atomic():
+        # Two files of one corpus may be read at once: they take turns, batch by batch.
+        Corpus.objects.select_for_update().get(pk=dump_file.corpus_id)
+        skipped = [record for record in records if isinstance(record, SkippedRecord)]
+        pages, repeated = _new_pages(dump_file, records)
+        counts = _counted(records, pages, skipped + repeated)
+        _insert_pages(dump_file.corpus_id, pages)
+        insert_rows(
+            SkippedPage,
+            ("dump_file_id", "title", "reason"),
+            [(dump_file.pk, each.title[:MAX_NAME], each.reason) for each in skipped + repeated],
+        )
+        done = dump_file.pages_done + len(records)
+        merged = _merged(dump_file.counts, counts)
+        moved = DumpFile.objects.filter(pk=dump_file.pk, pages_done=dump_file.pages_done).update(
+            pages_done=done, counts=merged
+        )
+        if not moved:
+            raise AlreadyReading(
+                f"another process is reading {dump_file.name} into this corpus; "
+                "wait for it to finish, or stop it and run the same command again."
+            )
+    dump_file.pages_done, dump_file.counts = done, merged
+
+
+def _new_pages(
+    dump_file: DumpFile, records: Sequence[Record]
+) -> tuple[list[PageRecord], list[SkippedRecord]]:
+    """Return the pages the corpus does not have yet, and why the others are left out."""
+    pages = [record for record in records if isinstance(record, PageRecord)]
+    stored = Article.objects.filter(corpus_id=dump_file.corpus_id)
+    titles = set(
+        stored.filter(title__in=[page.title for page in pages]).values_list("title", flat=True)
+    )
+    ids = set(
+        stored.filter(page_id__in=[page.page_id for page in pages]).values_list(
+            "page_id", flat=True
+        )
+    )
+    new, repeated = [], []
+    for page in pages:
+        if page.title in titles:
+            repeated.append(SkippedRecord(page.title, "the corpus has a page of that title"))
+        elif page.page_id in ids:
+            repeated.append(
+                SkippedRecord(page.title, f"the corpus has a page with the id {page.page_id}")
+            )
+        else:
+            titles.add(page.title)
+            ids.add(page.page_id)
+            new.append(page)
+    return new, repeated
+
+
+def _insert_pages(corpus_id: int, pages: list[PageRecord]) -> None:
+    article_ids = reserve_ids(Article, len(pages))
+    section_ids = iter(reserve_ids(Section, sum(len(page.sections) for page in pages)))
+    articles, sections, paragraphs = [], [], []
+    for article_id, page in zip(article_ids, pages, strict=True):
+        articles.append(_article_row(article_id, corpus_id, page))
+        ids = []
+        for position, (level, heading) in enumerate(page.sections):
+            ids.append(next(section_ids))
+            sections.append((ids[-1], article_id, position, level, heading))
+        for position, (section, kind, text, links) in enumerate(page.paragraphs):
+            packed = orjson.dumps(links).decode() if links else "[]"
+            n_links = len({target for _, _, target in links})
+            paragraphs.append(
+                (article_id, ids[section], position, kind, text, packed, n_links, 0, "")
+            )
+    insert_rows(Article, _ARTICLE_COLUMNS, articles)
+    insert_rows(Section, ("id", "article_id", "position", "level", "heading"), sections)
+    insert_rows(Paragraph, _PARAGRAPH_COLUMNS, paragraphs)
+    _insert_categories(corpus_id, list(zip(article_ids, pages, strict=True)))
+
+
+def _article_row(article_id: int, corpus_id: int, page: PageRecord) -> tuple[Any, ...]:
+    timestamp = None
+    if page.timestamp:
+        moment = datetime.strptime(page.timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        timestamp = connection.ops.adapt_datetimefield_value(moment)
+    return (
+        article_id,
+        corpus_id,
+        page.page_id,
+        page.title,
+        page.kind,
+        page.redirect_target[:MAX_NAME],
+        page.revision_id,
+        timestamp,
+        page.is_list,
+    )
+
+
+def _insert_categories(corpus_id: int, pages: list[tuple[int, PageRecord]]) -> None:
+    titles = sorted({title[:MAX_NAME] for _, page in pages for title in page.categories})
+    insert_rows(
+        Category,
+        ("corpus_id", "title"),
+        [(corpus_id, title) for title in titles],
+        ignore_conflicts=True,
+    )
+    ids = dict(
+        Category.objects.filter(corpus_id=corpus_id, title__in=titles).values_list("title", "id")
+    )
+    rows = [
+        (article_id, ids[title[:MAX_NAME]])
+        for article_id, page in pages
+        for title in page.categories
+    ]
+    insert_rows(ArticleCategory, ("article_id", "category_id"), rows, ignore_conflicts=True)
+
+
+def _counted(
+    records: Sequence[Record], pages: list[PageRecord], skipped: list[SkippedRecord]
+) -> dict[str, Any]:
+    counts: Counter[str] = Counter({"pages": len(records)})
+    for page in pages:
+        counts[_PLURALS[ArticleKind(page.kind)]] += 1
+        counts["lists"] += page.is_list and page.kind == ArticleKind.ARTICLE
+        for _, kind, _, links in page.paragraphs:
+            counts[_PLURALS[ParagraphKind(kind)]] += 1
+            counts["links"] += len(links)
+    for record in records:
+        if isinstance(record, OtherRecord):
+            of_category = record.namespace == CATEGORY_NAMESPACE
+            counts["category_pages" if of_category else "other_namespaces"] += 1
+    reasons = Counter(each.reason.partition(" id ")[0] for each in skipped)
+    return {**counts, "skipped": len(skipped), "skipped_by_reason": dict(reasons)}
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the sums of both, reason by reason."""
+    merged = dict(old)
+    for key, value in new.items():
+        if isinstance(value, dict):
+            merged[key] = _merged(old.get(key, {}), value)
+        else:
+            merged[key] = old.get(key, 0) + value
+    return merged

@@ -1,0 +1,78 @@
+"""Dump files become rows once, from wherever their reading stopped."""
+
+from pathlib import Path
+
+import pytest
+
+from collector.ingest.errors import DumpError
+from collector.ingest.ingestion import CorpusOptions, ingest_files
+from collector.ingest.tests.dumps import dump, head, page, write
+from collector.models import Article, Category, Corpus, Paragraph, Section, SkippedPage
+
+pytestmark = pytest.mark.django_db
+
+PAGES = {
+    "Lake Orla": "'''Lake Orla''' lies in [[Varn]] near [[Old Tam|Tam]].\n\n== Name ==\n[[Varn]].",
+    "Varn": "Varn is a [[valley]].\n[[Category:Valleys]]",
+    "Old Tam": "#REDIRECT [[Tam]]",
+    "Tam": "A town. [[Lake Orla]]",
+    "Orla": "'''Orla''' may be:\n* [[Lake Orla]]\n{{disambig}}",
+}
+OPTIONS = CorpusOptions(slug="invented")
+
+
+def test_it_stores_articles_with_sections_paragraphs_links_and_categories(tmp_path: Path) -> None:
+    corpus = ingest_files([write(tmp_path / "d.xml.bz2", dump(PAGES))], OPTIONS)
+    lake = Article.objects.get(corpus=corpus, title="Lake Orla")
+    first, second = Paragraph.objects.filter(article=lake)
+    assert (corpus.state, corpus.language, corpus.direction) == ("ready", "en", "ltr")
+    assert [each.heading for each in Section.objects.filter(article=lake)] == ["", "Name"]
+    assert first.text == "Lake Orla lies in Varn near Tam."
+    assert [first.text[start:end] for start, end, _ in first.links] == ["Varn", "Tam"]
+    assert [target for _, _, target in first.links] == ["Varn", "Old Tam"]
+    # Both are in the corpus, one through a redirect.
+    assert (first.n_links, first.n_links_in_corpus) == (2, 2)
+    assert second.section.heading == "Name"
+    assert Article.objects.get(title="Old Tam").redirect_target == "Tam"
+    assert Article.objects.get(title="Orla").kind == "disambiguation"
+    assert Category.objects.get().title == "Valleys"
+
+
+def test_reading_a_file_twice_adds_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.xml", dump(PAGES))
+    ingest_files([path], OPTIONS)
+    before = list(Paragraph.objects.values_list("id", "text"))
+    ingest_files([path], OPTIONS)
+    assert list(Paragraph.objects.values_list("id", "text")) == before
+
+
+def test_it_goes_on_after_the_last_page_of_a_file_that_was_cut_short(tmp_path: Path) -> None:
+    whole = dump(PAGES)
+    path = write(tmp_path / "d.xml", whole[: whole.index("<title>Tam")])
+    with pytest.raises(DumpError, match=r"d\.xml ends in the middle, after page 3"):
+        ingest_files([path], OPTIONS)
+    assert Corpus.objects.get().state == "failed"
+    assert Article.objects.count() == 3
+    write(path, whole)
+    assert ingest_files([path], OPTIONS).state == "ready"
+    assert Article.objects.count() == 5
+
+
+def test_a_page_that_cannot_be_read_is_counted_and_named(tmp_path: Path) -> None:
+    broken = page("Bad", "x", 7).replace(">x<", "><b>x</b> & y<")
+    pages = page("A", "Text.", 1) + broken + page("A", "Again.", 2) + page("S", "{}", 3, 0, "json")
+    corpus = ingest_files([write(tmp_path / "d.xml", head() + pages + "</mediawiki>")], OPTIONS)
+    assert corpus.counts["articles"] == 1
+    assert list(SkippedPage.objects.values_list("title", "reason")) == [
+        ("Bad", "unescaped markup in the page's text"),
+        ("S", "its content is json, not wikitext"),
+        ("A", "the corpus has a page of that title"),
+    ]
+
+
+def test_another_file_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.xml", dump(PAGES))
+    ingest_files([path], OPTIONS)
+    write(path, dump({"Else": "Text."}))
+    with pytest.raises(DumpError, match="differs from the file of that name"):
+        ingest_files([path], OPTIONS)

@@ -1,0 +1,136 @@
+"""Reads MediaWiki XML dumps into a corpus."""
+
+import os
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from collector.ingest.errors import DumpError
+from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
+from collector.ingest.licences import ADDRESSES
+from collector.ingest.store import AlreadyReading
+from collector.models import Corpus
+
+_DISK_FULL = ("disk is full", "no space left", "disk full")
+
+
+class Command(BaseCommand):
+    """Prints one line per file, or one JSON object with `--json`."""
+
+    help = (
+        "Read MediaWiki XML dumps (.xml, .bz2, .gz) into a corpus. Stop it at any time: the same "
+        "command goes on after the last page.\n\n"
+        "Example: manage.py ingest_dump simplewiki-20260101-pages-articles.xml.bz2 "
+        "--corpus simple-2026"
+    )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        """Return Django's parser, with the example on a line of its own."""
+        kwargs["formatter_class"] = RawDescriptionHelpFormatter
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="dump to read")
+        parser.add_argument("--corpus", required=True, help="slug of the corpus, new or not")
+        parser.add_argument("--name", default="", help="the corpus's name, as people read it")
+        parser.add_argument("--language", default="", help="code, if the dump names a wrong one")
+        parser.add_argument(
+            "--licence",
+            default="",
+            help=f"licence of the text: {', '.join(ADDRESSES)}, or any name with --licence-url",
+        )
+        parser.add_argument("--licence-url", default="", help="address of the licence's text")
+        parser.add_argument(
+            "--processes", type=int, default=os.cpu_count() or 1, help="default: one per core"
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object, no progress"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Ingest the files; exit code 0 only when all were read to their end."""
+        wanted = CorpusOptions(
+            slug=options["corpus"],
+            name=options["name"],
+            language=options["language"],
+            licence=options["licence"],
+            licence_url=options["licence_url"],
+        )
+        try:
+            if options["json"]:
+                corpus = ingest_files(options["files"], wanted, processes=options["processes"])
+            else:
+                corpus = self._with_progress(options["files"], wanted, options["processes"])
+        except (DumpError, AlreadyReading) as error:
+            raise CommandError(str(error)) from error
+        except (DatabaseError, OSError) as error:
+            raise CommandError(_disk_sentence(error)) from error
+        self._print(corpus, as_json=options["json"])
+
+    def _with_progress(self, files: list[Path], wanted: CorpusOptions, processes: int) -> Corpus:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}% {task.fields[rate]}"),
+            TimeRemainingColumn(),
+        )
+        with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+            tasks: dict[str, Any] = {}
+
+            def report(progress: Progress) -> None:
+                if progress.file not in tasks:
+                    total = None if progress.n_resolved is not None else 1.0
+                    tasks[progress.file] = bars.add_task(progress.file, total=total, rate="")
+                bars.update(tasks[progress.file], completed=progress.share, rate=_rate(progress))
+
+            return ingest_files(files, wanted, processes=processes, report=report)
+
+    def _print(self, corpus: Corpus, *, as_json: bool) -> None:
+        if as_json:
+            found = {
+                "corpus": corpus.slug,
+                "state": corpus.state,
+                "language": corpus.language,
+                "direction": corpus.direction,
+                "licence": corpus.licence_name,
+                "counts": corpus.counts,
+                "files": {file.name: file.counts for file in corpus.dump_files.order_by("name")},
+            }
+            self.stdout.write(orjson.dumps(found).decode())
+            return
+        counts = corpus.counts
+        self.stdout.write(
+            f"{corpus.slug}: {counts.get('articles', 0):,} articles, "
+            f"{counts.get('redirects', 0):,} redirects, "
+            f"{counts.get('paragraphs', 0):,} paragraphs, "
+            f"{counts.get('links', 0):,} links; {counts.get('skipped', 0):,} pages skipped; "
+            f"{corpus.language}, licence {corpus.licence_name}."
+        )
+        if corpus.licence_name == "unknown":
+            self.stdout.write("Name the licence of the text: run this again with --licence.")
+
+
+def _rate(progress: Progress) -> str:
+    if progress.n_resolved is not None:
+        return f"{progress.n_resolved:,} paragraphs"
+    seconds = max(progress.seconds, 1e-6)
+    return f"{progress.pages / seconds:,.0f} pages/s {progress.n_bytes / seconds / 1e6:.1f} MB/s"
+
+
+def _disk_sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if any(words in text.lower() for words in _DISK_FULL):
+        return (
+            "the disk is full; free some space and run the same command: what was stored before "
+            "stays and is not read twice."
+        )
+    return f"the database refused the rows: {text}"
