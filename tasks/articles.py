@@ -37,9 +37,15 @@ def documents_of(lease: Lease, items: list[dict[str, Any]]) -> Documents:
         if title not in linked.get(item_id, ()):
             return None
         article = _readable(lease, item_id, title)
-        return article_text(article).text if article else None
+        return _text(article.pk) if article else None
 
     return text
+
+
+@lru_cache(maxsize=512)
+def _text(article_id: int) -> str:
+    """Return an article's plain text; a corpus never changes, so texts are kept."""
+    return article_text(Article.objects.get(pk=article_id)).text
 
 
 def _titles(item: dict[str, Any]) -> set[str]:

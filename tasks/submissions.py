@@ -12,6 +12,7 @@ from collector.creation import parameters_of
 from collector.parameters import Parameters
 from collector.protocol import find
 from tasks import payments, qualifications
+from tasks.articles import documents_of
 from tasks.kinds import kind
 from tasks.leases import LONGEST_PAUSE_SECONDS, take_slot
 from tasks.models import Lease, LeaseState, Posting, PostingState, Submission, Unit
@@ -27,22 +28,21 @@ class Examined:
     hints: list[Problem]
 
 
-def examine(lease: Lease, data: object, items: list[dict[str, Any]], documents: Any) -> Examined:
-    """Return what the kind's widgets and the protocol's checks say of `data`, all at once.
-
-    `documents` gives the text of a linked article by (item id, title), None if there is none.
-    """
+def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined:
+    """Return what the kind's widgets and the protocol's checks say of `data`, all at once."""
     stage = lease.unit.stage
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
-    cleaned, problems = kind(stage.kind).clean(data, items, documents, parameters)
+    cleaned, problems = kind(stage.kind).clean(
+        data, items, documents_of(lease, items), table, parameters.checks
+    )
     found = (
         find(stage.collection.protocol)
         .part("checks")
         .problems(stage.kind, cleaned, items, table, parameters)
     )
-    problems = problems + [problem for problem in found if not problem.hint]
-    return Examined(cleaned, problems, [problem for problem in found if problem.hint])
+    blocking = [*problems, *(problem for problem in found if not problem.hint)]
+    return Examined(cleaned, blocking, [problem for problem in found if problem.hint])
 
 
 def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:

@@ -4,8 +4,11 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from tasks.articles import Documents
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
 from tasks.passages import passage_of, readable_titles
+from tasks.problems import Problem
+from tasks.widgets import answer
 
 
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
@@ -52,12 +55,19 @@ def limits(table: Any, checks: Any) -> dict[str, int]:
     return {"questions": table.items_per_hit, "max_reason_characters": checks.max_reason_characters}
 
 
+def clean(
+    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return {"answers": […]}, one per item, with every span proven, and what is wrong."""
+    return answer.clean_all(
+        data, items, documents, most_reason_characters=checks.max_reason_characters
+    )
+
+
 def share_done(data: dict[str, Any], wanted: int) -> float:
     """Return how much of the work a draft holds, from 0 to 1."""
     given = [
-        answer
-        for answer in data.get("answers", [])
-        if isinstance(answer, dict) and answer.get("type")
+        entry for entry in data.get("answers", []) if isinstance(entry, dict) and entry.get("type")
     ]
     return min(1.0, len(given) / wanted)
 
@@ -68,15 +78,15 @@ def store(submission: Submission, data: dict[str, Any]) -> None:
     items = {str(item.position): item for item in lease.unit.items.select_related("question")}
     Answer.objects.bulk_create(
         Answer(
-            question=items[answer["item"]].question,
+            question=items[given["item"]].question,
             stage=lease.unit.stage,
             submission=submission,
             worker_id=lease.worker_id,
-            writer_id=items[answer["item"]].question.worker_id,
-            type=answer["type"],
-            payload={name: value for name, value in answer.items() if name not in ("item", "type")},
+            writer_id=items[given["item"]].question.worker_id,
+            type=given["type"],
+            payload={name: value for name, value in given.items() if name not in ("item", "type")},
             synthetic=submission.synthetic,
             created_at=submission.received_at,
         )
-        for answer in data["answers"]
+        for given in data["answers"]
     )

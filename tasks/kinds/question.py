@@ -6,8 +6,11 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.models import Seed, Stage
+from tasks.articles import Documents
 from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
 from tasks.passages import passage_of
+from tasks.problems import Problem
+from tasks.widgets import questions
 
 
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
@@ -38,6 +41,18 @@ def limits(table: Any, checks: Any) -> dict[str, int]:
         "multi_link_min_links": table.multi_link_min_links,
         "max_question_characters": checks.max_question_characters,
     }
+
+
+def clean(
+    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return {"questions": […]} with every offset and title proven, and what is wrong."""
+    return questions.clean(
+        data,
+        items,
+        most_questions=table.questions_per_hit,
+        most_characters=checks.max_question_characters,
+    )
 
 
 def share_done(data: dict[str, Any], wanted: int) -> float:

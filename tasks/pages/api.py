@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tasks import leases, submissions
-from tasks.articles import article_page, documents_of
+from tasks.articles import article_page
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission, Worker
 from tasks.pages.notices import receipt_form
@@ -62,7 +62,7 @@ def draft(request: Request) -> Response:
     except leases.Ended:
         return Response({"message": OVER}, status=410)
     items = kind(lease.unit.stage.kind).page_items(lease.unit)
-    found = submissions.examine(lease, content.get("data"), items, documents_of(lease, items))
+    found = submissions.examine(lease, content.get("data"), items)
     return Response(
         {
             "version": version,
@@ -83,7 +83,7 @@ def submit(request: Request) -> Response:
             return Response({"message": OVER}, status=410)
         items = kind(lease.unit.stage.kind).page_items(lease.unit)
         body = _body(request)
-        found = submissions.examine(lease, body.get("data"), items, documents_of(lease, items))
+        found = submissions.examine(lease, body.get("data"), items)
         if found.problems:
             problems = [problem.as_json() for problem in found.problems]
             return Response({"problems": problems}, status=422)

@@ -24,7 +24,7 @@ def notice(
     return render(
         request,
         "hits/notice.html",
-        {"title": title, "message": message, "next_step": next_step, "form": form},
+        {"title": title, "message": message, "next": next_step, "form": form},
         status=status,
     )
 

@@ -99,7 +99,7 @@ def consent(request: HttpRequest) -> HttpResponse:
     Consent.objects.update_or_create(
         worker=session.worker,
         text=text,
-        defaults={"agreed": request.POST.get("answer") == "agree", "at": timezone.now()},
+        defaults={"agreed": request.POST.get("consent") == "agree", "at": timezone.now()},
     )
     return proceed(request, session, stage)
 
@@ -127,14 +127,14 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
         "hits/consent.html",
         {
             "action": "/hit/consent",
-            "token": session_token(session),
-            "version": text.version,
+            "fields": {"token": session_token(session), "version": text.version},
             "html": markdown(fill(text.markdown, collection, parameters, stage.name)),
             "title": table.title,
             "reward": price(table.reward_cents, parameters),
             "requester": {
                 "name": collection.requester_name,
                 "contact": collection.requester_contact,
+                "protocol_number": collection.ethics_number,
             },
         },
     )

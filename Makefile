@@ -1,0 +1,52 @@
+# Every target does all of its own set-up; PYTHON names another interpreter than python3.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup demo run test lint bench rehearse clean
+
+help:
+	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
+	@echo "make run       the site, with a sample collection to try in a browser"
+	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
+	@echo "make bench     speed, as ratios against named references"
+	@echo "make rehearse  crowds, kills and a million rows; takes long"
+
+.venv/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "Python 3.11 or later is missing: install it, or name it with PYTHON=…"; exit 1; }
+	@$(PYTHON) -m venv .venv 2>/dev/null \
+	  || { echo "Python's venv module is missing: install it (on Debian: python3-venv)."; exit 1; }
+	@touch $@
+
+.venv/installed: requirements.txt | .venv/made
+	@echo "Installing what Collector needs (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@echo "Installing what the tests need (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+setup: .venv/installed
+
+demo: .venv/installed
+	@$(BIN)/python manage.py demo
+
+run: .venv/installed
+	@$(BIN)/python manage.py run --sample
+
+test: .venv/installed-dev
+	@$(BIN)/python -m tests
+
+lint: .venv/installed-dev
+	@$(BIN)/python -m tests --lint
+
+bench: .venv/installed-dev
+	@$(BIN)/python -m deploy.benchmarks
+
+rehearse: .venv/installed-dev
+	@$(BIN)/python -m tests --rehearse
+
+clean:
+	rm -rf .venv var

@@ -1,0 +1,161 @@
+"""What a worker is told to mend, live and on submit, and what is only advice (IIRC 2.2, 2.3).
+
+Data is cleaned already: offsets lie within their texts, types are known. `items` are the page's
+items; `table` is the stage's own table of the parameters.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tasks.problems import Problem
+
+WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
+# Words that say nothing of what a question is about.
+EMPTY = frozenset(
+    "a an the of in on at to for from by with and or as is are was were be been being do does did "
+    "has have had it its this that these those he she they them his her their who whom whose what "
+    "which when where why how many much long old after before during into about than then there "
+    "not no yes can could will would may might must shall should also more most other".split()
+)
+# A question whose every telling word stands in one sentence asks for nothing outside it.
+ALL_IN_ONE_SENTENCE = 0.999
+
+
+def problems(
+    kind: str, data: dict[str, Any], items: list[dict[str, Any]], table: Any, parameters: Any
+) -> list[Problem]:
+    """Return every problem and hint at once, in the order of the page."""
+    by_id = {item["id"]: item for item in items}
+    found = _questions if kind == "question" else _answers
+    return list(found(data, by_id, table, parameters.checks))
+
+
+def _questions(
+    data: dict[str, Any], items: dict[str, Any], table: Any, limits: Any
+) -> Iterator[Problem]:
+    questions = data["questions"]
+    seen: dict[str, int] = {}
+    for index, question in enumerate(questions):
+        yield from _question(index, question, items[question["item"]], limits)
+        text = " ".join(question["text"].casefold().split())
+        if text and text in seen:
+            message = f"This is the same as question {seen[text] + 1}: ask something else."
+            yield Problem(message, index, "text")
+        seen.setdefault(text, index)
+    missing = table.questions_per_hit - len(questions)
+    if missing > 0:
+        yield Problem(f"Write {_counted(missing, 'more question')}.")
+    if missing < 0:
+        yield Problem(
+            f"Delete {_counted(-missing, 'question')}: {table.questions_per_hit} are asked."
+        )
+    multi = sum(len(question["links"]) >= table.multi_link_min_links for question in questions)
+    if multi < table.multi_link_questions:
+        lacking = table.multi_link_questions - multi
+        yield Problem(
+            f"{_counted(lacking, 'more question')} must need {table.multi_link_min_links} links "
+            "or more: pick further links for a question, or write one that needs them."
+        )
+
+
+def _question(
+    index: int, question: dict[str, Any], item: dict[str, Any], limits: Any
+) -> Iterator[Problem]:
+    words = WORD.findall(question["text"])
+    if not words:
+        yield Problem("Write the question.", index, "text")
+        return
+    if len(words) < limits.min_question_words:
+        yield Problem(
+            f"Write a whole question of at least {limits.min_question_words} words.", index, "text"
+        )
+    if not question["context"]:
+        yield Problem("Mark the words of the paragraph that the question needs.", index, "context")
+    if not question["links"]:
+        yield Problem("Pick at least one link whose article should hold the rest.", index, "links")
+    yield from _advice(index, question, item)
+
+
+def _advice(index: int, question: dict[str, Any], item: dict[str, Any]) -> Iterator[Problem]:
+    if not question["text"].rstrip().endswith(("?", "？", "؟")):
+        yield Problem("Does it end with a question mark?", index, "text", hint=True)
+    asked = _telling(question["text"])
+    if len(asked) < 2:
+        return
+    for start, end in item["sentences"]:
+        inside = asked & _telling(item["text"][start:end])
+        if len(inside) / len(asked) > ALL_IN_ONE_SENTENCE:
+            yield Problem(
+                "One sentence of the paragraph holds every word of this question. "
+                "Does it really need a linked article?",
+                index,
+                "text",
+                hint=True,
+            )
+            break
+    titles = set().union(*(_telling(title) for title in question["links"]), set())
+    if titles and not (asked - titles) & _telling(item["text"]) and asked & titles:
+        yield Problem(
+            "It names the linked article and nothing else of the paragraph. "
+            "Could someone answer it without the paragraph?",
+            index,
+            "text",
+            hint=True,
+        )
+
+
+def _telling(text: str) -> set[str]:
+    return {word for word in WORD.findall(text.casefold()) if word not in EMPTY}
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _answers(
+    data: dict[str, Any], items: dict[str, Any], table: Any, limits: Any
+) -> Iterator[Problem]:
+    given = {answer["item"]: answer for answer in data["answers"]}
+    for index, item_id in enumerate(items):
+        answer = given.get(item_id)
+        if answer is None or not answer["type"]:
+            yield Problem("Choose what kind of answer there is.", index, "type")
+        else:
+            yield from _answer(index, answer, limits)
+
+
+def _answer(index: int, answer: dict[str, Any], limits: Any) -> Iterator[Problem]:
+    kind = answer["type"]
+    if kind == "span":
+        if not answer["spans"]:
+            yield Problem(
+                "Mark the answer in the question, the paragraph or an article.", index, "spans"
+            )
+        if len(answer["spans"]) > limits.max_answer_spans:
+            yield Problem(f"Mark at most {limits.max_answer_spans} answers.", index, "spans")
+    if kind == "value" and not _is_number(answer["value"]):
+        yield Problem("Write the number in digits, such as 12 or 3.5.", index, "value")
+    if kind == "binary" and answer["yes_no"] not in ("yes", "no"):
+        yield Problem("Choose yes or no.", index, "yes_no")
+    if kind == "bad" and not answer["reason"].strip():
+        yield Problem("Say in a few words what is wrong with the question.", index, "reason")
+    if kind in ("span", "value", "binary") and not answer["context"]:
+        yield Problem("Mark the words that prove the answer, as few as possible.", index, "context")
+    if len(answer["context"]) > limits.max_evidence_spans:
+        yield Problem(f"Mark at most {limits.max_evidence_spans} pieces.", index, "context")
+    if kind == "none" and answer["context"]:
+        yield Problem("Nothing can prove that there is no answer: remove it.", index, "context")
+    documents = {span["document"] for span in answer["context"]}
+    if kind in ("span", "value", "binary") and documents == {"main"}:
+        yield Problem(
+            "All your evidence is in the paragraph. If it answers the question alone, "
+            "mark the question as bad.",
+            index,
+            "context",
+            hint=True,
+        )
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[-−]?\d[\d,]*(?:\.\d+)?", text.strip()))

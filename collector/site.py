@@ -1,0 +1,61 @@
+"""Prepares and serves Collector in one process: databases, requester account, jobs, pages."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+
+from collector.embedded import jobs
+
+log = logging.getLogger(__name__)
+REQUESTER = "The dataset team"
+
+
+def prepare() -> None:
+    """Bring every database up to date and make the embedded marketplace's requester account."""
+    call_command("migrate", verbosity=0)
+    if settings.EMBEDDED:
+        call_command("migrate", database="marketplace", verbosity=0)
+        call_command(
+            "create_requester",
+            REQUESTER,
+            keys_file=str(settings.MTURK_KEYS_FILE),
+            endpoint_url=settings.MARKETPLACE_URL,
+            verbosity=0,
+        )
+
+
+def server(port: int) -> Any:
+    """Return the web server, not started yet, bound to this machine alone."""
+    import uvicorn
+
+    from collector.asgi import application
+
+    config = uvicorn.Config(
+        application, host="127.0.0.1", port=port, log_level="warning", lifespan="off", ws="none"
+    )
+    return uvicorn.Server(config)
+
+
+@contextmanager
+def serving(port: int) -> Iterator[None]:
+    """Serve in a thread, jobs running, until the block is left; raises OSError for a taken port."""
+    web = server(port)
+    thread = threading.Thread(target=web.run, name="web", daemon=True)
+    thread.start()
+    while not web.started:
+        if not thread.is_alive():
+            raise OSError(f"Port {port} is taken: set PORT to a free one.")
+        time.sleep(0.02)
+    jobs.start()
+    try:
+        yield
+    finally:
+        jobs.stop()
+        web.should_exit = True
+        thread.join(timeout=10)
