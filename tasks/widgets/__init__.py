@@ -1,0 +1,1 @@
+"""Controls of the worker pages: each cleans what its control may have sent."""

@@ -1,0 +1,1 @@
+"""Tests of the widgets: what a page may send, and what it never may."""
