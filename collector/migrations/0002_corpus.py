@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=80, unique=True)),
                 ('name', models.CharField(max_length=200)),
-                ('kind', models.CharField(choices=[('wiki', 'Wiki dump')], default='wiki', max_length=20)),
+                ('kind', models.CharField(choices=[('wiki', 'Wiki dump'), ('imported', 'Passages of published files')], default='wiki', max_length=20)),
                 ('language', models.CharField(max_length=35)),
                 ('direction', models.CharField(choices=[('ltr', 'Left to right'), ('rtl', 'Right to left')], default='ltr', max_length=3)),
                 ('site_name', models.CharField(blank=True, max_length=200)),

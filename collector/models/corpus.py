@@ -7,6 +7,7 @@ class CorpusKind(models.TextChoices):
     """Where a corpus comes from."""
 
     WIKI = "wiki", "Wiki dump"
+    IMPORTED = "imported", "Passages of published files"
 
 
 class CorpusState(models.TextChoices):

@@ -260,8 +260,8 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('stage', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='collector.stage')),
                 ('question', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='tasks.question')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='tasks.submission')),
-                ('worker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='tasks.worker')),
+                ('submission', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='tasks.submission')),
+                ('worker', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='tasks.worker')),
                 ('writer', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tasks.worker')),
             ],
             options={

@@ -9,12 +9,19 @@ from tasks.models.worker import Worker
 
 
 class Answer(models.Model):
-    """`payload` holds spans, value, unit, reason and evidence; the writer never answers."""
+    """`payload` holds spans, value, unit, reason and evidence; the writer never answers.
+
+    One read from published files has neither a submission nor a worker.
+    """
 
     question = models.ForeignKey(Question, models.PROTECT, related_name="answers")
     stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="answers")
-    submission = models.ForeignKey(Submission, models.PROTECT, related_name="answers")
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="answers")
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, null=True, blank=True, related_name="answers"
+    )
+    worker = models.ForeignKey(
+        Worker, models.PROTECT, null=True, blank=True, related_name="answers"
+    )
     writer = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="+")
     type = models.CharField(max_length=20)
     payload = models.JSONField(default=dict)
