@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test lint bench rehearse clean
+.PHONY: help setup demo run test lint bench rehearse requirements clean
 
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
@@ -31,7 +31,8 @@ help:
 setup: .venv/installed
 
 demo: .venv/installed
-	@$(BIN)/python manage.py demo
+	@rm -rf var/demo releases/demo-iirc
+	@COLLECTOR_HOME=var/demo $(BIN)/python manage.py demo
 
 run: .venv/installed
 	@$(BIN)/python manage.py run --sample
@@ -47,6 +48,13 @@ bench: .venv/installed-dev
 
 rehearse: .venv/installed-dev
 	@$(BIN)/python -m tests --rehearse
+
+# Locks what pyproject.toml names; needs uv.
+requirements:
+	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml -o requirements.txt \
+	  --custom-compile-command "make requirements"
+	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml --extra dev \
+	  -c requirements.txt -o requirements-dev.txt --custom-compile-command "make requirements"
 
 clean:
 	rm -rf .venv var

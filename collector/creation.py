@@ -34,37 +34,46 @@ def create_collection(
     """
     parameters = protocol.parameters(overrides)
     texts = {name: protocol.text(name) for name in ("consent", *parameters.stages())}
+    collection = Collection(
+        slug=slug,
+        title=title or slug,
+        protocol=protocol.name,
+        protocol_version=parameters.protocol.version,
+        corpus=corpus,
+        parameters=parameters.model_dump(mode="json"),
+        seed=seed,
+        budget_cents=budget_cents,
+        requester_name=requester_name,
+        requester_contact=requester_contact,
+        ethics_number=ethics_number,
+        created_at=now,
+    )
     try:
-        with transaction.atomic():
-            collection = Collection.objects.create(
-                slug=slug,
-                title=title or slug,
-                protocol=protocol.name,
-                protocol_version=parameters.protocol.version,
-                corpus=corpus,
-                parameters=parameters.model_dump(mode="json"),
-                seed=seed,
-                budget_cents=budget_cents,
-                requester_name=requester_name,
-                requester_contact=requester_contact,
-                ethics_number=ethics_number,
-                created_at=now,
-            )
-            Stage.objects.bulk_create(
-                Stage(collection=collection, name=name, kind=table.kind, position=position)
-                for position, (name, table) in enumerate(parameters.stages().items())
-            )
-            CollectionText.objects.bulk_create(
-                CollectionText(
-                    collection=collection, name=name, version=1, markdown=text, created_at=now
-                )
-                for name, text in texts.items()
-            )
+        _write(collection, parameters, texts)
     except IntegrityError:
         raise CreationError(
             f"There is already a collection {slug!r}: choose another name."
         ) from None
     return collection
+
+
+def _write(collection: Collection, parameters: Parameters, texts: dict[str, str]) -> None:
+    with transaction.atomic():
+        collection.save(force_insert=True)
+        Stage.objects.bulk_create(
+            Stage(collection=collection, name=name, kind=table.kind, position=position)
+            for position, (name, table) in enumerate(parameters.stages().items())
+        )
+        CollectionText.objects.bulk_create(
+            CollectionText(
+                collection=collection,
+                name=name,
+                version=1,
+                markdown=text,
+                created_at=collection.created_at,
+            )
+            for name, text in texts.items()
+        )
 
 
 def parameters_of(collection: Collection) -> Parameters:

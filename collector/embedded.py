@@ -23,7 +23,9 @@ class EmbeddedJobs:
         from celery.beat import EmbeddedService
 
         app.loader.import_default_modules()
-        self.worker = app.WorkController(pool="threads", concurrency=THREADS, hostname="embedded@")
+        self.worker = app.WorkController(
+            pool="threads", concurrency=THREADS, hostname="embedded@localhost"
+        )
         self.thread = threading.Thread(target=self.worker.start, name="jobs", daemon=True)
         self.thread.start()
         self.beat = EmbeddedService(

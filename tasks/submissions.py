@@ -34,7 +34,7 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     cleaned, problems = kind(stage.kind).clean(
-        data, items, documents_of(lease, items), table, parameters.checks
+        data, items, documents_of(lease, items), table, getattr(parameters, "checks", None)
     )
     found = (
         find(stage.collection.protocol)

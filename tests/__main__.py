@@ -16,7 +16,6 @@ MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
     "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
-    "imports": [str(Path(PYTHON).parent / "lint-imports")],
     "types": [PYTHON, "-m", "mypy", "collector", "tasks", "annotation", "marketplace"],
     "system check": [*MANAGE, "check", "--fail-level", "WARNING"],
     "migrations": [*MANAGE, "makemigrations", "--check", "--dry-run"],
@@ -56,7 +55,8 @@ def main() -> int:
         if chosen.rehearse:
             with services.postgresql() as database, services.redis() as redis:
                 return 0 if rehearse(base, database, redis) else 1
-        passed = all([run(name, command, base) for name, command in LINT.items()])
+        results = [run(name, command, base) for name, command in LINT.items()]
+        passed = all(results)
         if not chosen.lint:
             passed = suite(base) and passed
     return 0 if passed else 1

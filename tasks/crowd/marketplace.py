@@ -20,6 +20,11 @@ QUESTION = (
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 
 
+def environment() -> str:
+    """Return the name of the marketplace in use: part of every stored external id."""
+    return str(settings.MTURK_ENDPOINT_URL)
+
+
 @dataclass(frozen=True)
 class Assignment:
     """What the marketplace lists of one submitted assignment."""

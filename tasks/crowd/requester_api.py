@@ -49,7 +49,9 @@ def _client(endpoint: str, keys: Keys) -> Any:
     import boto3
     from botocore.config import Config
 
-    loopback = {"proxies": {}} if "//127.0.0.1" in endpoint or "//localhost" in endpoint else {}
+    loopback: dict[str, Any] = (
+        {"proxies": {}} if "//127.0.0.1" in endpoint or "//localhost" in endpoint else {}
+    )
     return boto3.client(
         "mturk",
         region_name="us-east-1",
@@ -63,11 +65,6 @@ def _client(endpoint: str, keys: Keys) -> Any:
             **loopback,
         ),
     )
-
-
-def environment() -> str:
-    """Return the name of the marketplace in use: part of every stored external id."""
-    return str(settings.MTURK_ENDPOINT_URL)
 
 
 def call(operation: str, **parameters: Any) -> dict[str, Any]:

@@ -30,21 +30,21 @@ def page_items(unit: Unit) -> list[dict[str, Any]]:
         "question__seed__seed_paragraphs__paragraph__article__corpus",
         "question__seed__seed_paragraphs__paragraph__section",
     )
-    shown = [(item, passage_of(item.question.seed)) for item in items]
+    shown = [(item, passage_of(item.the_question().seed)) for item in items]
     titles = {link["title"] for _, passage in shown for link in passage["links"]}
     readable = readable_titles(unit.stage.collection.corpus, titles)
     return [
         {
             "id": str(item.position),
-            "question": item.question.text,
+            "question": item.the_question().text,
             "passage": {
                 **passage,
                 "links": [
                     {**link, "readable": link["title"] in readable} for link in passage["links"]
                 ],
             },
-            "writer_context": item.question.payload["context"],
-            "writer_links": item.question.payload["links"],
+            "writer_context": item.the_question().payload["context"],
+            "writer_links": item.the_question().payload["links"],
         }
         for item, passage in shown
     ]
@@ -82,7 +82,7 @@ def store(submission: Submission, data: dict[str, Any]) -> None:
             stage=lease.unit.stage,
             submission=submission,
             worker_id=lease.worker_id,
-            writer_id=items[given["item"]].question.worker_id,
+            writer_id=items[given["item"]].the_question().worker_id,
             type=given["type"],
             payload={name: value for name, value in given.items() if name not in ("item", "type")},
             synthetic=submission.synthetic,

@@ -30,7 +30,7 @@ def page_items(unit: Unit) -> list[dict[str, Any]]:
         "seed__seed_paragraphs__paragraph__article__corpus",
         "seed__seed_paragraphs__paragraph__section",
     )
-    return [{"id": str(item.position), **passage_of(item.seed)} for item in items]
+    return [{"id": str(item.position), **passage_of(item.the_seed())} for item in items]
 
 
 def limits(table: Any, checks: Any) -> dict[str, int]:
@@ -77,7 +77,7 @@ def store(submission: Submission, data: dict[str, Any]) -> None:
             position=position,
             seed=items[question["item"]].seed,
             worker_id=lease.worker_id,
-            key=question_key(stage, items[question["item"]].seed, question["text"]),
+            key=question_key(stage, items[question["item"]].the_seed(), question["text"]),
             text=question["text"],
             payload={"context": question["context"], "links": question["links"]},
             synthetic=submission.synthetic,

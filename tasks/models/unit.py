@@ -1,9 +1,15 @@
 """One bundle of items handed to a worker at a time, with its redundancy and fold."""
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.db.models import F, Q
 
 from tasks.models.worker import Worker
+
+if TYPE_CHECKING:
+    from collector.models import Seed
+    from tasks.models.question import Question
 
 
 class Unit(models.Model):
@@ -56,6 +62,16 @@ class UnitItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.unit_id}/{self.position}"
+
+    def the_seed(self) -> "Seed":
+        """Return the seed of an item of a question stage."""
+        assert self.seed is not None
+        return self.seed
+
+    def the_question(self) -> "Question":
+        """Return the question of an item of an answer stage."""
+        assert self.question is not None
+        return self.question
 
 
 class Exposure(models.Model):

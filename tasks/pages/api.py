@@ -1,6 +1,6 @@
 """What the worker's page calls while they write: drafts, articles, submission, preferences."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.utils import timezone
 from rest_framework.decorators import api_view, authentication_classes, permission_classes
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from tasks import leases, submissions
 from tasks.articles import article_page
 from tasks.kinds import kind
-from tasks.models import Lease, LeaseState, ProblemReport, Submission, Worker
+from tasks.models import Lease, LeaseState, ProblemReport, Submission
 from tasks.pages.notices import receipt_form
 from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
@@ -35,6 +35,10 @@ def for_lease(view: Any) -> Any:
     return api_view(["POST"])(wrapped)
 
 
+def _lease(request: Request) -> Lease:
+    return cast(Lease, request.auth)
+
+
 def _body(request: Request) -> dict[str, Any]:
     return request.data if isinstance(request.data, dict) else {}
 
@@ -42,7 +46,7 @@ def _body(request: Request) -> dict[str, Any]:
 @for_lease
 def draft(request: Request) -> Response:
     """Save what was written and say at once what is still to mend."""
-    lease: Lease = request.auth
+    lease = _lease(request)
     body = _body(request)
     content, version = body.get("draft"), body.get("version")
     if not isinstance(content, dict) or not isinstance(version, int):
@@ -76,7 +80,7 @@ def draft(request: Request) -> Response:
 @for_lease
 def submit(request: Request) -> Response:
     """Take the work in, once, and return the form that hands the receipt to the marketplace."""
-    lease: Lease = request.auth
+    lease = _lease(request)
     done = Submission.objects.filter(lease=lease).first()
     if done is None:
         if lease.state == LeaseState.RETURNED:
@@ -96,7 +100,7 @@ def submit(request: Request) -> Response:
 @for_lease
 def article(request: Request) -> Response:
     """Return a linked article's text, where the worker's role may read it."""
-    lease: Lease = request.auth
+    lease = _lease(request)
     body = _body(request)
     found = article_page(lease, str(body.get("item")), str(body.get("title")))
     if found is None:
@@ -108,7 +112,7 @@ def article(request: Request) -> Response:
 def extend(request: Request) -> Response:
     """Give the one extension of the time."""
     try:
-        ends = leases.extend(request.auth, timezone.now())
+        ends = leases.extend(_lease(request), timezone.now())
     except leases.Ended:
         return Response({"message": "You have had the one extension of this HIT."}, status=409)
     return Response({"expires_at": ends.timestamp()})
@@ -120,14 +124,14 @@ def problem(request: Request) -> Response:
     message = str(_body(request).get("message", "")).strip()[:MAX_REPORT_CHARACTERS]
     if not message:
         return Response({"message": "Say in a few words what is wrong."}, status=422)
-    ProblemReport.objects.create(lease=request.auth, message=message, at=timezone.now())
+    ProblemReport.objects.create(lease=_lease(request), message=message, at=timezone.now())
     return Response({"message": "Thank you. The requester will read this."})
 
 
 @for_lease
 def preferences(request: Request) -> Response:
     """Keep how the worker likes their pages; unknown names are left out."""
-    worker: Worker = request.auth.worker
+    worker = _lease(request).worker
     chosen = {
         name: value
         for name, value in _body(request).items()
@@ -141,7 +145,7 @@ def preferences(request: Request) -> Response:
 @for_lease
 def instructions_seen(request: Request) -> Response:
     """Remember that the worker has read this version of the instructions."""
-    lease: Lease = request.auth
+    lease = _lease(request)
     version = _body(request).get("version")
     if isinstance(version, int):
         lease.worker.preferences = seen_instructions(lease, version)

@@ -64,8 +64,8 @@ def read(query: QueryDict, now: datetime) -> Entry:
     return Entry(
         posting=posting,
         preview=False,
-        assignment_id=query["assignmentId"],
-        person=query["workerId"],
+        assignment_id=query.get("assignmentId", ""),
+        person=query.get("workerId", ""),
         submit_url=_allowed(query.get("turkSubmitTo", "")),
         expires_at=expires,
     )
@@ -84,7 +84,7 @@ def _proven(query: QueryDict, now: datetime) -> datetime:
             "The address of this page was changed on the way. "
             "Open the HIT again from the marketplace; nothing you wrote is lost.",
         )
-    expires = datetime.fromtimestamp(int(query["entryExpires"]), UTC)
+    expires = datetime.fromtimestamp(int(query.get("entryExpires", "0")), UTC)
     if expires < now:
         raise Refused(
             "The time of this HIT is over",

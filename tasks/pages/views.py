@@ -8,6 +8,7 @@ from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -25,7 +26,7 @@ from tasks.pages.state import fill, markdown, preview_state, price, work_state
 from tasks.pages.tokens import session_of, session_token
 from tasks.qualifications import is_qualified
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def framed(view: View) -> View:

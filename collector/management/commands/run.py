@@ -1,11 +1,16 @@
 """Starts Collector and its embedded marketplace in one process."""
 
+import logging
+import os
 import socket
+import threading
+from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from collector import sample
 from collector.embedded import jobs
 from collector.site import prepare, server
 
@@ -14,6 +19,12 @@ class Command(BaseCommand):
     """run."""
 
     help = "Serve Collector, its jobs and the embedded marketplace. Example: manage.py run"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument(
+            "--sample", action="store_true", help="prepare the sample collections meanwhile"
+        )
 
     def handle(self, **options: Any) -> None:
         """Serve until interrupted."""
@@ -26,7 +37,18 @@ class Command(BaseCommand):
             self.stdout.write(f"Workers go to      {settings.MARKETPLACE_URL}/")
         self.stdout.write("Stop with Ctrl-C.")
         jobs.start()
+        if options["sample"]:
+            threading.Thread(target=_prepare_sample, name="sample", daemon=True).start()
         try:
             server(settings.PORT).run()
         finally:
             jobs.stop()
+
+
+def _prepare_sample() -> None:
+    """Make the sample while the site is served already; a failure leaves the site alone."""
+    try:
+        with open(os.devnull, "w") as nowhere:
+            sample.prepare_sample(stdout=nowhere)
+    except Exception:
+        logging.getLogger(__name__).exception("The sample collections could not be prepared.")

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from typing import Any
+from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
@@ -51,4 +51,4 @@ class Command(BaseCommand):
             )
         table.add_row("Total", "", price(expected, parameters), price(worst, parameters))
         table.add_row("Budget", "", "", price(collection.budget_cents, parameters))
-        Console(file=self.stdout._out).print(table)  # type: ignore[attr-defined]
+        Console(file=cast(IO[str], self.stdout)).print(table)

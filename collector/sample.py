@@ -1,0 +1,78 @@
+"""Walks the sample corpus through whole collections by the commands a requester would type."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+
+from collector.models import Collection, Corpus
+
+FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
+
+
+def plan() -> dict[str, dict[str, Any]]:
+    """Return demo.toml: the sample corpus and its two collections."""
+    return tomllib.loads((FOLDER / "demo.toml").read_text("utf-8"))
+
+
+def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
+    """Read the sample corpus in, unless it has been read before."""
+    if Corpus.objects.filter(slug=corpus["slug"], state="ready").exists():
+        return
+    call_command(
+        "ingest_dump",
+        str(FOLDER / corpus["file"]),
+        corpus=corpus["slug"],
+        name=corpus["name"],
+        licence=corpus["licence"],
+        **options,
+    )
+
+
+def open_collection(corpus: dict[str, Any], chosen: dict[str, Any], **options: Any) -> None:
+    """Create and publish one collection on the sample corpus."""
+    call_command(
+        "create_collection",
+        chosen["slug"],
+        protocol=chosen["protocol"],
+        corpus=corpus["slug"],
+        title=chosen["title"],
+        budget=chosen["budget"],
+        seed=chosen["seed"],
+        **options,
+    )
+    call_command("select_seeds", chosen["slug"], count=chosen["seeds"], **options)
+    call_command("estimate", chosen["slug"], **options)
+    call_command("publish", chosen["slug"], **options)
+
+
+def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None:
+    """Let simulated workers do every HIT through the real pages, then decide, split, release."""
+    call_command(
+        "simulate",
+        chosen["slug"],
+        workers=chosen["workers"],
+        seed=chosen["seed"],
+        inspect=True,
+        **options,
+    )
+    call_command("validate_answers", chosen["slug"], **options)
+    call_command("make_splits", chosen["slug"], **options)
+    call_command("export_dataset", chosen["slug"], out=str(out), **options)
+
+
+def prepare_sample(**options: Any) -> None:
+    """Make what a visitor finds: a release to download, submissions to review, HITs to take."""
+    chosen = plan()
+    finished, half_done = chosen["finished"], chosen["half_done"]
+    read_corpus(chosen["corpus"], **options)
+    if not Collection.objects.filter(slug=half_done["slug"]).exists():
+        open_collection(chosen["corpus"], half_done, **options)
+        first = half_done["slug"]
+        call_command("simulate", first, workers=half_done["workers"], seed=11, **options)
+    if not Collection.objects.filter(slug=finished["slug"]).exists():
+        open_collection(chosen["corpus"], finished, **options)
+        out = settings.HOME / "releases" / finished["slug"]
+        finish_collection(finished, out, **options)

@@ -1,0 +1,26 @@
+"""What every test may count on: caches empty, real data where it is, no proxy, no internet."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _fresh_caches() -> Iterator[None]:
+    """Row ids start again in every test, so nothing kept by id may outlive one."""
+    yield
+    from tasks import articles
+
+    articles._page.cache_clear()
+    articles._text.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Return the folder of real data; skips where COLLECTOR_DATA does not name one."""
+    folder = os.environ.get("COLLECTOR_DATA", "")
+    if not folder:
+        pytest.skip("COLLECTOR_DATA names no folder of real data")
+    return Path(folder)

@@ -1,0 +1,169 @@
+"""The rules of the house: imports go one way, names stay in their folder, files stay small."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("collector", "tasks", "annotation", "marketplace")
+# Room -> what it may import of ours.
+MAY_IMPORT = {
+    "collector": {"collector"},
+    "tasks": {"collector", "tasks"},
+    "annotation": {"collector", "tasks", "annotation"},
+    "marketplace": {"marketplace"},
+}
+PURE = (
+    "collector/ingest/wikitext.py",
+    "collector/ingest/dump.py",
+    "collector/ingest/titles.py",
+    "collector/ingest/article_text.py",
+    "collector/parameters.py",
+    "collector/environment.py",
+    "tasks/widgets/*.py",
+    "tasks/problems.py",
+    "annotation/metrics/*.py",
+    "annotation/agreement/*.py",
+    "annotation/protocols/*/checks.py",
+    "annotation/protocols/*/validation.py",
+    "annotation/protocols/*/splits.py",
+    "annotation/protocols/*/export.py",
+    "annotation/protocols/*/simulated.py",
+)
+MAX_LINES = 300
+MAX_FUNCTION_LINES = 50
+FORBIDDEN_NAMES = {"utils.py", "helpers.py", "common.py", "services.py", "manager.py", "tasks.py"}
+
+
+def sources(*rooms: str, tests: bool = False) -> Iterator[Path]:
+    """Yield our Python files, without migrations, and without tests unless asked for."""
+    for room in rooms or ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            parts = path.relative_to(ROOT).parts
+            if "migrations" in parts or (not tests and "tests" in parts):
+                continue
+            yield path
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full name of every module a file imports, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by full name"
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_go_one_way(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in sources(room)
+        for name in imports(path)
+        if name.split(".")[0] in ROOMS and name.split(".")[0] not in MAY_IMPORT[room]
+    ]
+    assert wrong == []
+
+
+def test_pure_modules_import_no_django() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for pattern in PURE
+        for path in ROOT.glob(pattern)
+        for name in imports(path)
+        if name.split(".")[0] in ("django", "rest_framework", "celery")
+    ]
+    assert wrong == []
+
+
+def test_no_protocol_is_named_outside_its_folder() -> None:
+    folders = [path.parent for path in (ROOT / "annotation/protocols").glob("*/protocol.toml")]
+    assert folders
+    for folder in folders:
+        word = re.compile(rf"(?<![a-z]){re.escape(folder.name)}(?![a-z])", re.IGNORECASE)
+        code = [*sources(), *(ROOT / "templates").rglob("*.html"), *ROOT.glob("*/static/**/*.js")]
+        wrong = [
+            str(path.relative_to(ROOT))
+            for path in code
+            if folder not in path.parents and word.search(_without_prose(path))
+        ]
+        assert wrong == [], f"{folder.name} is named in {wrong}"
+
+
+def _without_prose(path: Path) -> str:
+    """Return a file's code without docstrings and comments, where sources may be cited."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".py":
+        return ast.unparse(_NoDocstrings().visit(ast.parse(text)))
+    text = re.sub(r"\{% comment %\}.*?\{% endcomment %\}", "", text, flags=re.DOTALL)
+    return re.sub(r"^\s*(//|\*|/\*).*$", "", text, flags=re.MULTILINE)
+
+
+class _NoDocstrings(ast.NodeTransformer):
+    """Empties every docstring."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            return ast.copy_location(ast.Expr(ast.Constant("")), node)
+        return node
+
+
+def test_files_and_functions_stay_small() -> None:
+    wrong = []
+    for path in [*sources(tests=True), *(ROOT / "tests").rglob("*.py")]:
+        text = path.read_text("utf-8")
+        if len(text.splitlines()) > MAX_LINES:
+            wrong.append(f"{path.relative_to(ROOT)} has {len(text.splitlines())} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                if lines > MAX_FUNCTION_LINES:
+                    wrong.append(f"{path.relative_to(ROOT)}: {node.name} has {lines} lines")
+    assert wrong == []
+
+
+def test_modules_are_named_by_a_noun_and_say_what_they_are_for() -> None:
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in sources(tests=True)
+        if path.name in FORBIDDEN_NAMES
+        or (path.read_text("utf-8").strip() and not ast.get_docstring(ast.parse(path.read_text())))
+    ]
+    assert wrong == []
+
+
+def test_every_parameter_names_its_source() -> None:
+    wrong = []
+    for path in (ROOT / "annotation/protocols").glob("*/protocol.toml"):
+        lines = path.read_text("utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            is_key = re.match(r"\s*[a-z_]+ *=", line)
+            if is_key and not re.search(r"# (source|ours)\b", line):
+                wrong.append(f"{path.relative_to(ROOT)}:{number}")
+        tomllib.loads("\n".join(lines))
+    assert wrong == []
+
+
+def test_nothing_can_pull_in_another_postgresql_driver() -> None:
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        assert not re.search(r"^psycopg(\[|==|-c|-binary)", (ROOT / name).read_text(), re.MULTILINE)
+
+
+def test_the_locked_requirements_hold_every_name_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for file, names in {
+        "requirements.txt": project["dependencies"],
+        "requirements-dev.txt": project["optional-dependencies"]["dev"],
+    }.items():
+        locked = {
+            line.split("==")[0].lower()
+            for line in (ROOT / file).read_text().splitlines()
+            if "==" in line and not line.startswith(" ")
+        }
+        wanted = {re.split(r"[<>=\[]", name)[0].lower() for name in names}
+        assert wanted <= locked
