@@ -54,6 +54,7 @@ ALLOWED_HOSTS = list(HOST_URLCONFS)
 ROOT_URLCONF = "collector.urls"
 # On a laptop the requester's desk opens without a password, on localhost alone.
 OPEN_DESK = EMBEDDED and COLLECTOR_HOST == "localhost"
+MARKETPLACE_OPEN_SIGN_IN = OPEN_DESK
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -134,17 +135,17 @@ PROTOCOL_FOLDERS = [
     *(Path(folder) for folder in ENVIRONMENT.COLLECTOR_PROTOCOLS.split(":") if folder),
 ]
 
-CELERY_BROKER_URL = ENVIRONMENT.CELERY_BROKER_URL or ENVIRONMENT.REDIS_URL or "memory://"
+CELERY_BROKER_URL = ENVIRONMENT.CELERY_BROKER_URL or ENVIRONMENT.REDIS_URL or "memory://localhost/"
 # The in-memory transport sleeps a whole second between looks unless told otherwise.
 CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.02} if CELERY_BROKER_URL == "memory://" else {}
+    {"polling_interval": 0.02} if CELERY_BROKER_URL.startswith("memory:") else {}
 )
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How often the jobs look; rows say what is to do, so a look too many costs little.
-LOOK_SECONDS = 2.0 if CELERY_BROKER_URL == "memory://" else 15.0
+LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": LOOK_SECONDS, "options": {"expires": LOOK_SECONDS}}
     for name, task in {

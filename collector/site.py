@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,8 @@ def server(port: int) -> Any:
     """Return the web server, not started yet, bound to this machine alone."""
     import uvicorn
 
+    # Static files are read synchronously here; in production the front server serves them.
+    warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
     from collector.asgi import application
 
     config = uvicorn.Config(

@@ -4,12 +4,14 @@ import logging
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 
 from collector.models import Collection
-from tasks import hits
+from tasks import hits, leases
 from tasks.compensation import open_posting
 from tasks.crowd import marketplace
 from tasks.models import (
+    Lease,
     LeaseState,
     Payment,
     PaymentState,
@@ -22,6 +24,8 @@ from tasks.models import (
 log = logging.getLogger(__name__)
 # A receipt the marketplace does not list after this long never arrived.
 LOST_AFTER = timedelta(hours=1)
+# Nobody asks the marketplace about a worker who has saved within this time.
+QUIET = timedelta(minutes=3)
 
 
 def confirm_submissions(collection: Collection, now: datetime) -> int:
@@ -80,6 +84,21 @@ def _settle_compensation(
         Posting.objects.filter(pk=posting.pk).update(state=PostingState.SETTLED)
     marketplace.finish_hit(posting.external_id)
     return settled
+
+
+def find_returned(collection: Collection, now: datetime) -> int:
+    """End the leases of HITs that their workers have returned; their drafts stay."""
+    quiet = Lease.objects.filter(
+        Q(draft_saved_at__lt=now - QUIET)
+        | Q(draft_saved_at__isnull=True, taken_at__lt=now - QUIET),
+        unit__stage__collection=collection,
+        state=LeaseState.LIVE,
+    ).select_related("session__posting")
+    returned = 0
+    for lease in quiet:
+        if marketplace.is_vacant(lease.session.posting.external_id):
+            returned += leases.end(lease, LeaseState.RETURNED, now)
+    return returned
 
 
 def expire_postings(collection: Collection, now: datetime) -> int:

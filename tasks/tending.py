@@ -36,6 +36,7 @@ def _steps(
     running = collection.state == CollectionState.COLLECTING
     open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
     return {
+        "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),

@@ -94,6 +94,11 @@ def expire_hit(hit_id: str) -> None:
     call("update_expiration_for_hit", HITId=hit_id, ExpireAt=PAST)
 
 
+def is_vacant(hit_id: str) -> bool:
+    """Return whether nobody holds the HIT's one place at the moment."""
+    return bool(call("get_hit", HITId=hit_id)["HIT"]["NumberOfAssignmentsAvailable"])
+
+
 def submitted_assignments(type_id: str) -> Iterator[Assignment]:
     """Yield what was submitted to the reviewable HITs of a type and is not approved yet."""
     for hit in pages("list_reviewable_hits", "HITs", HITTypeId=type_id):

@@ -60,8 +60,7 @@ class AnswerPage {
     for (const [key, type] of Object.entries({ v: "value", y: "binary", n: "none", b: "bad" })) {
       keys.on(key, () => this.answer.choose(type));
     }
-    keys.on("a", () => { this.answer.choose("span"); this.answer.aim("spans"); });
-    keys.on("e", () => this.answer.aim("context"));
+    keys.on("a", () => this.answer.take("spans")).on("e", () => this.answer.take("context"));
     keys.on("s", () => this.#sentenceField().focusNumber());
     for (const digit of "123456789") keys.on(digit, () => this.#sentenceField().focusNumber(digit));
     keys.chord("Enter", () => this.open(this.index + 1), { inFields: true });

@@ -28,9 +28,9 @@ class QuestionPage {
     this.tip = new Tip();
     this.passages = new Passages(find("[data-widget=passages]"), this.items, {
       go: (item) => this.goToItem(item),
-      mark: (span) => this.context.add(span),
+      mark: (span) => this.#mayWrite() && this.context.add(span),
       unmark: (key) => this.context.remove(Number(key.split(":")[1])),
-      link: (title) => this.links.toggle(title),
+      link: (title) => this.#mayWrite() && this.links.toggle(title),
       hover: (title, element) => this.#hover(title, element),
       selected: (text) => announcer.say(`Selected: ${text}`),
     });
@@ -42,9 +42,12 @@ class QuestionPage {
     });
     this.context = new Spans(find("[data-field=context]"), {
       label: "Evidence", history, announcer,
-      on: { change, sentence: (number) => this.passages.reader.sentence(number), leave: () => this.#left("context") },
+      on: { change, sentence: (number) => (this.#mayWrite() ? this.passages.reader.sentence(number) : null), leave: () => this.#left("context") },
     });
-    this.links = new Links({ list: find("[data-links]"), picks: find("[data-picks]"), history, on: { change, leave: () => this.#left("links") } });
+    this.links = new Links({
+      list: find("[data-links]"), picks: find("[data-picks]"), history,
+      on: { change, leave: () => this.#left("links"), may: () => this.#mayWrite() },
+    });
     this.links.enabled = !preview;
     this.slots = new Questions(find("[data-widget=questions]"), this.limits.questions, {
       open: (index) => this.open(this.questions[index] ?? this.#blank()),
@@ -80,6 +83,13 @@ class QuestionPage {
     return this.items.find((item) => item.id === question.item) ?? this.items[0];
   }
 
+  /** False when every place is taken and none of the written questions is open. */
+  #mayWrite() {
+    if (!this.full || this.questions.includes(this.now)) return true;
+    this.page.messages.tell("All questions are written. Open one of them on the left to change it.");
+    return false;
+  }
+
   get full() {
     return this.questions.length >= this.limits.questions;
   }
@@ -91,7 +101,7 @@ class QuestionPage {
     this.questions = saved.map((question) => this.#restored(question));
     const item = this.items.find((candidate) => candidate.id === draft?.ui?.item) ?? this.items[0];
     this.passages.show(item);
-    this.links.fill(item.links, { slice: (start, end) => this.passages.reader.surfaces[0].offsets.slice(start, end) });
+    this.links.fill(item.links, this.passages.reader.surfaces[0].offsets);
     this.open(this.questions[draft?.ui?.question] ?? this.#blank(item));
   }
 
@@ -214,8 +224,8 @@ class QuestionPage {
   #showSlots() {
     const entries = this.questions.map((question) => ({
       words: question.text.trim(),
-      place: `¶${this.items.indexOf(this.#itemOf(question)) + 1}${question.links.length ? ` ${question.links.length}🔗` : ""}`,
-      about: `paragraph ${this.items.indexOf(this.#itemOf(question)) + 1}, ${question.links.length} links`,
+      place: `¶ ${this.items.indexOf(this.#itemOf(question)) + 1} · ${counted(question.links.length, "link")}`,
+      about: `paragraph ${this.items.indexOf(this.#itemOf(question)) + 1}, ${counted(question.links.length, "link")}`,
       lang: this.#itemOf(question).lang,
       state: this.#stateOf(question),
     }));
@@ -243,6 +253,10 @@ class QuestionPage {
     this.page.progress(`${written} of ${questions} questions · ${multi} of ${wanted} multi-link`, written, questions);
     this.page.primary(written >= questions ? find("[data-action=submit]") : this.next);
   }
+}
+
+function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function isEmpty(question) {

@@ -75,7 +75,8 @@ export class Messages {
 
   /** The server refused: list everything at once and put the focus on the heading. */
   refuse(problems, refs, name) {
-    const items = problems.map((problem) => this.#entry(problem, refs[problem.index], name));
+    const groups = Map.groupBy(problems, (problem) => (refs[problem.index] ? problem.index : null));
+    const items = [...groups].map(([index, group]) => this.#entry(group, refs[index], name));
     this.list.replaceChildren(...items);
     this.title.textContent = problems.length === 1
       ? "Not submitted yet: one thing to mend"
@@ -85,9 +86,10 @@ export class Messages {
     this.title.focus();
   }
 
-  #entry(problem, ref, name) {
+  #entry(group, ref, name) {
     const item = document.createElement("li");
-    const text = ref ? `${name(ref)}: ${problem.message}` : problem.message;
+    const sentences = group.map((problem) => problem.message).join(" ");
+    const text = ref ? `${name(ref)}: ${sentences}` : sentences;
     if (!ref) {
       item.textContent = text;
       return item;
@@ -95,9 +97,12 @@ export class Messages {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "problem";
-    button.dataset.problem = problem.index;
+    button.dataset.problem = group[0].index;
     button.textContent = text;
-    button.addEventListener("click", () => this.on.go(ref, problem.field));
+    button.addEventListener("click", () => {
+      this.close();
+      this.on.go(ref, group[0].field);
+    });
     item.append(button);
     return item;
   }

@@ -5,6 +5,7 @@ import { Api } from "./api.js";
 import { Clock } from "./clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./dialogs.js";
 import { Draft } from "./draft.js";
+import { fit } from "./fit.js";
 import { History } from "./history.js";
 import { Keys } from "./keys.js";
 import { Messages } from "./messages.js";
@@ -43,6 +44,7 @@ export class Page {
   /** Start, once the widgets stand. */
   start() {
     this.#listen();
+    fit(document.querySelectorAll(".slots, .panel"));
     if (this.preview) return this.#disable();
     this.#startDraft();
     this.#startSubmission();
@@ -118,7 +120,6 @@ export class Page {
   #conflict(body) {
     const dialog = this.dialogs.open("conflict");
     dialog.addEventListener("cancel", (event) => event.preventDefault());
-    if (body.message) dialog.querySelector("[data-conflict-text]").textContent = body.message;
     dialog.querySelector("[data-action=keep-mine]").onclick = () => {
       dialog.close();
       this.draft.resume(body.version);

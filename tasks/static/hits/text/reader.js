@@ -39,7 +39,7 @@ export class Reader {
     return {
       start: link.start,
       end: link.end,
-      classes: ["link", ...(state ? [state] : [])],
+      classes: ["link", ...(state ? [state] : []), ...(link.inert ? ["inert"] : [])],
       data: { linkTitle: link.title },
       aria: link.inert ? {} : { role: "button", "aria-pressed": String(state === "picked"), "aria-description": link.title },
     };

@@ -38,11 +38,12 @@ export class Answer {
     });
     this.spans = spans("spans", "Answer");
     this.context = spans("context", "Evidence");
-    for (const button of root.querySelectorAll("[data-action=target]")) {
-      button.addEventListener("click", () => this.aim(button.dataset.aim));
+    for (const button of document.querySelectorAll("[data-action=target]")) {
+      button.addEventListener("click", () => this.take(button.dataset.aim));
     }
     for (const widget of [this.spans, this.context]) {
       widget.number.addEventListener("focus", () => this.aim(widget.target));
+      widget.root.addEventListener("click", () => this.aim(widget.target, { quiet: true }));
     }
   }
 
@@ -75,6 +76,12 @@ export class Answer {
       this.draw();
       this.on.change();
     });
+  }
+
+  /** Somebody asks to mark the answer, which makes it one of words, or evidence. */
+  take(target) {
+    if (target === "spans") this.choose("span");
+    this.aim(target);
   }
 
   /** Say where the next marked words go: "spans" or "context". */

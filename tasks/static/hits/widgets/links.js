@@ -1,7 +1,7 @@
 /** The links of a text: a list with the title each leads to, and the ones that are picked. */
 
 export class Links {
-  /** list: where every link is a toggle; picks: where the picked ones are chips; on: {change(), leave()}. */
+  /** list: where every link is a toggle; picks: where the picked ones are chips; on: {change(), leave(), may()}. */
   constructor({ list, picks, history, on }) {
     Object.assign(this, { list, picks, history, on });
     this.links = [];
@@ -14,7 +14,7 @@ export class Links {
 
   #click(event) {
     const button = event.target.closest("[data-link-title]");
-    if (!button || !this.enabled) return;
+    if (!button || !this.enabled || !this.on.may()) return;
     const inPicks = this.picks.contains(button);
     const index = inPicks ? [...this.picks.children].indexOf(button.parentElement) : 0;
     this.toggle(button.dataset.linkTitle);
