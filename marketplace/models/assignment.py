@@ -12,7 +12,7 @@ class State(models.TextChoices):
     """Where an acceptance stands."""
 
     ACCEPTED = "accepted", "in progress"
-    SUBMITTED = "submitted", "waiting for approval"
+    SUBMITTED = "submitted", "awaiting approval"
     APPROVED = "approved", "approved"
     REJECTED = "rejected", "rejected"
     RETURNED = "returned", "returned"

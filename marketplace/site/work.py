@@ -148,5 +148,5 @@ def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
         leave_notice(request, str(refusal))
         return redirect("available")
     if is_automatic:
-        leave_notice(request, f"Submitted. {money(assignment.reward_cents)} waits for approval.")
+        leave_notice(request, f"Submitted. {money(assignment.reward_cents)} awaits approval.")
     return redirect("work", key=following.pk)

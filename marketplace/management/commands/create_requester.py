@@ -46,12 +46,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Open or find the account and write its keys."""
         now = clock.now()
-        balance = options["balance"]
-        cents = default_balance_cents() if balance is None else int(balance * 100)
+        balance, path = options["balance"], Path(options["keys_file"])
+        cents = default_balance_cents() if balance is None else int(Decimal(balance) * 100)
         requester = open_requester(options["name"], options["contact"], cents, now)
-        write_keys(keys_of(requester, options["endpoint_url"], now), options["keys_file"])
+        write_keys(keys_of(requester, options["endpoint_url"], now), path)
         requester.refresh_from_db()
         self.stdout.write(
-            f"{requester.name}: {amount_of(requester.balance_cents)} free; "
-            f"keys in {options['keys_file']}"
+            f"{requester.name}: {amount_of(requester.balance_cents)} free; keys in {path}"
         )

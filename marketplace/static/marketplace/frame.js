@@ -24,7 +24,10 @@ function wordsFor(seconds) {
   }
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} minutes left`;
-  if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
+  if (minutes < 2880) {
+    const rest = minutes % 60;
+    return `${Math.floor(minutes / 60)} h${rest ? ` ${rest} min` : ""} left`;
+  }
   return `${Math.floor(minutes / 1440)} days left`;
 }
 

@@ -1,0 +1,141 @@
+"""Accepting, returning, submitting: whose place it is at every moment."""
+
+from typing import Any
+
+from marketplace.models import Assignment, State
+from marketplace.tests.visitor import Frame, Visitor
+
+
+def test_a_place_that_was_returned_keeps_its_id_and_loses_its_form(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita)
+    left_open = ada.accept(hit)
+    ada.post(left_open.path, f"{left_open.path}return/")
+    hers = grace.accept(hit)
+    assert hers.query["assignmentId"] == left_open.query["assignmentId"]
+    assert hers.query["entrySignature"] != left_open.query["entrySignature"]
+
+    late = left_open.submit(answer="Ada's")
+    assert late.status_code == 409
+    assert b"You returned this HIT before" in late.content
+    assert "frame-ancestors 'self'" in late["Content-Security-Policy"]
+    assert rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"] == []
+
+    hers.submit(answer="Grace's")
+    [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert assignment["WorkerId"] == grace.worker.worker_id
+    assert "Grace's" in assignment["Answer"]
+    assert "Ada" in Assignment.objects.get(state=State.RETURNED).late_answer
+
+
+def test_submitting_twice_is_the_same_as_once(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit = make_hit(rita)
+    frame = ada.submit(hit, answer="first")
+    again = frame.submit(answer="second")
+    assert again.status_code == 200
+    [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert "first" in assignment["Answer"]
+
+
+def test_accepting_twice_is_the_same_as_once(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit = make_hit(rita, MaxAssignments=2)
+    first = ada.accept(hit)
+    path = f"/hits/{hit['HITId']}/"
+    assert Frame(ada.send(f"{path}accept/")).url == first.url
+    assert Frame(ada.get(path)).url == first.url
+    assert Assignment.objects.count() == 1
+
+
+def test_late_work_counts_while_its_place_is_free(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    hit = make_hit(rita)
+    frame = ada.accept(hit)
+    later(minutes=65)
+    assert b"ran out" in ada.get(frame.path).content
+    assert frame.submit(answer="late").status_code == 200
+    [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert assignment["AssignmentStatus"] == "Submitted"
+
+
+def test_late_work_is_kept_when_its_place_is_gone(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any, later: Any
+) -> None:
+    hit = make_hit(rita)
+    frame = ada.accept(hit)
+    later(minutes=61)
+    grace.accept(hit)
+    reply = frame.submit(answer="late")
+    assert reply.status_code == 409
+    assert b"was kept" in reply.content
+    assert "late" in Assignment.objects.get(worker=ada.worker).late_answer
+    assert "was kept" in ada.get("/history/").content.decode()
+
+
+def test_late_work_does_not_count_after_the_grace(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    frame = ada.accept(make_hit(rita))
+    later(hours=3)
+    assert frame.submit(answer="late").status_code == 409
+
+
+def test_a_form_of_another_hit_is_refused(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    one, two = ada.accept(make_hit(rita)), ada.accept(make_hit(rita))
+    reply = one.submit(assignment_id=two.query["assignmentId"], answer="x")
+    assert reply.status_code == 400
+    assert not Assignment.objects.exclude(state=State.ACCEPTED).exists()
+
+
+def test_a_form_without_an_answer_is_refused(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    frame = ada.accept(make_hit(rita))
+    reply = frame.submit(hitId="x", workerId="y")
+    assert reply.status_code == 400
+    assert b"no answer in it" in reply.content
+    assert frame.submit(answer="").status_code == 200
+
+
+def test_junk_is_refused_and_loses_nothing(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    frame = ada.accept(make_hit(rita))
+    assert frame.submit(answer="x" * 3_000_000).status_code == 413
+    assert frame.submit(**{f"f{n}": "x" for n in range(1200)}).status_code == 413
+    assert frame.submit(answer="\x00" + "y" * 100_000).status_code == 200
+
+
+def test_a_worker_does_a_hit_once(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit = make_hit(rita, MaxAssignments=2)
+    ada.submit(hit)
+    assert b"already done" in ada.send(f"/hits/{hit['HITId']}/accept/").content
+
+
+def test_a_submitted_hit_cannot_be_returned(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    frame = ada.submit(make_hit(rita))
+    assert b"cannot be returned" in ada.send(f"{frame.path}return/").content
+    assert b"Submitted" in ada.get(frame.path).content
+
+
+def test_nobody_holds_more_than_the_limit(
+    rita: Any, ada: Visitor, make_hit: Any, settings: Any
+) -> None:
+    settings.MARKETPLACE_QUEUE_LIMIT = 1
+    ada.accept(make_hit(rita))
+    path = f"/hits/{make_hit(rita)['HITId']}/"
+    assert b"You hold 1 HITs already" in ada.post(path, f"{path}accept/").content
+
+
+def test_next_takes_another_hit_of_the_kind_and_what_was_returned_last(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(3)]
+    returned = ada.accept(hits[0])
+    ada.post(returned.path, f"{returned.path}return/")
+    done = ada.submit(hits[1])
+    second = Frame(ada.post(f"{done.path}submitted/", f"{done.path}next/"))
+    assert second.query["hitId"] == hits[2]["HITId"]
+    second.submit(a="1")
+    third = Frame(ada.post(f"{second.path}submitted/", f"{second.path}next/", remember="on"))
+    assert third.query["hitId"] == hits[0]["HITId"]
+    assert ada.worker.accepts_next
+    third.submit(a="1")
+    assert b"No more HITs like this one" in ada.get(f"{third.path}submitted/").content

@@ -1,0 +1,146 @@
+"""HITs and HIT types through the API."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ReadTimeoutError
+
+from marketplace.models import HIT
+from marketplace.tests.conftest import QUESTION
+from marketplace.tests.refusals import refused
+
+OWN = QUESTION.replace("https://task.example", "http://127.0.0.1")
+TYPE = {
+    "Title": "t",
+    "Description": "d",
+    "Reward": "0.50",
+    "AssignmentDurationInSeconds": 600,
+}
+
+
+def test_the_same_values_are_the_same_type(rita: Any, other_requester: Any) -> None:
+    first = rita.create_hit_type(**TYPE)["HITTypeId"]
+    assert rita.create_hit_type(**TYPE | {"Reward": "0.5"})["HITTypeId"] == first
+    assert rita.create_hit_type(**TYPE | {"Keywords": "k"})["HITTypeId"] != first
+    assert other_requester.create_hit_type(**TYPE)["HITTypeId"] != first
+
+
+def test_a_hit_of_a_type_has_its_values(rita: Any) -> None:
+    kind = rita.create_hit_type(**TYPE | {"AutoApprovalDelayInSeconds": 3600})["HITTypeId"]
+    hit = rita.create_hit_with_hit_type(
+        HITTypeId=kind, LifetimeInSeconds=60, Question=QUESTION, MaxAssignments=3
+    )["HIT"]
+    assert (hit["HITTypeId"], hit["Reward"], hit["MaxAssignments"]) == (kind, "0.50", 3)
+    assert hit["AutoApprovalDelayInSeconds"] == 3600
+    assert hit["NumberOfAssignmentsAvailable"] == 3
+    assert rita.get_hit(HITId=hit["HITId"])["HIT"] == hit
+
+
+def test_the_host_caps_how_long_workers_wait(rita: Any, make_hit: Any) -> None:
+    assert make_hit(rita)["AutoApprovalDelayInSeconds"] == 5 * 24 * 3600
+
+
+def test_a_token_makes_one_hit(rita: Any, make_hit: Any, later: Any) -> None:
+    hit = make_hit(rita, UniqueRequestToken="once")
+    with refused("HITAlreadyExists", hit["HITId"]):
+        make_hit(rita, UniqueRequestToken="once")
+    later(hours=25)
+    assert make_hit(rita, UniqueRequestToken="once")["HITId"] != hit["HITId"]
+
+
+def test_a_lost_reply_makes_no_second_hit(rita: Any, make_hit: Any) -> None:
+    def lose(request: Any, **kwargs: Any) -> None:
+        rita.meta.events.unregister("before-send.mturk", lose)
+        from marketplace.tests.boto import _send_through_django
+
+        _send_through_django(request)
+        raise ReadTimeoutError(endpoint_url="here", error="lost")
+
+    rita.meta.events.register_first("before-send.mturk", lose)
+    with pytest.raises(ReadTimeoutError):
+        make_hit(rita, UniqueRequestToken="lost")
+    hit = HIT.objects.get()
+    with refused("HITAlreadyExists", hit.hit_id):
+        make_hit(rita, UniqueRequestToken="lost")
+    assert HIT.objects.count() == 1
+
+
+def test_a_token_of_a_hit_that_failed_can_be_used_again(rita: Any, make_hit: Any) -> None:
+    with refused("InsufficientFunds"):
+        make_hit(rita, Reward="9000", MaxAssignments=5, UniqueRequestToken="again")
+    assert make_hit(rita, UniqueRequestToken="again")
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"Question": "<a>"}, "XMLParseError"),
+        ({"Question": OWN}, "InvalidParameterValue"),
+        (
+            {"Question": QUESTION.replace("https://task.example", "http://127.0.0.1.")},
+            "InvalidParameterValue",
+        ),
+        ({"LifetimeInSeconds": 29}, "InvalidParameterValue"),
+        ({"LifetimeInSeconds": 366 * 86400}, "InvalidParameterValue"),
+        ({"AssignmentDurationInSeconds": 29}, "InvalidParameterValue"),
+        ({"AutoApprovalDelayInSeconds": 31 * 86400}, "InvalidParameterValue"),
+        ({"MaxAssignments": 0}, "InvalidParameterValue"),
+        ({"RequesterAnnotation": "x" * 256}, "InvalidParameterValue"),
+        ({"Title": "x" * 129}, "InvalidParameterValue"),
+        ({"Title": " "}, "InvalidParameterValue"),
+        ({"HITLayoutId": "3LAYOUT"}, "OperationNotSupported"),
+        ({"Reward": "1.999"}, "ParameterValidationError"),
+        ({"Reward": "99999999"}, "InvalidParameterValue"),
+    ],
+)
+def test_it_refuses_what_cannot_be_meant(
+    rita: Any, make_hit: Any, changes: dict[str, Any], code: str
+) -> None:
+    with refused(code):
+        make_hit(rita, **changes)
+    assert not HIT.objects.exists()
+
+
+def test_nobody_sees_another_requester_s_hit(
+    rita: Any, other_requester: Any, make_hit: Any
+) -> None:
+    hit = make_hit(rita)
+    with refused("HITDoesNotExist"):
+        other_requester.get_hit(HITId=hit["HITId"])
+    with refused("HITDoesNotExist"):
+        other_requester.delete_hit(HITId=hit["HITId"])
+    with refused("HITTypeDoesNotExist"):
+        other_requester.create_hit_with_hit_type(
+            HITTypeId=hit["HITTypeId"], LifetimeInSeconds=60, Question=QUESTION
+        )
+    assert other_requester.list_hits()["HITs"] == []
+
+
+def test_pages_of_hits_stay_right_while_hits_arrive(rita: Any, make_hit: Any) -> None:
+    made = [make_hit(rita, RequesterAnnotation=str(n))["HITId"] for n in range(5)]
+    first = rita.list_hits(MaxResults=2)
+    make_hit(rita)
+    rest = rita.list_hits(MaxResults=10, NextToken=first["NextToken"])
+    found = [hit["HITId"] for hit in first["HITs"] + rest["HITs"]]
+    assert found == made[::-1]
+    assert "NextToken" not in rest
+    assert rest["NumResults"] == 3
+
+
+def test_a_foreign_token_is_refused(rita: Any) -> None:
+    for token in ("x", "W10=", "WzEsIDJd" * 30):
+        with refused("InvalidParameterValue"):
+            rita.list_hits(NextToken=token)
+
+
+def test_the_type_of_an_open_hit_can_be_changed(rita: Any, make_hit: Any) -> None:
+    hit = make_hit(rita, MaxAssignments=2)
+    dearer = rita.create_hit_type(**TYPE | {"Reward": "5.00"})["HITTypeId"]
+    rita.update_hit_type_of_hit(HITId=hit["HITId"], HITTypeId=dearer)
+    assert rita.get_hit(HITId=hit["HITId"])["HIT"]["Reward"] == "5.00"
+    assert rita.get_account_balance()["OnHoldBalance"] == "10.00"
+
+
+def test_what_is_not_done_here_says_so(rita: Any) -> None:
+    with refused("OperationNotSupported", "GetFileUploadURL"):
+        rita.get_file_upload_url(AssignmentId="3A", QuestionIdentifier="q")
