@@ -1,0 +1,56 @@
+"""The host's commands."""
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from marketplace.accounts import RequesterKeys
+from marketplace.models import AccessKey, Payout, Requester, Worker
+from marketplace.tests.boto import mturk_client
+from marketplace.tests.visitor import Visitor
+
+
+def test_a_requester_is_opened_once(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "keys.json"
+    options = {"keys_file": str(path), "endpoint_url": "http://127.0.0.1", "balance": "12.34"}
+    call_command("create_requester", "Rita", contact="rita@lab.example", **options)
+    first = json.loads(path.read_text())
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert set(first) == {
+        "endpoint_url",
+        "access_key_id",
+        "secret_access_key",
+        "entry_secret",
+        "requester_name",
+    }
+    assert mturk_client(RequesterKeys(**first)).get_account_balance()["AvailableBalance"] == "12.34"
+    call_command("create_requester", "Rita", **options)
+    assert json.loads(path.read_text()) == first
+    path.unlink()
+    call_command("create_requester", "Rita", **options | {"endpoint_url": "https://m.example"})
+    assert json.loads(path.read_text()) == first | {"endpoint_url": "https://m.example"}
+    assert (Requester.objects.count(), AccessKey.objects.count()) == (1, 1)
+
+
+def test_a_worker_is_opened_with_a_link(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("create_worker", "Grace", country="gb", base_url="https://m.example/")
+    worker_id, link = capsys.readouterr().out.split()
+    assert Worker.objects.get(worker_id=worker_id).country == "GB"
+    page = Visitor().get(link.removeprefix("https://m.example"))
+    assert "Continue as Grace" in page.content.decode()
+
+
+def test_a_payout_is_recorded(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit = make_hit(rita)
+    ada.submit(hit)
+    [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    rita.approve_assignment(AssignmentId=assignment["AssignmentId"])
+    paid = {"method": "cash", "reference": "1", "date": date(2026, 11, 20)}
+    call_command("record_payout", ada.worker.worker_id, "4.50", **paid)
+    assert Payout.objects.get().amount_cents == 450
+    with pytest.raises(CommandError, match="There is no worker ANOBODY"):
+        call_command("record_payout", "ANOBODY", "1.00", method="cash", reference="2")

@@ -1,0 +1,151 @@
+"""Qualification types, grants and requests, from both sides."""
+
+from typing import Any
+
+from marketplace.tests.refusals import refused
+from marketplace.tests.visitor import Visitor
+
+KIND = {"Description": "Read first.", "QualificationTypeStatus": "Active"}
+
+
+def make(client: Any, name: str = "Writer", **changes: Any) -> str:
+    made = client.create_qualification_type(Name=name, **KIND | changes)
+    return made["QualificationType"]["QualificationTypeId"]
+
+
+def test_a_type_is_made_read_changed_and_deleted(rita: Any, other_requester: Any) -> None:
+    type_id = make(rita, Keywords="questions")
+    with refused("QualificationTypeAlreadyExists", "with this name"):
+        make(rita)
+    assert make(other_requester)
+    found = rita.get_qualification_type(QualificationTypeId=type_id)["QualificationType"]
+    assert (found["Name"], found["IsRequestable"], found["AutoGranted"]) == ("Writer", True, False)
+    changed = rita.update_qualification_type(
+        QualificationTypeId=type_id, Description="New words.", QualificationTypeStatus="Inactive"
+    )["QualificationType"]
+    assert changed["QualificationTypeStatus"] == "Inactive"
+    assert changed["Keywords"] == "questions"
+    with refused("QualificationTypeDoesNotExist"):
+        other_requester.update_qualification_type(QualificationTypeId=type_id, Description="x")
+    rita.delete_qualification_type(QualificationTypeId=type_id)
+    with refused("QualificationTypeDoesNotExist"):
+        rita.get_qualification_type(QualificationTypeId=type_id)
+    assert make(rita)
+
+
+def test_types_are_searched(rita: Any, other_requester: Any) -> None:
+    mine, theirs = make(rita, "Writer of questions"), make(other_requester, "Reader")
+    search = {"MustBeRequestable": False, "MaxResults": 100}
+
+    def ids(**more: Any) -> set[str]:
+        found = rita.list_qualification_types(**search | more)["QualificationTypes"]
+        return {one["QualificationTypeId"] for one in found}
+
+    assert ids() == {mine, theirs}
+    assert ids(MustBeOwnedByCaller=True) == {mine}
+    assert ids(Query="question") == {mine}
+    assert rita.get_qualification_type(QualificationTypeId="00000000000000000071")
+
+
+def test_a_qualification_is_given_read_and_taken_away(rita: Any, ada: Visitor) -> None:
+    type_id = make(rita)
+    worker_id = ada.worker.worker_id
+    both = {"QualificationTypeId": type_id, "WorkerId": worker_id}
+    with refused("QualificationDoesNotExist"):
+        rita.get_qualification_score(**both)
+    rita.associate_qualification_with_worker(**both, IntegerValue=70)
+    rita.associate_qualification_with_worker(**both, IntegerValue=80, SendNotification=False)
+    score = rita.get_qualification_score(**both)["Qualification"]
+    assert (score["IntegerValue"], score["Status"]) == (80, "Granted")
+    listed = rita.list_workers_with_qualification_type(QualificationTypeId=type_id)
+    assert [one["WorkerId"] for one in listed["Qualifications"]] == [worker_id]
+    assert ada.get("/messages/").content.decode().count("You now have the qualification") == 1
+
+    rita.disassociate_qualification_from_worker(**both, Reason="Too many blanks.")
+    assert "Too many blanks." in ada.get("/qualifications/").content.decode()
+    with refused("InvalidQualificationState", "with a status of: Granted"):
+        rita.get_qualification_score(**both)
+    revoked = rita.list_workers_with_qualification_type(
+        QualificationTypeId=type_id, Status="Revoked"
+    )
+    assert revoked["NumResults"] == 1
+
+
+def test_only_the_owner_gives_it_and_only_to_workers(
+    rita: Any, other_requester: Any, ada: Visitor
+) -> None:
+    type_id = make(rita)
+    with refused("QualificationTypeDoesNotExist"):
+        other_requester.associate_qualification_with_worker(
+            QualificationTypeId=type_id, WorkerId=ada.worker.worker_id
+        )
+    with refused("ParameterValidationError", "ANOBODY"):
+        rita.associate_qualification_with_worker(QualificationTypeId=type_id, WorkerId="ANOBODY")
+
+
+def test_a_worker_asks_and_is_answered(
+    rita: Any, other_requester: Any, ada: Visitor, grace: Visitor
+) -> None:
+    type_id = make(rita)
+    for visitor in (ada, grace):
+        page = visitor.post("/qualifications/", f"/qualifications/{type_id}/ask/")
+        assert "You asked for “Writer”" in page.content.decode()
+    assert (
+        "asked for “Writer” already" in ada.send(f"/qualifications/{type_id}/ask/").content.decode()
+    )
+    assert other_requester.list_qualification_requests()["QualificationRequests"] == []
+    first, second = rita.list_qualification_requests(QualificationTypeId=type_id)[
+        "QualificationRequests"
+    ]
+    assert first["WorkerId"] == ada.worker.worker_id
+    rita.accept_qualification_request(
+        QualificationRequestId=first["QualificationRequestId"], IntegerValue=90
+    )
+    rita.reject_qualification_request(
+        QualificationRequestId=second["QualificationRequestId"], Reason="Practise first."
+    )
+    with refused("InvalidQualificationRequestState"):
+        rita.accept_qualification_request(QualificationRequestId=first["QualificationRequestId"])
+    with refused("QualificationRequestDoesNotExist"):
+        other_requester.reject_qualification_request(
+            QualificationRequestId=first["QualificationRequestId"]
+        )
+    assert "90" in ada.get("/qualifications/").content.decode()
+    assert "Practise first." in grace.get("/qualifications/").content.decode()
+    again = grace.send(f"/qualifications/{type_id}/ask/")
+    assert "once only" in again.content.decode()
+
+
+def test_a_declined_worker_asks_again_after_the_delay(rita: Any, ada: Visitor, later: Any) -> None:
+    type_id = make(rita, RetryDelayInSeconds=3600)
+    ask = f"/qualifications/{type_id}/ask/"
+    ada.post("/qualifications/", ask)
+    [request] = rita.list_qualification_requests()["QualificationRequests"]
+    rita.reject_qualification_request(QualificationRequestId=request["QualificationRequestId"])
+    assert "again on" in ada.send(ask).content.decode()
+    later(minutes=61)
+    assert "You asked for" in ada.send(ask).content.decode()
+
+
+def test_an_automatic_one_is_had_at_once(rita: Any, ada: Visitor) -> None:
+    type_id = make(rita, AutoGranted=True, AutoGrantedValue=7)
+    page = ada.post("/qualifications/", f"/qualifications/{type_id}/ask/")
+    assert "You now have “Writer”" in page.content.decode()
+    both = {"QualificationTypeId": type_id, "WorkerId": ada.worker.worker_id}
+    assert rita.get_qualification_score(**both)["Qualification"]["IntegerValue"] == 7
+
+
+def test_tests_are_not_given_here_yet(rita: Any) -> None:
+    with refused("OperationNotSupported", "Test"):
+        make(rita, Test="<QuestionForm/>", TestDurationInSeconds=60)
+
+
+def test_hits_that_ask_for_it_are_listed(rita: Any, make_hit: Any) -> None:
+    type_id = make(rita)
+    asks = make_hit(
+        rita,
+        QualificationRequirements=[{"QualificationTypeId": type_id, "Comparator": "Exists"}],
+    )
+    make_hit(rita)
+    listed = rita.list_hits_for_qualification_type(QualificationTypeId=type_id)["HITs"]
+    assert [hit["HITId"] for hit in listed] == [asks["HITId"]]

@@ -1,0 +1,112 @@
+"""Many at once: threads with connections of their own, one winner."""
+
+from collections.abc import Callable
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from marketplace import clock
+from marketplace.acceptance import RefusedError, accept, accept_next, submit
+from marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester, State, Worker
+from marketplace.tests.boto import mturk_client
+from marketplace.tests.conftest import DATABASES
+from marketplace.tests.test_money import books_balance
+
+N_THREADS = 8
+
+pytestmark = pytest.mark.django_db(databases=DATABASES, transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _real_connections() -> None:
+    connection = connections["marketplace"]
+    if connection.vendor == "sqlite" and connection.is_in_memory_db():
+        pytest.skip("threads share an in-memory database's connection; use a file")
+
+
+def at_once(action: Callable[[int], Any]) -> list[Any]:
+    """Return what `action` gave each thread, exceptions included, all started together."""
+    start, results = Barrier(N_THREADS), [None] * N_THREADS
+
+    def run(n: int) -> None:
+        start.wait()
+        try:
+            results[n] = action(n)
+        except Exception as error:
+            results[n] = error
+        finally:
+            connections.close_all()
+
+    threads = [Thread(target=run, args=(n,)) for n in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def some_workers() -> list[Worker]:
+    now = clock.now()
+    return [Worker.objects.create(display_name=f"W{n}", created_at=now) for n in range(N_THREADS)]
+
+
+def test_the_last_place_goes_to_one_worker(rita: Any, make_hit: Any) -> None:
+    hit, workers = make_hit(rita), some_workers()
+    results = at_once(lambda n: accept(workers[n], hit["HITId"], clock.now()))
+    won = [one for one in results if isinstance(one, Assignment)]
+    lost = [one for one in results if isinstance(one, RefusedError)]
+    assert (len(won), len(lost)) == (1, N_THREADS - 1)
+    assert Assignment.objects.count() == 1
+
+
+def test_everybody_gets_a_place_of_their_own(rita: Any, make_hit: Any) -> None:
+    for n in range(2):
+        make_hit(rita, MaxAssignments=N_THREADS // 2, RequesterAnnotation=str(n))
+    kind, workers = HITType.objects.get(), some_workers()
+    results = at_once(lambda n: accept_next(workers[n], kind, clock.now()))
+    assert all(isinstance(one, Assignment) for one in results), results
+    assert len({one.assignment_id for one in results}) == N_THREADS
+    assert set(HIT.objects.values_list("n_open", flat=True)) == {0}
+
+
+def test_one_worker_pressing_many_times_gets_one_place(rita: Any, make_hit: Any) -> None:
+    hit, worker = make_hit(rita, MaxAssignments=5), some_workers()[0]
+    results = at_once(lambda n: accept(worker, hit["HITId"], clock.now()))
+    assert len({one.pk for one in results}) == 1
+
+
+def test_one_form_sent_many_times_is_one_answer(rita: Any, make_hit: Any) -> None:
+    hit, worker = make_hit(rita), some_workers()[0]
+    taken = accept(worker, hit["HITId"], clock.now())
+    results = at_once(
+        lambda n: submit(Assignment.objects.get(pk=taken.pk), f"answer {n}", clock.now())
+    )
+    assert sorted(results) == [False] * (N_THREADS - 1) + [True]
+    assert Assignment.objects.get().state == State.SUBMITTED
+
+
+def test_the_last_cent_is_spent_once(rita: Any, rita_keys: Any, make_hit: Any) -> None:
+    hit, worker = make_hit(rita, Reward="1.00"), some_workers()[0]
+    taken = accept(worker, hit["HITId"], clock.now())
+    submit(taken, "answer", clock.now())
+    clients = [mturk_client(rita_keys) for _ in range(N_THREADS)]
+    bonus = {
+        "WorkerId": worker.worker_id,
+        "AssignmentId": taken.assignment_id,
+        "BonusAmount": "9998.00",
+        "Reason": "All of it.",
+    }
+    results = at_once(lambda n: clients[n].send_bonus(**bonus))
+    assert sum(isinstance(one, dict) for one in results) == 1
+    assert BonusPayment.objects.count() == 1
+    assert books_balance(Requester.objects.get(name="Rita"))
+
+
+def test_one_token_makes_one_hit(rita: Any, rita_keys: Any, make_hit: Any) -> None:
+    make_hit(rita)
+    clients = [mturk_client(rita_keys) for _ in range(N_THREADS)]
+    results = at_once(lambda n: make_hit(clients[n], UniqueRequestToken="once"))
+    assert sum("HITId" in one for one in results if isinstance(one, dict)) == 1, results
+    assert HIT.objects.count() == 2

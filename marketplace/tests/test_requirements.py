@@ -1,0 +1,159 @@
+"""Who may see, preview and accept what, guard by guard and comparator by comparator."""
+
+from typing import Any
+
+import pytest
+
+from marketplace.models import Worker
+from marketplace.requirements import (
+    ADULT,
+    LOCALE,
+    MASTERS,
+    N_APPROVED,
+    PERCENT_APPROVED,
+    Standing,
+    is_met,
+)
+from marketplace.tests.refusals import refused
+from marketplace.tests.visitor import Visitor
+
+
+def need(type_id: str, comparator: str, *values: Any, **more: Any) -> dict[str, Any]:
+    name = "LocaleValues" if type_id == LOCALE else "IntegerValues"
+    return {"QualificationTypeId": type_id, "Comparator": comparator, name: list(values)} | more
+
+
+def standing(**changes: Any) -> Standing:
+    worker = Worker(country="US", subdivision="CA", is_adult=False)
+    return Standing(**{"worker": worker, "scores": {"3Q": 80}} | changes)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "expected"),
+    [
+        (need("3Q", "Exists"), True),
+        (need("3X", "Exists"), False),
+        (need("3Q", "DoesNotExist"), False),
+        (need("3X", "DoesNotExist"), True),
+        (need("3Q", "GreaterThanOrEqualTo", 80), True),
+        (need("3Q", "GreaterThan", 80), False),
+        (need("3Q", "LessThanOrEqualTo", 80), True),
+        (need("3Q", "LessThan", 80), False),
+        (need("3Q", "EqualTo", 80), True),
+        (need("3Q", "NotEqualTo", 80), False),
+        (need("3Q", "In", 1, 80), True),
+        (need("3Q", "NotIn", 1, 80), False),
+        (need("3X", "NotEqualTo", 80), False),
+        (need("3X", "LessThan", 80), False),
+        (need(LOCALE, "EqualTo", {"Country": "US"}), True),
+        (need(LOCALE, "EqualTo", {"Country": "US", "Subdivision": "NY"}), False),
+        (need(LOCALE, "In", {"Country": "GB"}, {"Country": "US", "Subdivision": "CA"}), True),
+        (need(LOCALE, "NotIn", {"Country": "GB"}), True),
+        (need(LOCALE, "NotEqualTo", {"Country": "US"}), False),
+        (need(ADULT, "EqualTo", 1), False),
+        (need(MASTERS[0], "Exists"), True),
+        (need(N_APPROVED, "GreaterThan", 1000), True),
+        (need(PERCENT_APPROVED, "GreaterThanOrEqualTo", 95), True),
+    ],
+)
+def test_each_comparator(requirement: dict[str, Any], expected: bool) -> None:
+    assert is_met(requirement, standing()) is expected
+
+
+def test_history_counts_from_a_hundred_submissions() -> None:
+    old_hand = standing(n_submitted=100, n_approved=90, n_rejected=10)
+    assert not is_met(need(N_APPROVED, "GreaterThan", 1000), old_hand)
+    assert is_met(need(PERCENT_APPROVED, "GreaterThanOrEqualTo", 90), old_hand)
+    assert not is_met(need(PERCENT_APPROVED, "GreaterThanOrEqualTo", 95), old_hand)
+
+
+def test_a_worker_of_no_country_is_in_none() -> None:
+    nowhere = standing(worker=Worker(country=""))
+    assert not is_met(need(LOCALE, "NotIn", {"Country": "GB"}), nowhere)
+
+
+@pytest.fixture
+def passed(rita: Any) -> str:
+    """The id of a qualification of Rita's that nobody has yet."""
+    made = rita.create_qualification_type(
+        Name="Question writer",
+        Description="Do the practice HIT first.",
+        QualificationTypeStatus="Active",
+    )
+    return made["QualificationType"]["QualificationTypeId"]
+
+
+@pytest.mark.parametrize(
+    ("guard", "is_listed", "preview_status"),
+    [
+        ({}, True, 200),
+        ({"ActionsGuarded": "Accept"}, True, 200),
+        ({"RequiredToPreview": True}, True, 403),
+        ({"ActionsGuarded": "PreviewAndAccept"}, True, 403),
+        ({"ActionsGuarded": "DiscoverPreviewAndAccept"}, False, 404),
+    ],
+)
+def test_each_guard_closes_what_it_says(
+    rita: Any,
+    ada: Visitor,
+    make_hit: Any,
+    passed: str,
+    guard: dict[str, Any],
+    is_listed: bool,
+    preview_status: int,
+) -> None:
+    hit = make_hit(
+        rita, QualificationRequirements=[need(passed, "GreaterThanOrEqualTo", 80) | guard]
+    )
+    listing = ada.get("/hits/").content.decode()
+    assert (hit["Title"] in listing) is is_listed
+    assert ("Needs the qualification “Question writer” with a score of 80" in listing) is is_listed
+    assert ("Ask for “Question writer”" in listing) is is_listed
+    path = f"/hits/{hit['HITId']}/"
+    assert ada.get(path).status_code == preview_status
+    assert b"qualification that you do not have" in ada.send(f"{path}accept/").content
+
+    worker = {"QualificationTypeId": passed, "WorkerId": ada.worker.worker_id}
+    rita.associate_qualification_with_worker(**worker, IntegerValue=80)
+    assert ada.accept(hit).query["hitId"] == hit["HITId"]
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        need("3NOSUCH", "Exists"),
+        need(ADULT, "Exists", 1),
+        need(ADULT, "EqualTo"),
+        need(ADULT, "EqualTo", 1, 2),
+        need(ADULT, "In"),
+        need(ADULT, "In", *range(16)),
+        need(LOCALE, "Exists"),
+        need(LOCALE, "EqualTo", {"Country": "US"}, {"Country": "GB"}),
+        need(LOCALE, "In", *[{"Country": "US"}] * 31),
+        need(ADULT, "EqualTo", LocaleValues=[{"Country": "US"}]),
+    ],
+)
+def test_it_refuses_requirements_that_cannot_be_meant(
+    rita: Any, make_hit: Any, requirement: dict[str, Any]
+) -> None:
+    with refused("InvalidParameterValue"):
+        make_hit(rita, QualificationRequirements=[requirement])
+
+
+def test_ten_requirements_are_enough(rita: Any, make_hit: Any) -> None:
+    with refused("InvalidParameterValue"):
+        make_hit(rita, QualificationRequirements=[need(ADULT, "EqualTo", 1)] * 11)
+
+
+def test_a_blocked_worker_sees_nothing_of_that_requester(
+    rita: Any, other_requester: Any, ada: Visitor, make_hit: Any
+) -> None:
+    hit, elsewhere = make_hit(rita), make_hit(other_requester, Title="Elsewhere")
+    rita.create_worker_block(WorkerId=ada.worker.worker_id, Reason="Copied answers.")
+    assert rita.list_worker_blocks()["WorkerBlocks"][0]["Reason"] == "Copied answers."
+    page = ada.get("/hits/").content.decode()
+    assert hit["Title"] not in page
+    assert elsewhere["Title"] in page
+    assert ada.get(f"/hits/{hit['HITId']}/").status_code == 404
+    rita.delete_worker_block(WorkerId=ada.worker.worker_id)
+    assert ada.accept(hit)

@@ -1,0 +1,128 @@
+"""Every address for every role: who gets what, and what a stranger is told."""
+
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.test import Client
+from django.urls import get_resolver
+
+from marketplace.models import Assignment
+from marketplace.tests.boto import HOST
+from marketplace.tests.visitor import Visitor
+
+# route name -> (method, status for nobody, for another worker, for the worker)
+TABLE = {
+    "home": ("GET", 200, 302, 302),
+    "sign-in": ("GET", 405, 405, 405),
+    "sign-out": ("GET", 405, 405, 405),
+    "enter": ("GET", 404, 404, 404),
+    "available": ("GET", 302, 200, 200),
+    "preview": ("GET", 302, 200, 302),
+    "accept": ("POST", 302, 302, 302),
+    "preview-any": ("GET", 302, 302, 404),
+    "accept-any": ("POST", 302, 302, 302),
+    "queue": ("GET", 302, 200, 200),
+    "work": ("GET", 302, 404, 200),
+    "return": ("GET", 302, 404, 200),
+    "submitted": ("GET", 302, 404, 302),
+    "next": ("POST", 302, 404, 302),
+    "history": ("GET", 302, 200, 200),
+    "earnings": ("GET", 302, 200, 200),
+    "messages": ("GET", 302, 200, 200),
+    "preferences": ("GET", 302, 200, 200),
+    "qualifications": ("GET", 302, 200, 200),
+    "ask": ("POST", 302, 302, 302),
+    "external-submit": ("GET", 405, 405, 405),
+}
+PAGES = sorted(name for name, row in TABLE.items() if row[0] == "GET" and row[2] != 405)
+
+
+@pytest.fixture
+def addresses(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, str]:
+    """The address of every route, as Ada has them while she works on a HIT with two places."""
+    hit = make_hit(rita, MaxAssignments=2)
+    ada.accept(hit)
+    assignment = Assignment.objects.get()
+    made = rita.create_qualification_type(
+        Name="W", Description="d", QualificationTypeStatus="Active"
+    )
+    given = {
+        "token": "wrong",
+        "hit_id": hit["HITId"],
+        "hit_type_id": hit["HITTypeId"],
+        "key": str(assignment.pk),
+        "type_id": made["QualificationType"]["QualificationTypeId"],
+        "secret": assignment.secret,
+    }
+    found = {}
+    for pattern in get_resolver("marketplace.urls").url_patterns:
+        address = "/" + str(pattern.pattern)
+        for name, value in given.items():
+            for kind in ("str", "int"):
+                address = address.replace(f"<{kind}:{name}>", value)
+        found[str(pattern.name)] = address
+    return found
+
+
+def test_the_table_has_every_route(addresses: dict[str, str]) -> None:
+    assert set(addresses) == set(TABLE)
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_each_role_gets_what_is_theirs(name: str, addresses: dict[str, str], ada: Visitor) -> None:
+    method, *expected = TABLE[name]
+    clients = [
+        Client(headers={"Host": HOST}),
+        Client(headers={"Host": HOST}),
+        Client(headers={"Host": HOST}),
+    ]
+    clients[1].post("/sign-in/", {"name": "Mallory"})
+    clients[2].post("/sign-in/", {"name": "Ada"})
+    statuses = [client.generic(method, addresses[name]).status_code for client in clients]
+    assert statuses == expected
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_can_be_framed_or_run_foreign_script(
+    name: str, addresses: dict[str, str], ada: Visitor
+) -> None:
+    response = ada.client.get(addresses[name])
+    policy = response["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "script-src 'self'; style-src 'self'" in policy
+    assert response["Cache-Control"] == "no-store"
+    assert ("frame-src http: https:" in policy) is (name in ("work",))
+
+
+def test_pages_hold_no_inline_script_or_style(addresses: dict[str, str], ada: Visitor) -> None:
+    for name in PAGES:
+        html = ada.get(addresses[name]).content.decode()
+        assert "<style" not in html
+        assert " style=" not in html
+        assert "<script>" not in html
+        assert " onclick" not in html
+
+
+def test_forms_without_their_token_are_refused(addresses: dict[str, str], ada: Visitor) -> None:
+    for name in ("accept", "next", "ask", "return", "preferences", "sign-out"):
+        assert ada.client.post(addresses[name]).status_code == 403
+
+
+def test_a_worker_s_pages_show_no_ids(addresses: dict[str, str], ada: Visitor) -> None:
+    import re
+
+    for name in ("available", "queue", "history", "earnings", "qualifications"):
+        html = ada.get(addresses[name]).content.decode()
+        text = re.sub(r"<[^>]*>", " ", html)
+        assert ada.worker.worker_id not in html
+        assert not re.search(r"\b3[A-Z0-9]{29}\b", text)
+
+
+def test_a_list_costs_the_same_for_one_hit_and_for_many(
+    rita: Any, ada: Visitor, make_hit: Any, django_assert_max_num_queries: Any
+) -> None:
+    for n in range(12):
+        make_hit(rita, Title=f"Kind {n}")
+    with django_assert_max_num_queries(12, connection=connections["marketplace"]):
+        ada.client.get("/hits/")
