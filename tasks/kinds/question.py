@@ -68,23 +68,22 @@ def share_done(data: dict[str, Any], wanted: int) -> float:
 def store(submission: Submission, data: dict[str, Any]) -> None:
     """Write one row per question; expects the transaction of the submission."""
     lease = submission.lease
-    items = {str(item.position): item for item in lease.unit.items.select_related("seed")}
     stage = lease.unit.stage
-    Question.objects.bulk_create(
-        Question(
+    items = {str(item.position): item for item in lease.unit.items.select_related("seed")}
+    for position, question in enumerate(data["questions"]):
+        seed = items[question["item"]].the_seed()
+        Question.objects.create(
             stage=stage,
             submission=submission,
             position=position,
-            seed=items[question["item"]].seed,
+            seed=seed,
             worker_id=lease.worker_id,
-            key=question_key(stage, items[question["item"]].the_seed(), question["text"]),
+            key=question_key(stage, seed, question["text"]),
             text=question["text"],
             payload={"context": question["context"], "links": question["links"]},
             synthetic=submission.synthetic,
             created_at=submission.received_at,
         )
-        for position, question in enumerate(data["questions"])
-    )
 
 
 def question_key(stage: Stage, seed: Seed, text: str) -> str:

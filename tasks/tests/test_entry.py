@@ -1,0 +1,269 @@
+"""Nobody enters a HIT's page on their own word, and every refusal says what to do."""
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tasks.models import Identity, Lease, LeaseState, Question, Session, Submission
+from tasks.tests.making import (
+    consent,
+    entry_query,
+    make_collection,
+    make_posting,
+    make_worker,
+    questions_for,
+    stage_of,
+    write_keys,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def collection(tmp_path, settings):
+    write_keys(tmp_path, settings)
+    settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
+    return make_collection()
+
+
+@pytest.fixture
+def client():
+    return Client(HTTP_HOST="localhost")
+
+
+@pytest.fixture
+def soon():
+    return timezone.now() + timedelta(hours=2)
+
+
+def open_page(client, posting, person, expires, **changed):
+    query = entry_query(posting, person, expires=expires, **changed)
+    return client.get(f"/hit/?{query}")
+
+
+def state_of(page):
+    found = re.search(
+        r'id="page-state" type="application/json">(.*?)</script>', page.content.decode()
+    )
+    assert found, page.content.decode()[:2000]
+    return json.loads(found[1])
+
+
+def post(client, state, name, body):
+    return client.post(
+        state["urls"][name],
+        json.dumps(body),
+        content_type="application/json",
+        HTTP_AUTHORIZATION=f"Bearer {state['token']}",
+    )
+
+
+def at_work(client, collection, soon, person="AADA", stage_name="question"):
+    stage = stage_of(collection, stage_name)
+    qualification = stage_of(collection, "question_qualification")
+    worker = make_worker(person, qualified=(qualification,))
+    consent(worker, collection)
+    posting = make_posting(stage)
+    return posting, state_of(open_page(client, posting, person, soon))
+
+
+def test_a_preview_shows_the_task_and_stores_nothing(client, collection):
+    posting = make_posting(stage_of(collection, "question"))
+    page = client.get(f"/hit/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId={posting.external_id}")
+    assert state_of(page)["mode"] == "preview"
+    assert not Session.objects.exists()
+    assert not Identity.objects.exists()
+
+
+def test_no_page_of_the_worker_sets_a_cookie(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question_qualification"))
+    page = open_page(client, posting, "AADA", soon)
+    assert not page.cookies
+    assert "frame-ancestors http://127.0.0.1:8000" in page.headers["Content-Security-Policy"]
+
+
+def test_an_unknown_hit_is_refused(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question"))
+    posting.external_id = "HUNKNOWN"
+    assert open_page(client, posting, "AADA", soon).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("workerId", "AMALLORY"),
+        ("assignmentId", "A2"),
+        ("entryExpires", "9999999999"),
+        ("entrySignature", "é"),
+        ("entrySignature", ""),
+    ],
+)
+def test_an_altered_address_is_refused_and_stores_nothing(client, collection, soon, name, value):
+    posting = make_posting(stage_of(collection, "question"))
+    page = open_page(client, posting, "AADA", soon, **{name: value})
+    assert page.status_code == 403
+    assert b"Open the HIT again from the marketplace" in page.content
+    assert not Session.objects.exists()
+
+
+def test_a_copied_signature_is_worthless_after_its_time(client, collection):
+    posting = make_posting(stage_of(collection, "question"))
+    page = open_page(client, posting, "AADA", timezone.now() - timedelta(seconds=1))
+    assert page.status_code == 403
+    assert b"What you wrote is kept" in page.content
+
+
+def test_a_foreign_address_to_hand_in_to_is_refused(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question"))
+    page = open_page(client, posting, "AADA", soon, turkSubmitTo="http://evil.example/x")
+    assert page.status_code == 403
+    assert b"an address we do not know" in page.content
+
+
+def test_consent_comes_before_the_first_work_and_declining_is_a_clean_end(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question_qualification"))
+    page = open_page(client, posting, "AADA", soon)
+    token = re.search(r'name="token" value="([^"]+)"', page.content.decode())[1]
+    form = {"token": token, "version": "1", "consent": "decline"}
+    declined = client.post("/hit/consent", form)
+    assert b"You decided not to take part" in declined.content
+    assert not Lease.objects.exists()
+    assert b"You decided not to take part" in open_page(client, posting, "AADA", soon).content
+
+
+def test_agreeing_leads_to_work_and_is_recorded_on_the_lease(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question_qualification"))
+    page = open_page(client, posting, "AADA", soon)
+    token = re.search(r'name="token" value="([^"]+)"', page.content.decode())[1]
+    page = client.post("/hit/consent", {"token": token, "version": "1", "consent": "agree"})
+    assert state_of(page)["mode"] == "work"
+    assert Lease.objects.get().consent_text.version == 1
+
+
+def test_a_forged_consent_token_is_refused(client, collection):
+    page = client.post("/hit/consent", {"token": "forged", "version": "1", "consent": "agree"})
+    assert page.status_code == 403
+
+
+def test_a_worker_without_the_qualification_is_told_how_to_get_it(client, collection, soon):
+    worker = make_worker("AADA")
+    consent(worker, collection)
+    posting = make_posting(stage_of(collection, "question"))
+    page = open_page(client, posting, "AADA", soon)
+    assert b"This HIT needs a qualification" in page.content
+    assert not Lease.objects.exists()
+
+
+def test_reloading_resumes_the_same_work_with_its_draft(client, collection, soon):
+    posting, state = at_work(client, collection, soon)
+    draft = {"data": {"questions": []}, "ui": {"item": "1"}}
+    assert post(client, state, "draft", {"version": 0, "draft": draft}).status_code == 200
+    again = state_of(open_page(client, posting, "AADA", soon))
+    assert again["draft"] == draft
+    assert again["draft_version"] == 1
+    assert Lease.objects.count() == 1
+
+
+def test_a_second_tab_is_told_and_shown_the_newer_text(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    newer = {"data": {"questions": []}, "ui": {}}
+    post(client, state, "draft", {"version": 0, "draft": newer})
+    stale = post(client, state, "draft", {"version": 0, "draft": {"data": {}}})
+    assert stale.status_code == 409
+    assert stale.json()["draft"] == newer
+
+
+def test_submitting_gives_the_receipt_to_hand_back_and_twice_gives_the_same(
+    client, collection, soon
+):
+    _, state = at_work(client, collection, soon)
+    data = questions_for(Lease.objects.get())
+    first, second = (post(client, state, "submit", {"data": data}) for _ in range(2))
+    assert first.status_code == 200
+    assert first.json() == second.json()
+    form = first.json()["form"]
+    assert form["action"] == "http://127.0.0.1:8000/accepted/secret/mturk/externalSubmit"
+    assert form["fields"]["assignmentId"] == "A1"
+    assert form["fields"]["receipt"] == Submission.objects.get().receipt
+    assert Question.objects.count() == 2
+
+
+def test_a_refused_submission_names_every_problem_and_keeps_the_draft(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    post(client, state, "draft", {"version": 0, "draft": {"data": {"questions": []}}})
+    refused = post(client, state, "submit", {"data": {"questions": []}})
+    assert refused.status_code == 422
+    assert refused.json()["problems"]
+    assert Lease.objects.get().draft == {"data": {"questions": []}}
+
+
+def test_after_submitting_the_page_offers_the_receipt_again(client, collection, soon):
+    posting, state = at_work(client, collection, soon)
+    post(client, state, "submit", {"data": questions_for(Lease.objects.get())})
+    page = open_page(client, posting, "AADA", soon)
+    assert b"Your work is saved" in page.content
+    assert Submission.objects.get().receipt.encode() in page.content
+
+
+@pytest.mark.parametrize("token", ["", "forged", "WzEsIndhIl0:x:y"])
+def test_a_forged_token_is_refused(client, collection, soon, token):
+    _, state = at_work(client, collection, soon)
+    answer = post(client, {**state, "token": token}, "draft", {"version": 0, "draft": {}})
+    assert answer.status_code == 401
+    assert "what you wrote is kept" in answer.json()["detail"]
+
+
+def test_an_expired_lease_still_saves_and_can_be_handed_in(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    lease = Lease.objects.get()
+    Lease.objects.update(state=LeaseState.EXPIRED)
+    lease.unit.taken = 0
+    lease.unit.save()
+    draft = {"data": questions_for(lease)}
+    assert post(client, state, "draft", {"version": 0, "draft": draft}).status_code == 200
+    assert post(client, state, "submit", {"data": draft["data"]}).status_code == 200
+    assert Submission.objects.get().counts
+
+
+def test_the_next_person_on_a_hit_ends_the_lease_of_who_returned_it(client, collection, soon):
+    posting, _ = at_work(client, collection, soon)
+    worker = make_worker("AGRACE", qualified=(stage_of(collection, "question_qualification"),))
+    consent(worker, collection)
+    open_page(client, posting, "AGRACE", soon)
+    states = dict(Lease.objects.values_list("worker__identity__person", "state"))
+    assert states == {"AADA": LeaseState.RETURNED, "AGRACE": LeaseState.LIVE}
+
+
+def test_a_question_writer_is_never_sent_a_linked_article(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    title = state["items"][0]["links"][0]["title"]
+    answer = post(client, state, "article", {"item": "0", "title": title})
+    assert answer.status_code == 404
+    assert "houses" not in answer.content.decode()
+
+
+def test_a_problem_can_be_reported_and_an_empty_report_is_refused(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    assert post(client, state, "problem", {"message": " "}).status_code == 422
+    assert post(client, state, "problem", {"message": "The link is wrong."}).status_code == 200
+    assert Lease.objects.get().problem_reports.get().message == "The link is wrong."
+
+
+def test_preferences_are_kept_for_the_next_hit_and_unknown_ones_are_not(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    post(client, state, "preferences", {"theme": "dark", "synthetic": True, "sounds": "yes"})
+    worker = Lease.objects.get().worker
+    assert worker.preferences == {"theme": "dark"}
+    assert worker.synthetic is False
+
+
+def test_opening_a_page_of_work_costs_a_bounded_number_of_queries(
+    client, collection, soon, django_assert_max_num_queries
+):
+    posting, _ = at_work(client, collection, soon)
+    with django_assert_max_num_queries(30):
+        open_page(client, posting, "AADA", soon)

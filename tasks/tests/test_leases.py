@@ -1,0 +1,136 @@
+"""A slot is held by one worker at a time, and nobody meets their own work."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from tasks import leases, submissions, units
+from tasks.models import Exposure, Lease, LeaseState, Unit, UnitItem
+from tasks.tests.making import (
+    NOW,
+    make_collection,
+    make_posting,
+    make_session,
+    make_worker,
+    questions_for,
+    stage_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def claim(stage, worker, now=NOW):
+    return leases.claim(make_session(worker, make_posting(stage)), stage, now)
+
+
+def written(stage, worker):
+    lease = claim(stage, worker)
+    data = questions_for(lease)
+    submissions.hand_in(lease, data, NOW, synthetic=False)
+    return lease
+
+
+def test_it_hands_each_unit_to_one_worker_and_then_has_no_more():
+    stage = stage_of(make_collection(), "question")
+    first, second, third = (claim(stage, make_worker(person)) for person in ("A1", "A2", "A3"))
+    assert {first.unit.position, second.unit.position} == {0, 1}
+    assert third is None
+
+
+def test_the_same_session_keeps_its_lease():
+    stage = stage_of(make_collection(), "question")
+    session = make_session(make_worker(), make_posting(stage))
+    assert leases.claim(session, stage, NOW) == leases.claim(session, stage, NOW)
+
+
+def test_a_unit_can_never_be_overbooked_by_the_database_itself():
+    unit = stage_of(make_collection(), "question").units.first()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Unit.objects.filter(pk=unit.pk).update(taken=F("redundancy") + 1)
+
+
+def test_an_expired_lease_frees_its_place_and_its_draft_comes_back():
+    stage = stage_of(make_collection(seeds=2), "question")
+    worker = make_worker()
+    lease = claim(stage, worker)
+    leases.save_draft(lease, {"data": {"questions": []}}, 0, NOW + timedelta(seconds=40))
+    late = NOW + timedelta(hours=5)
+    assert leases.expire_overdue(late) == 1
+    lease.unit.refresh_from_db()
+    assert lease.unit.taken == 0
+    again = claim(stage, worker, late)
+    assert again.unit == lease.unit
+    assert again.draft == {"data": {"questions": []}}
+    assert again.active_seconds == 40
+
+
+def test_a_draft_saved_in_another_tab_is_not_overwritten():
+    stage = stage_of(make_collection(), "question")
+    lease = claim(stage, make_worker())
+    assert leases.save_draft(lease, {"data": 1}, 0, NOW) == 1
+    with pytest.raises(leases.StaleDraft):
+        leases.save_draft(lease, {"data": 2}, 0, NOW)
+    lease.refresh_from_db()
+    assert lease.draft == {"data": 1}
+
+
+def test_a_draft_of_a_submitted_hit_cannot_be_changed():
+    stage = stage_of(make_collection(), "question")
+    lease = written(stage, make_worker())
+    with pytest.raises(leases.Ended):
+        leases.save_draft(lease, {"data": 2}, lease.draft_version, NOW)
+
+
+def test_time_is_extended_once():
+    stage = stage_of(make_collection(), "question")
+    lease = claim(stage, make_worker())
+    assert leases.extend(lease, NOW) == lease.expires_at + timedelta(minutes=60)
+    with pytest.raises(leases.Ended):
+        leases.extend(lease, NOW)
+
+
+def test_with_three_workers_nobody_answers_their_own_questions_and_work_waits():
+    collection = make_collection(seeds=6, splits__train=0, splits__dev=100, splits__test=0)
+    stage, answering = stage_of(collection, "question"), stage_of(collection, "answer")
+    people = [make_worker(person) for person in ("A1", "A2", "A3")]
+    for person in people:
+        written(stage, person)
+    parameters = collection.parameters
+    from collector.protocol import find
+
+    units.bundle(answering, find("iirc").resolved(parameters))
+    assert answering.units.count() == 3
+    taken = [(person, claim(answering, person)) for person in people for _ in range(3)]
+    held = [(person, lease) for person, lease in taken if lease]
+    assert len(held) == 6
+    for person, lease in held:
+        writers = set(lease.unit.items.values_list("question__worker", flat=True))
+        assert person.pk not in writers
+    assert all(unit.taken == 2 for unit in answering.units.all())
+
+
+def test_who_has_seen_answers_about_a_paragraph_never_writes_about_it():
+    collection = make_collection(seeds=2)
+    stage = stage_of(collection, "question")
+    worker = make_worker()
+    seed = UnitItem.objects.filter(unit__stage=stage).first().seed
+    Exposure.objects.create(worker=worker, seed=seed, kind="answer", at=NOW)
+    assert claim(stage, worker) is None
+
+
+def test_a_qualification_is_taken_once_per_person():
+    stage = stage_of(make_collection(), "question_qualification")
+    worker = make_worker()
+    lease = claim(stage, worker)
+    submissions.hand_in(lease, questions_for(lease, number=1), NOW, synthetic=False)
+    assert claim(stage, worker) is None
+
+
+def test_a_returned_hit_frees_its_place_once():
+    stage = stage_of(make_collection(), "question")
+    lease = claim(stage, make_worker())
+    assert leases.end(lease, LeaseState.RETURNED, NOW) is True
+    assert leases.end(lease, LeaseState.RETURNED, NOW) is False
+    assert Lease.objects.get(pk=lease.pk).unit.taken == 0

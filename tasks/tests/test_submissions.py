@@ -1,0 +1,146 @@
+"""Work is taken in once, is never lost, and is paid whatever is believed of it."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks import leases, payments, submissions
+from tasks.models import (
+    GrantState,
+    LeaseState,
+    Payment,
+    PaymentState,
+    Posting,
+    PostingState,
+    Question,
+    Submission,
+)
+from tasks.tests.making import (
+    NOW,
+    make_collection,
+    make_posting,
+    make_session,
+    make_worker,
+    questions_for,
+    stage_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lease():
+    stage = stage_of(make_collection(seeds=2), "question")
+    return leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
+
+
+def test_submitting_twice_is_the_same_as_once(lease):
+    data = questions_for(lease)
+    first = submissions.hand_in(lease, data, NOW, synthetic=False)
+    second = submissions.hand_in(lease, data, NOW + timedelta(seconds=1), synthetic=False)
+    assert first == second
+    assert Question.objects.count() == 2
+    assert Payment.objects.count() == 1
+    lease.unit.refresh_from_db()
+    assert (lease.unit.taken, lease.unit.submitted) == (1, 1)
+
+
+def test_a_submission_turns_the_reservation_into_money_owed(lease):
+    collection = lease.unit.stage.collection
+    submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    collection.refresh_from_db()
+    assert (collection.reserved_cents, collection.spent_cents) == (0, 400)
+    payment = Payment.objects.get()
+    assert (payment.amount_cents, payment.state) == (400, PaymentState.DUE)
+    assert Posting.objects.get(pk=lease.session.posting_id).state == PostingState.SUBMITTED
+
+
+def test_late_work_counts_while_its_place_is_free(lease):
+    late = NOW + timedelta(hours=9)
+    leases.expire_overdue(late)
+    done = submissions.hand_in(lease, questions_for(lease), late, synthetic=False)
+    assert done.counts
+    assert Question.objects.count() == 2
+    lease.refresh_from_db()
+    assert lease.state == LeaseState.SUBMITTED
+
+
+def test_late_work_whose_place_is_gone_is_kept_and_paid_but_not_counted(lease):
+    late = NOW + timedelta(hours=9)
+    leases.expire_overdue(late)
+    stage = lease.unit.stage
+    other = make_worker("AMALLORY")
+    assert leases.claim(make_session(other, make_posting(stage)), stage, late)
+    done = submissions.hand_in(lease, questions_for(lease), late, synthetic=False)
+    assert not done.counts
+    assert done.raw == questions_for(lease)
+    assert Question.objects.count() == 0
+    assert Payment.objects.get(submission=done).amount_cents == 400
+
+
+def test_equal_questions_get_names_of_their_own(lease):
+    data = questions_for(lease)
+    data["questions"][1]["text"] = data["questions"][0]["text"]
+    submissions.hand_in(lease, data, NOW, synthetic=False)
+    assert len(set(Question.objects.values_list("key", flat=True))) == 2
+
+
+def test_a_question_is_named_by_its_content_and_not_by_its_row(lease):
+    done = submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    names = list(Question.objects.values_list("key", flat=True))
+    Question.objects.all().delete()
+    from tasks.kinds import question
+
+    question.store(done, done.raw)
+    assert list(Question.objects.values_list("key", flat=True)) == names
+
+
+def test_a_qualification_submission_waits_for_inspection():
+    stage = stage_of(make_collection(), "question_qualification")
+    worker = make_worker()
+    lease = leases.claim(make_session(worker, make_posting(stage)), stage, NOW)
+    submissions.hand_in(lease, questions_for(lease, number=1), NOW, synthetic=False)
+    assert worker.grants.get().state == GrantState.SUBMITTED
+
+
+def test_every_problem_is_told_at_once(lease):
+    from tasks.kinds import kind
+
+    items = kind("question").page_items(lease.unit)
+    found = submissions.examine(lease, {"questions": [{"item": "0", "text": "Why?"}]}, items)
+    assert {problem.field for problem in found.problems} == {"text", "context", "links", None}
+
+
+@pytest.mark.parametrize(
+    "junk", [None, 3, "x", [], {}, {"questions": 1}, {"questions": [None, 3, {"item": []}]}]
+)
+def test_junk_is_refused_with_sentences(lease, junk):
+    from tasks.kinds import kind
+
+    found = submissions.examine(lease, junk, kind("question").page_items(lease.unit))
+    assert found.problems
+    assert all(problem.message for problem in found.problems)
+
+
+def test_a_hundred_kilobytes_in_a_field_are_refused_and_markup_is_text(lease):
+    from tasks.kinds import kind
+
+    items = kind("question").page_items(lease.unit)
+    data = questions_for(lease)
+    data["questions"][0]["text"] = "x" * 100_000
+    assert any("shorten" in p.message for p in submissions.examine(lease, data, items).problems)
+    data = questions_for(lease)
+    data["questions"][0]["text"] = "Which <script>alert(1)</script> place & founder is older?"
+    found = submissions.examine(lease, data, items)
+    assert found.problems == []
+    assert "<script>" in found.data["questions"][0]["text"]
+
+
+def test_no_path_leads_from_a_verdict_to_a_payment():
+    import inspect
+
+    from tasks import budget, compensation
+
+    for module in (payments, budget, compensation):
+        assert "verdict" not in inspect.getsource(module).replace("no verdict", "").lower()
+    assert Submission._meta.get_field("state").choices is not None
