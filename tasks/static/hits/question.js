@@ -101,7 +101,7 @@ class QuestionPage {
     this.questions = saved.map((question) => this.#restored(question));
     const item = this.items.find((candidate) => candidate.id === draft?.ui?.item) ?? this.items[0];
     this.passages.show(item);
-    this.links.fill(item.links, this.passages.reader.surfaces[0].offsets);
+    this.links.fill(item.links, this.passages.reader.surfaces[0].offsets, item);
     this.open(this.questions[draft?.ui?.question] ?? this.#blank(item));
   }
 
@@ -137,7 +137,7 @@ class QuestionPage {
     const item = this.#itemOf(question);
     if (item !== this.passages.item) {
       this.passages.show(item);
-      this.links.fill(item.links, this.passages.reader.surfaces[0].offsets);
+      this.links.fill(item.links, this.passages.reader.surfaces[0].offsets, item);
       window.scrollTo(0, 0);
     }
     this.words.show(question.text, item.lang);

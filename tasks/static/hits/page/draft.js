@@ -4,17 +4,18 @@ const pauseSeconds = 1;
 const longestWaitSeconds = 6;
 
 export class Draft {
-  /** collect() returns {data, ui, refs}; on: {state(name, text), checked(answer, refs),
+  /** version, saved: number and data of the newest draft that the server has; collect() returns
+      {data, ui, refs}; on: {state(name, text), checked(answer, refs),
       conflict(body), ended(message)}. */
-  constructor({ api, version, collect, on }) {
-    Object.assign(this, { api, version, collect, on });
+  constructor({ api, version, saved, collect, on }) {
+    Object.assign(this, { api, version, saved, collect, on });
     this.dirty = false;
     this.saving = null;
     this.failures = 0;
     this.stopped = false;
     window.addEventListener("online", () => this.dirty && this.save());
     window.addEventListener("pagehide", () => this.leave());
-    document.addEventListener("visibilitychange", () => document.hidden && this.leave());
+    document.addEventListener("visibilitychange", () => document.hidden && this.dirty && this.save());
   }
 
   /** Something changed: save soon, when the hand rests. */
@@ -60,7 +61,18 @@ export class Draft {
     } catch {
       return this.#failed();
     }
+    if (answer.status === 409 && this.#isOurs(answer.body, data)) {
+      this.version = answer.body.version;
+      return this.#send();
+    }
+    if (answer.status === 200) this.saved = data;
     return this.#answered(answer, refs);
+  }
+
+  /** Another tab that only looked around, or a save whose answer was lost, is no conflict. */
+  #isOurs(body, data) {
+    const theirs = body.draft?.data;
+    return body.version !== this.version && (same(theirs, this.saved) || same(theirs, data));
   }
 
   #answered({ status, body }, refs) {
@@ -115,7 +127,8 @@ export class Draft {
     if (!this.dirty || this.stopped) return;
     const { data, ui } = this.collect();
     clearTimeout(this.timer);
-    this.api.post("draft", { version: this.version, draft: { data, ui } }, { keepalive: true })
+    const version = this.saving ? this.version + 1 : this.version;
+    this.api.post("draft", { version, draft: { data, ui } }, { keepalive: true })
       .then(({ status, body }) => {
         if (status === 200) {
           this.version = body.version ?? this.version;
@@ -130,6 +143,14 @@ export class Draft {
     this.stopped = true;
     clearTimeout(this.timer);
   }
+}
+
+/** Equal JSON, whatever the order of keys; nothing saved yet equals nothing. */
+function same(one, other) {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || !one || !other) return (one ?? null) === (other ?? null);
+  const [keys, others] = [Object.keys(one), Object.keys(other)];
+  return keys.length === others.length && keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]));
 }
 
 /** saved_at as seconds since 1970 or as ISO 8601; returns the hour and minute here. */

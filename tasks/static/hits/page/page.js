@@ -52,7 +52,6 @@ export class Page {
     listenToReports(this);
     listenToReturn(this);
     showInstructions(this);
-    if (this.state.draft) this.draft.touch();
   }
 
   /** The work changed: save soon. */
@@ -96,6 +95,7 @@ export class Page {
     this.draft = new Draft({
       api: this.api,
       version: this.state.draft_version,
+      saved: this.state.draft?.data,
       collect: () => this.kind.collect(),
       on: {
         state: (name, text) => this.#saveState(name, text),

@@ -6,7 +6,7 @@ const sideways = { ArrowLeft: "left", ArrowRight: "right" };
 const vertical = { ArrowUp: "backward", ArrowDown: "forward" };
 
 export class Caret {
-  /** root: the focusable element whose text the caret walks. */
+  /** root: the focusable element whose text the caret walks; home: where it starts. */
   constructor(root) {
     this.root = root;
     this.mark = document.createElement("span");
@@ -57,7 +57,7 @@ export class Caret {
   }
 
   #enter() {
-    const first = document.createTreeWalker(this.root, NodeFilter.SHOW_TEXT).nextNode();
+    const first = document.createTreeWalker(this.home ?? this.root, NodeFilter.SHOW_TEXT).nextNode();
     if (first) this.place(first, 0);
   }
 
@@ -88,8 +88,9 @@ export class Caret {
   #follow() {
     const at = this.rectangle();
     if (!at) return;
-    const top = Number.parseFloat(getComputedStyle(this.root).scrollMarginTop) || 0;
-    const bottom = window.innerHeight - (Number.parseFloat(getComputedStyle(this.root).scrollMarginBottom) || 0);
+    const { scrollMarginTop, scrollMarginBottom } = getComputedStyle(this.root);
+    const top = Number.parseFloat(scrollMarginTop) || 0;
+    const bottom = window.innerHeight - (Number.parseFloat(scrollMarginBottom) || 0);
     if (at.top < top) window.scrollBy(0, at.top - top - at.height);
     else if (at.top + at.height > bottom) window.scrollBy(0, at.top + 2 * at.height - bottom);
     this.show();

@@ -31,6 +31,7 @@ export class Reader {
       return surface;
     });
     this.ranges.clear();
+    this.caret.home = this.surfaces[0]?.element;
     for (const surface of this.surfaces) surface.draw();
   }
 

@@ -21,8 +21,9 @@ export class Links {
     if (inPicks) this.picks.querySelectorAll("button")[Math.min(index, this.picked.length - 1)]?.focus();
   }
 
-  /** Show the links of another text. */
-  fill(links, text) {
+  /** Show the links of another text, in its language and direction. */
+  fill(links, text, { lang, dir }) {
+    Object.assign(this.list, { lang, dir });
     this.links = unique(links).map((link) => ({ ...link, surface: text.slice(link.start, link.end) }));
     this.list.replaceChildren(...this.links.map((link) => this.#toggle(link)));
     this.draw();
@@ -69,7 +70,7 @@ export class Links {
     button.dataset.linkTitle = title;
     button.setAttribute("aria-pressed", "false");
     if (surface !== title) {
-      button.append(named("bdi", "toggle-surface", surface), named("span", "toggle-arrow", " → "));
+      button.append(named("bdi", "toggle-surface", surface), named("span", "toggle-arrow", ""));
     }
     button.append(named("bdi", "toggle-title", title));
     item.append(button);

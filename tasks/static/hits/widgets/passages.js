@@ -33,7 +33,10 @@ export class Passages {
     this.element.dataset.item = item.id;
     this.element.setAttribute("aria-label", `Paragraph ${this.items.indexOf(item) + 1}: ${item.title}`);
     this.reader.fill([{ element: this.block, text: item.text, links: item.links, sentences: item.sentences }]);
-    this.stops.forEach((stop, i) => stop.toggleAttribute("aria-current", this.items[i] === item));
+    this.stops.forEach((stop, i) => {
+      if (this.items[i] === item) stop.setAttribute("aria-current", "true");
+      else stop.removeAttribute("aria-current");
+    });
   }
 
   /** The item before or after this one, or null. */

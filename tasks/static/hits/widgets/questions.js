@@ -57,7 +57,7 @@ export class Questions {
       open.disabled = !usable;
       open.querySelector(".slot-number").textContent = index + 1;
       const words = open.querySelector(".slot-words");
-      words.textContent = entry?.words || (index === current ? "Writing…" : "");
+      words.textContent = entry?.words || (index === current ? "Writing…" : entry ? "No words yet" : "");
       if (entry?.lang) words.lang = entry.lang;
       open.querySelector(".slot-mark").textContent = entry?.place ?? "";
       open.setAttribute("aria-label", label(index, entry));

@@ -22,7 +22,7 @@ export class Tab {
     this.handle.setAttribute("role", "presentation");
     this.button = this.#button(id);
     this.handle.append(this.button);
-    if (closable) this.handle.append(this.#cross());
+    if (closable) this.#makeClosable();
     this.reader = new Reader(this.element, { document: name, label, on });
   }
 
@@ -35,19 +35,25 @@ export class Tab {
     button.setAttribute("aria-controls", id);
     button.title = this.label;
     button.append(Object.assign(make("bdi"), { textContent: this.label }));
-    button.addEventListener("click", () => this.on.show());
+    button.addEventListener("click", (event) => {
+      if (event.target.closest("[data-action=close-article]")) this.on.close();
+      else this.on.show();
+    });
     return button;
   }
 
-  #cross() {
-    const cross = make("button", "tab-close");
-    cross.type = "button";
+  /** A tab list may hold tabs alone, so the cross is for the mouse and Delete for the keyboard. */
+  #makeClosable() {
+    const cross = make("span", "tab-close");
     cross.dataset.action = "close-article";
     cross.textContent = "×";
-    cross.tabIndex = -1;
-    cross.setAttribute("aria-label", `Close ${this.label}`);
-    cross.addEventListener("click", () => this.on.close());
-    return cross;
+    cross.title = `Close ${this.label}`;
+    cross.setAttribute("aria-hidden", "true");
+    this.button.append(cross);
+    this.button.setAttribute("aria-keyshortcuts", "Delete");
+    this.button.addEventListener("keydown", (event) => {
+      if (event.key === "Delete" || event.key === "Backspace") this.on.close();
+    });
   }
 
   select(chosen) {
