@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from tasks.crowd import marketplace
 from tasks.models import Grant, GrantState, Qualification, Submission, Worker
@@ -45,9 +46,11 @@ def external_id(stage: Stage) -> str:
     """Return the marketplace's id of the stage's qualification, made on first use."""
     qualification, _ = Qualification.objects.get_or_create(stage=stage)
     if not qualification.external_id:
+        table = parameters_of(stage.collection).stages()[stage.name]
         found = marketplace.create_qualification(
-            name=f"{stage.collection.title}: {stage} ({stage.collection.slug})",
-            description=f"Granted by {stage.collection.requester_name} after reading your work.",
+            name=f"Passed “{table.title}” ({stage.collection.slug})",
+            description=f"{stage.collection.requester_name} grants it after reading what you hand "
+            "in to that HIT. There is no need to ask for it.",
         )
         Qualification.objects.filter(pk=qualification.pk).update(external_id=found)
         return found

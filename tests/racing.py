@@ -1,0 +1,48 @@
+"""What the racing processes of `test_races` do."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from django.db import connection
+from django.utils import timezone
+
+
+def claim_slots(sessions: list[int], stage_id: int, start: float) -> int:
+    """Return how many of these sessions won a slot of the stage."""
+    from collector.models import Stage
+    from tasks import leases
+    from tasks.models import Session
+
+    def one(key: int) -> bool:
+        stage = Stage.objects.select_related("collection").get(pk=stage_id)
+        session = Session.objects.get(pk=key)
+        return leases.claim(session, stage, timezone.now()) is not None
+
+    return _race([lambda key=key: one(key) for key in sessions], start)
+
+
+def reserve_money(collection_id: int, cents: int, tries: int, start: float) -> int:
+    """Return how many of `tries` reservations of `cents` succeeded."""
+    from tasks import budget
+
+    return _race([lambda: budget.reserve(collection_id, cents)] * tries, start)
+
+
+def _race(attempts: list[Callable[[], bool]], start: float) -> int:
+    won: list[bool] = []
+
+    def run(attempt: Callable[[], bool]) -> None:
+        time.sleep(max(0.0, start - time.time()))
+        try:
+            won.append(attempt())
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=[attempt]) for attempt in attempts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == len(attempts), "an attempt failed with an error"
+    return sum(won)
