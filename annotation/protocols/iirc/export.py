@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from annotation.protocols.iirc import collected
 from annotation.protocols.iirc.layout import (
     MAIN,
     QUESTION,
@@ -18,9 +19,25 @@ from annotation.protocols.iirc.layout import (
 )
 from annotation.protocols.iirc.markup import readable, to_markup
 from annotation.protocols.iirc.reading import read_articles, read_passages
+from annotation.release.shape import ArticleRecord, SeedRecord
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
+SPLITS = FOLDS
+identified = collected.identified
+
+
+def files(
+    seeds_by_split: Mapping[str, Iterable[SeedRecord]], articles: Iterable[ArticleRecord] | None
+) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield each official file's name with its bytes in pieces, to be consumed in this order.
+
+    seeds_by_split: with the ids of `identified` and the kept questions alone. articles: of every
+    link that leads somewhere; None writes no file of them. Raises ValueError as export() does.
+    """
+    folds = {split: collected.passages(seeds) for split, seeds in seeds_by_split.items()}
+    linked = None if articles is None else collected.articles(articles)
+    return streams(Dataset(folds, linked))
 
 
 def export(dataset: Dataset) -> dict[str, bytes]:

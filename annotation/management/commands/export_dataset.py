@@ -1,0 +1,76 @@
+"""Writes a release of a collection: official files, votes, card, licence, checksums."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import Progress
+
+from annotation.release.folder import ReleaseError
+from annotation.release.issue import Issued, Watcher, issue
+from collector.models import Collection
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+
+
+class Command(BaseCommand):
+    """export_dataset NAME [--out DIR]."""
+
+    help = (
+        "Write a release: the protocol's official files, all votes as Parquet, dataset card, "
+        "licence, attribution, Croissant metadata and checksums. "
+        "Example: manage.py export_dataset pilot --out releases/pilot"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument(
+            "--out",
+            type=Path,
+            metavar="DIR",
+            help="a new folder; by default releases/NAME, or the next free releases/NAME-2, …",
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Write it, or say in one line why not."""
+        collection = collection_named(options["name"])
+        try:
+            issued = self._issue(collection, options["out"])
+        except (ReleaseError, ProtocolError, ValueError) as error:
+            raise CommandError(str(error)) from None
+        release = issued.release
+        if options["json"]:
+            self.stdout.write(
+                json.dumps(
+                    {
+                        "folder": str(issued.folder),
+                        "release": release.number,
+                        "new": issued.is_new,
+                        "counts": release.counts,
+                        "files": release.manifest,
+                    }
+                )
+            )
+            return
+        spread = ", ".join(f"{n} {split}" for split, n in release.counts["questions"].items())
+        if issued.is_new:
+            self.stdout.write(f"Release {release.number} of {collection.slug}: {spread} questions.")
+        else:
+            self.stdout.write(f"Nothing has changed since release {release.number}: {spread}.")
+        self.stdout.write(str(issued.folder))
+
+    def _issue(self, collection: Collection, out: Path | None) -> Issued:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task("Reading", total=collection.seeds.count())
+            watcher = Watcher(
+                say=lambda step: progress.update(task, description=step),
+                advance=lambda: progress.advance(task),
+            )
+            return issue(collection, out, timezone.now(), watcher)

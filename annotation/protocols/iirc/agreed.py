@@ -1,0 +1,133 @@
+"""How far annotators agreed on dev and test, and how well new ones did (IIRC 2.3, 4.2)."""
+
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from annotation.agreement.kappa import fleiss_kappa
+from annotation.metrics.drop import Score, global_scores, score_question
+from annotation.protocols.iirc.conversion import drop_answer
+from annotation.protocols.iirc.validation import Vote, agree, vote
+from annotation.release.shape import QuestionRecord, VoteRecord, chosen_vote
+from annotation.reports.table import Table, share
+
+if TYPE_CHECKING:
+    from annotation.protocols.iirc.parameters import Parameters
+
+TYPES = ("span", "value", "binary", "none", "bad")
+VOTING = "answer"
+SECOND_READING = "human_performance"
+
+
+class Agreement:
+    """Counts the questions of the folds that several annotators answer."""
+
+    def __init__(self, parameters: "Parameters") -> None:
+        self.redundancy = {
+            fold: number
+            for fold, number in parameters.answer.redundancy.model_dump().items()
+            if number > 1
+        }
+        self.min_agreeing = parameters.agreement.min_agreeing
+        self.types: dict[str, list[list[int]]] = {fold: [] for fold in self.redundancy}
+        self.agreeing: Counter[str] = Counter()
+        self.pairs: Counter[str] = Counter()
+        self.equal_pairs: Counter[str] = Counter()
+
+    def add(self, fold: str, question: QuestionRecord) -> None:
+        """Count one question of `fold`, if it has all its votes."""
+        cast = [one for one in question["votes"] if one["stage"] == VOTING]
+        if len(cast) != self.redundancy.get(fold):
+            return
+        votes = [vote(one["type"], one["payload"]) for one in cast]
+        counts = Counter(one.type for one in votes)
+        self.types[fold].append([counts[name] for name in TYPES])
+        equal = sum(_equal(one, other) for one, other in combinations(votes, 2))
+        self.pairs[fold] += len(votes) * (len(votes) - 1) // 2
+        self.equal_pairs[fold] += equal
+        answered = [one for one in votes if one.type != "bad"]
+        self.agreeing[fold] += any(
+            1 + sum(_equal(one, other) for other in answered if other is not one)
+            >= self.min_agreeing
+            for one in answered
+        )
+
+    def table(self) -> Table:
+        """Return the agreement by fold."""
+        rows = []
+        for fold, number in self.redundancy.items():
+            items = self.types[fold]
+            rows.append(
+                [
+                    fold,
+                    number,
+                    len(items),
+                    share(self.agreeing[fold], len(items)),
+                    share(self.equal_pairs[fold], self.pairs[fold]),
+                    fleiss_kappa(items) if items else None,
+                ]
+            )
+        columns = ["fold", "annotators", "questions", "agreed share", "equal pairs share", "kappa"]
+        note = (
+            f"Agreed: at least {self.min_agreeing} annotators gave the same answer. Equal pairs: "
+            "of all pairs of annotators. Kappa: Fleiss', on the type of the answer, bad included."
+        )
+        return Table("agreement", "Agreement", columns, rows, note)
+
+
+class SecondReading:
+    """Scores new annotators' answers against the released ones with the official scorer."""
+
+    def __init__(self, parameters: "Parameters") -> None:
+        self.wanted = parameters.human_performance.sample_questions
+        self.scores: list[Score] = []
+        self.bad = 0
+
+    def add(self, question: QuestionRecord) -> None:
+        """Score the second readings of one question, if it is released."""
+        released = chosen_vote(question)
+        if released is None or released["type"] == "bad":
+            return
+        gold = {"answer": drop_answer(_official(vote(released["type"], released["payload"])))}
+        for one in question["votes"]:
+            if one["stage"] == SECOND_READING:
+                self.bad += one["type"] == "bad"
+                self.scores.append(score_question(gold, _prediction(one)))
+
+    def table(self) -> Table:
+        """Return exact match and F1, or that nothing has been collected yet."""
+        columns = ["measure", "value"]
+        title = "Human performance (Table 3)"
+        if not self.scores:
+            note = f"Not collected yet: publish the stage {SECOND_READING} once test is decided."
+            return Table("human_performance", title, columns, [], note)
+        found = global_scores(self.scores)
+        rows = [
+            ["questions", len(self.scores)],
+            ["exact match %", 100 * found["global_em"]],
+            ["F1 %", 100 * found["global_f1"]],
+        ]
+        note = f"{self.wanted} questions are wanted; {self.bad} were called bad, which scores 0."
+        return Table("human_performance", title, columns, rows, note)
+
+
+def _equal(one: Vote, other: Vote) -> bool:
+    """Return whether two votes are the same; two that call the question bad are."""
+    if "bad" in (one.type, other.type):
+        return one.type == other.type
+    return agree(one, other)
+
+
+def _prediction(given: VoteRecord) -> list[str] | None:
+    """Return the answer as the official scorer is given it, None for a question called bad."""
+    if given["type"] == "bad":
+        return None
+    return list(vote(given["type"], given["payload"]).strings())
+
+
+def _official(cast: Vote) -> dict[str, object]:
+    return {
+        "type": cast.type,
+        "answer_spans": [{"text": span} for span in cast.spans],
+        "answer_value": cast.yes_no if cast.type == "binary" else cast.value,
+    }

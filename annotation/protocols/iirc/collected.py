@@ -1,0 +1,104 @@
+"""Turns records of a release into the tree that the official files are written from."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from annotation.protocols.iirc.layout import (
+    QUESTION,
+    Answer,
+    Article,
+    Link,
+    Passage,
+    Question,
+    Span,
+    passage_id,
+    question_id,
+)
+from annotation.release.shape import (
+    ArticleRecord,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+    chosen_vote,
+)
+
+
+def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+    """Yield the seeds with the ids they are released under, set from their content alone.
+
+    Every question counts, kept or not, so that no verdict changes the id of another question.
+    Published files keep their own ids.
+    """
+    passages: Counter[str] = Counter()
+    for seed in seeds:
+        first = seed["passages"][0]
+        plain = passage_id(first["title"], first["text"])
+        pid = passage_id(first["title"], first["text"], passages[plain])
+        passages[plain] += 1
+        texts: Counter[str] = Counter()
+        questions: list[QuestionRecord] = []
+        for question in seed["questions"]:
+            qid = question_id(pid, question["text"], texts[question["text"]])
+            texts[question["text"]] += 1
+            own = question["payload"].get("imported", {}).get("qid")
+            questions.append({**question, "id": own or qid})
+        own = seed["payload"].get("imported", {}).get("pid")
+        yield {**seed, "id": own or pid, "questions": questions}
+
+
+def passages(seeds: Iterable[SeedRecord]) -> Iterator[Passage]:
+    """Yield the passage of each seed with its questions; expects ids from `identified`."""
+    for seed in seeds:
+        passage = seed["passages"][0]
+        yield Passage(
+            pid=seed["id"],
+            title=passage["title"],
+            text=passage["text"],
+            links=tuple(
+                Link(target, start, end)
+                for start, end, target in sorted(passage["links"], key=lambda link: link[:2])
+            ),
+            questions=tuple(_question(question) for question in seed["questions"]),
+            imported=seed["payload"].get("imported"),
+        )
+
+
+def articles(records: Iterable[ArticleRecord]) -> Iterator[Article]:
+    """Yield the linked articles."""
+    for record in records:
+        links = tuple(Link(target, start, end) for start, end, target in record["links"])
+        yield Article(record["title"], record["text"], links, record["imported"])
+
+
+def _question(question: QuestionRecord) -> Question:
+    """Return a kept question; raises ValueError naming it when no answer was chosen."""
+    vote = chosen_vote(question)
+    if vote is None:
+        raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
+    return Question(
+        qid=question["id"],
+        text=question["text"],
+        question_links=tuple(question["payload"].get("links", ())),
+        # The question itself proves nothing; readers of the files know no such document.
+        evidence=tuple(span for span in _spans(vote, "context") if span.passage != QUESTION),
+        answer=_answer(vote),
+        imported=question["payload"].get("imported"),
+    )
+
+
+def _answer(vote: VoteRecord) -> Answer:
+    payload = vote["payload"]
+    binary = vote["type"] == "binary"
+    return Answer(
+        type=vote["type"],
+        spans=_spans(vote, "spans"),
+        value=(payload.get("yes_no") if binary else payload.get("value")) or "",
+        unit=payload.get("unit") or "",
+    )
+
+
+def _spans(vote: VoteRecord, name: str) -> tuple[Span, ...]:
+    return tuple(
+        Span(span["document"], span["text"], span["start"], span["end"])
+        for span in vote["payload"].get(name) or ()
+    )

@@ -1,0 +1,1 @@
+"""From kept questions to a frozen, checksummed dataset folder; nothing here knows a protocol."""

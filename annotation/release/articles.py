@@ -1,0 +1,68 @@
+"""The articles behind the links of a release: the text an answerer read, with its links."""
+
+from collections.abc import Iterable, Iterator
+
+from annotation.models import OfficialArticle
+from annotation.release.shape import ArticleRecord, SeedRecord
+from collector.models import Article, Collection, Corpus
+from collector.models.corpus import CorpusKind
+from tasks.articles import article_text
+from tasks.passages import find_article
+
+
+def linked_titles(seeds: Iterable[SeedRecord]) -> list[str]:
+    """Return the titles that the seeds' passages link to, each once, sorted."""
+    return sorted(
+        {
+            target
+            for seed in seeds
+            for passage in seed["passages"]
+            for _, _, target in passage["links"]
+        }
+    )
+
+
+def articles_of(collection: Collection, titles: Iterable[str]) -> Iterator[ArticleRecord]:
+    """Yield what the links to `titles` show, in their order; a title without article is left out.
+
+    A title that leads to an article through a redirect is an entry of its own, so that every
+    link finds its text. Of published files all articles are yielded, as they were read.
+    """
+    if collection.corpus.kind == CorpusKind.IMPORTED:
+        return _official(collection)
+    return _linked(collection.corpus, titles)
+
+
+def article_record(title: str, article: Article) -> ArticleRecord:
+    """Return an article's plain text and links, under the `title` of a link that leads to it.
+
+    Of two links that overlap the later one is left out.
+    """
+    whole = article_text(article)
+    links: list[tuple[int, int, str]] = []
+    paragraphs = article.paragraphs.order_by("position").values_list("links", flat=True)
+    for offset, of_paragraph in zip(whole.starts, paragraphs, strict=True):
+        for start, end, target in of_paragraph:
+            if not links or offset + start >= links[-1][1]:
+                links.append((offset + start, offset + end, target))
+    return {
+        "title": title,
+        "text": whole.text,
+        "links": links,
+        "imported": None,
+        "article": article.title,
+        "revision_id": article.revision_id,
+        "permalink": article.revision_url(),
+    }
+
+
+def _linked(corpus: Corpus, titles: Iterable[str]) -> Iterator[ArticleRecord]:
+    for title in titles:
+        article = find_article(corpus, title)
+        if article is not None:
+            yield article_record(title, article)
+
+
+def _official(collection: Collection) -> Iterator[ArticleRecord]:
+    for row in OfficialArticle.objects.filter(collection=collection).iterator():
+        yield {"title": row.title, "text": "", "links": [], "imported": row.content}

@@ -1,0 +1,67 @@
+"""Who wrote the text that a release holds: its licence, and every article with its revision."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from io import StringIO
+
+from annotation.release.shape import SeedRecord
+from collector.models import Collection, Corpus
+from tasks.passages import find_article
+
+FILE = "ATTRIBUTION.csv"
+LICENCE_FILE = "LICENSE"
+COLUMNS = ("title", "revision_id", "permalink", "used_as")
+Row = tuple[str, int | str, str, str]
+
+
+def licence_text(collection: Collection) -> str:
+    """Return what may be done with the release, and where the licence's own words are."""
+    corpus = collection.corpus
+    name = corpus.licence_name or "a licence that the corpus does not name"
+    address = f" ({corpus.licence_url})" if corpus.licence_url else ""
+    source = corpus.site_name or corpus.name
+    site = f", {corpus.base_url}" if corpus.base_url else ""
+    return (
+        f"The passages and articles in this folder are text of {source}{site}.\n"
+        f"They are under {name}{address}.\n"
+        f"Their authors are named at the addresses in {FILE}, which also names the revision that\n"
+        "was read. Text was taken out of its markup; nothing else was changed.\n\n"
+        f"The questions, answers, evidence and votes of {collection.title!r} are under the same\n"
+        f"licence: {name}{address}.\n"
+    )
+
+
+def attribution_lines(corpus: Corpus, seeds: Iterable[SeedRecord]) -> Iterator[bytes]:
+    """Yield the lines of a CSV of every article used, sorted by title.
+
+    Used are the articles of all passages that were asked about, and those that they link to.
+    """
+    for row in (COLUMNS, *_rows(corpus, seeds)):
+        line = StringIO()
+        csv.writer(line, lineterminator="\n").writerow(row)
+        yield line.getvalue().encode()
+
+
+def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
+    used: dict[str, Row] = {}
+    linked: set[str] = set()
+    for seed in seeds:
+        for passage in seed["passages"] if seed["questions"] else ():
+            title = passage["title"]
+            used[title] = (
+                title,
+                passage.get("revision_id") or "",
+                passage.get("permalink", ""),
+                "passage",
+            )
+            linked.update(target for _, _, target in passage["links"])
+    for target in sorted(linked):
+        article = find_article(corpus, target)
+        if article is not None and article.title not in used:
+            used[article.title] = (
+                article.title,
+                article.revision_id or "",
+                article.revision_url(),
+                "linked article",
+            )
+    return [used[title] for title in sorted(used)]

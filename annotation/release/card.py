@@ -1,0 +1,124 @@
+"""The dataset card: what the files are, how they came to be, what was paid, what to beware of."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from annotation.release import assignments, attribution, croissant, votes
+from annotation.release.folder import SUMS
+from annotation.reports.outcomes import Outcomes
+from annotation.reports.table import Table, markdown
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.parameters import StageTable
+
+FILE = "README.md"
+MANIFEST = "manifest.json"
+
+
+def card(
+    collection: Collection,
+    counts: Mapping[str, int],
+    official: Sequence[str],
+    tables: Sequence[Table],
+    outcomes: Outcomes,
+) -> str:
+    """Return the card in Markdown; synthetic work is named before anything else.
+
+    counts: kept questions by split. official: names of the protocol's files. tables: the report's.
+    """
+    parts = [
+        f"# {collection.title}\n",
+        origin(collection, outcomes),
+        description(collection, counts) + "\n",
+        _files(official),
+        "## How it was collected\n\n" + _method(collection),
+        "## What is in it\n\n" + "\n".join(markdown(table) for table in tables),
+        "## Limitations\n\n" + _limitations(collection, outcomes),
+        "## Licence\n\n" + attribution.licence_text(collection),
+        "## How to cite\n\n" + croissant.citation(collection) + "\n",
+        "## Parameters\n\n" + _parameters(collection),
+    ]
+    return "\n".join(parts)
+
+
+def description(collection: Collection, counts: Mapping[str, int]) -> str:
+    """Return what the dataset is, in two sentences."""
+    corpus = collection.corpus
+    spread = ", ".join(f"{number:,} {split}" for split, number in counts.items())
+    return (
+        f"{parameters_of(collection).protocol.title}. {sum(counts.values()):,} questions "
+        f"({spread}) about {corpus.name}, in the language {corpus.language!r}."
+    )
+
+
+def origin(collection: Collection, outcomes: Outcomes) -> str:
+    """Return who made the questions and answers: people, simulated workers, or published files."""
+    if collection.official_files.exists():  # type: ignore[attr-defined]
+        files = "\n".join(
+            f"* `{file.name}`, SHA-256 `{file.sha256}`"
+            for file in collection.official_files.all()  # type: ignore[attr-defined]
+        )
+        return (
+            f"**Nothing here was collected by us: it was read from published files.**\n\n{files}\n"
+        )
+    made = outcomes.questions + outcomes.votes
+    simulated = outcomes.synthetic_questions + outcomes.synthetic_votes
+    if not simulated:
+        return "All questions and answers were written by people.\n"
+    return (
+        f"> **Simulated work.** {outcomes.synthetic_questions:,} of {outcomes.questions:,} "
+        f"questions and {outcomes.synthetic_votes:,} of {outcomes.votes:,} answers "
+        f"({100 * simulated / made:.0f} % of both) were made by simulated workers, not by people. "
+        "They show that the collection works; they are of no use for research.\n"
+    )
+
+
+def _files(official: Sequence[str]) -> str:
+    described = {
+        **dict.fromkeys(official, "in the official layout of the protocol"),
+        votes.FILE: "every vote on every question, those left out of the dataset included",
+        assignments.FILE: "who took which bundle of work, in which order (pseudonyms)",
+        attribution.FILE: "every article used, with the revision that was read",
+        attribution.LICENCE_FILE: "what you may do with all this",
+        croissant.FILE: "this description for machines (Croissant 1.0)",
+        MANIFEST: "parameters, counts, and the checksum of every file",
+        SUMS: "checksums; check them with `sha256sum -c SHA256SUMS`",
+    }
+    lines = "".join(f"* `{name}`: {words}\n" for name, words in described.items())
+    return f"## Files\n\n{lines}\nOffsets are half-open, in Unicode code points.\n"
+
+
+def _method(collection: Collection) -> str:
+    source = f" ({collection.corpus.source})" if collection.corpus.source else ""
+    ethics = f" Ethics protocol {collection.ethics_number}." if collection.ethics_number else ""
+    rows = "".join(
+        f"| {name} | {table.items_per_hit} | {_workers(table)} |\n"
+        for name, table in parameters_of(collection).stages().items()
+    )
+    return (
+        f"Protocol `{collection.protocol}`, version {collection.protocol_version}, over "
+        f"{collection.corpus.name}{source}. Random seed {collection.seed}.{ethics}\n\n"
+        f"| stage | items in a HIT | workers per item |\n| --- | ---: | --- |\n{rows}"
+    )
+
+
+def _workers(table: StageTable) -> str:
+    return ", ".join(f"{fold} {number}" for fold, number in table.redundancy.model_dump().items())
+
+
+def _limitations(collection: Collection, outcomes: Outcomes) -> str:
+    waiting = outcomes.number("waiting")
+    lines = [
+        "* Questions that were left out are in the votes file alone, with the reason.",
+        "* Active time is counted while the page is in front and someone works; it is a lower "
+        "bound of what people spent.",
+    ]
+    if waiting:
+        lines.append(f"* {waiting:,} questions were still waiting for answers at this release.")
+    if not collection.corpus.licence_name:
+        lines.append("* The corpus names no licence: ask its owner before you pass this on.")
+    return "\n".join(lines) + "\n"
+
+
+def _parameters(collection: Collection) -> str:
+    return "```json\n" + json.dumps(collection.parameters, indent=2, sort_keys=True) + "\n```\n"

@@ -1,0 +1,95 @@
+"""Writes a release into a folder that appears whole or not at all, and never changes afterwards."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SUMS = "SHA256SUMS"
+READ_BYTES = 1 << 20
+
+
+class ReleaseError(Exception):
+    """The release cannot be written as asked; the message is one line that says what to do."""
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """Yield a new empty folder on the target's file system, removed again at the end."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise ReleaseError(
+            f"{target.parent}: nothing can be written there ({error.strerror}); choose another "
+            "folder with --out."
+        ) from None
+    try:
+        yield folder
+    except OSError as error:
+        raise ReleaseError(
+            f"{target}: the release could not be written ({error.strerror}); nothing was changed. "
+            "Make room or choose another folder with --out."
+        ) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def put(folder: Path, name: str, chunks: Iterable[bytes]) -> None:
+    """Write one file of the release."""
+    with (folder / name).open("wb") as file:
+        for chunk in chunks:
+            file.write(chunk)
+
+
+def digests(folder: Path) -> dict[str, dict[str, str | int]]:
+    """Return {"sha256", "bytes"} of every file but the sums, by name."""
+    return {
+        path.name: {"sha256": sha256_of(path), "bytes": path.stat().st_size}
+        for path in sorted(folder.iterdir())
+        if path.name != SUMS
+    }
+
+
+def write_sums(folder: Path) -> None:
+    """Write the checksums of all other files, as `sha256sum -c SHA256SUMS` reads them."""
+    lines = [f"{entry['sha256']}  {name}\n" for name, entry in digests(folder).items()]
+    put(folder, SUMS, [line.encode() for line in lines])
+
+
+def is_same(folder: Path, other: Path) -> bool:
+    """Return whether both folders hold the same files, byte for byte."""
+    return _all_digests(folder) == _all_digests(other)
+
+
+def is_free(target: Path) -> bool:
+    """Return whether there is nothing at `target`, or an empty folder."""
+    return not target.exists() or (target.is_dir() and not any(target.iterdir()))
+
+
+def publish(folder: Path, target: Path) -> None:
+    """Move the finished folder to its place at once; raises ReleaseError if it is taken."""
+    folder.chmod(0o755)
+    try:
+        # An empty folder in the way is replaced; one with files in it makes the call fail.
+        os.replace(folder, target)
+    except OSError:
+        raise ReleaseError(f"{target}: it holds something else; name another --out.") from None
+
+
+def sha256_of(path: Path) -> str:
+    """Return the file's SHA-256 in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(READ_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _all_digests(folder: Path) -> dict[str, str]:
+    return {
+        path.name: sha256_of(path) if path.is_file() else "" for path in sorted(folder.iterdir())
+    }

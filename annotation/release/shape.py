@@ -1,0 +1,93 @@
+"""What a protocol is handed of the rows, and hands back when it reads official files.
+
+Plain values, in the order of the seeds, then of the questions as written, then of the votes as
+submitted. People are pseudonyms; there are no row ids and no clock times. Offsets are half-open,
+in code points.
+"""
+
+from typing import Any, NotRequired, TypedDict
+
+
+class PassageRecord(TypedDict):
+    """One paragraph of a seed. `links`: [start, end, target title] into `text`."""
+
+    title: str
+    section: str
+    text: str
+    links: list[tuple[int, int, str]]
+    revision_id: NotRequired[int]
+    permalink: NotRequired[str]
+
+
+class VoteRecord(TypedDict):
+    """One answer. `hit_seconds`: active time of the whole HIT, which held `hit_items` items."""
+
+    stage: str
+    worker: str | None
+    type: str
+    payload: dict[str, Any]
+    hit_seconds: int | None
+    hit_items: int | None
+    synthetic: bool
+    chosen: bool
+    agrees: bool
+
+
+class VerdictRecord(TypedDict):
+    """What is believed: outcome kept, dropped or waiting, with the protocol's reason."""
+
+    outcome: str
+    reason: str
+    sentence: str
+    overridden: bool
+
+
+class QuestionRecord(TypedDict):
+    """One question with every vote. `id` is the released id, `split` set only once placed."""
+
+    id: str
+    key: str
+    text: str
+    payload: dict[str, Any]
+    stage: str
+    worker: str | None
+    synthetic: bool
+    verdict: VerdictRecord | None
+    split: str | None
+    votes: list[VoteRecord]
+
+
+class SeedRecord(TypedDict):
+    """What a worker started from, with the questions asked about it."""
+
+    id: str
+    key: str
+    fold: str
+    payload: dict[str, Any]
+    passages: list[PassageRecord]
+    questions: list[QuestionRecord]
+
+
+class ArticleRecord(TypedDict):
+    """The text behind a link. `title`: as the link names it; `links`: into `text`.
+
+    `imported`: the official file's own form of the text, to be written back as it is.
+    """
+
+    title: str
+    text: str
+    links: list[tuple[int, int, str]]
+    imported: str | None
+    article: NotRequired[str]
+    revision_id: NotRequired[int]
+    permalink: NotRequired[str]
+
+
+def is_kept(question: QuestionRecord) -> bool:
+    """Return whether the question is in the dataset."""
+    return question["verdict"] is not None and question["verdict"]["outcome"] == "kept"
+
+
+def chosen_vote(question: QuestionRecord) -> VoteRecord | None:
+    """Return the vote that is released, None of a question that is not kept."""
+    return next((vote for vote in question["votes"] if vote["chosen"]), None)

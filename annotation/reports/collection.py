@@ -1,0 +1,44 @@
+"""All tables of one collection: the protocol's own, the outcomes, the pay."""
+
+from collections.abc import Iterable
+
+from annotation.release.records import records
+from annotation.release.shape import SeedRecord
+from annotation.reports.outcomes import Outcomes
+from annotation.reports.pay import pay_table
+from annotation.reports.table import Table
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.parameters import FOLDS
+from collector.protocol import find
+
+PART = "report"
+
+
+def tables_of(collection: Collection) -> list[Table]:
+    """Return the collection's report; raises ProtocolError.
+
+    Reads every question once, in memory that does not grow.
+    """
+    part = find(collection.protocol).part("export")
+    tables, _ = tables_from(collection, part.identified(records(collection)))
+    return tables
+
+
+def tables_from(
+    collection: Collection, seeds: Iterable[SeedRecord]
+) -> tuple[list[Table], Outcomes]:
+    """Return the report of records read before, and the counts of their questions and votes.
+
+    The protocol's part `report.py` offers `tables(seeds, parameters)`, which goes through the
+    seeds once; a protocol without that part gets the other tables alone.
+    """
+    outcomes = Outcomes()
+    protocol = find(collection.protocol)
+    watched = outcomes.watch(seeds)
+    tables: list[Table] = []
+    if protocol.has(PART):
+        tables += protocol.part(PART).tables(watched, parameters_of(collection))
+    for _ in watched:
+        pass
+    return [*tables, outcomes.table(FOLDS), pay_table(collection)], outcomes

@@ -1,0 +1,120 @@
+"""What each stage paid, and what that makes by the hour."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from django.db.models import Avg, Sum
+
+from annotation.reports.table import Table
+from collector.creation import parameters_of
+from collector.models import Collection, Stage
+from tasks.models import Payment, PaymentKind, PaymentState, Submission
+from tasks.pages.state import price
+
+COLUMNS = (
+    "stage",
+    "assignments",
+    "simulated",
+    "reward",
+    "median minutes",
+    "hourly rate",
+    "approved",
+    "pending",
+)
+
+
+@dataclass(frozen=True)
+class StagePay:
+    """One stage's pay. Times are of people, and of simulated workers only where no person worked.
+
+    `hourly_cents`: the mean reward over the median time; None while nobody has handed in.
+    """
+
+    stage: str
+    assignments: int
+    simulated: int
+    reward_cents: int
+    median_seconds: float | None
+    hourly_cents: float | None
+    approved_cents: int
+    pending_cents: int
+    fee_cents: int
+
+
+def pay_of(collection: Collection) -> list[StagePay]:
+    """Return the pay of every stage, in their order; raises ProtocolError."""
+    tables = parameters_of(collection).stages()
+    return [_stage(stage, tables[stage.name].reward_cents) for stage in collection.stages.all()]
+
+
+def pay_table(collection: Collection) -> Table:
+    """Return the pay per stage, with a warning for every stage under the requester's floor."""
+    parameters = parameters_of(collection)
+    found = pay_of(collection)
+    rows = [
+        [
+            row.stage,
+            row.assignments,
+            row.simulated,
+            price(row.reward_cents, parameters),
+            None if row.median_seconds is None else row.median_seconds / 60,
+            None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
+            price(row.approved_cents, parameters),
+            price(row.pending_cents, parameters),
+        ]
+        for row in found
+    ]
+    totals = [
+        price(sum(row.approved_cents for row in found), parameters),
+        price(sum(row.pending_cents for row in found), parameters),
+    ]
+    counts = [sum(row.assignments for row in found), sum(row.simulated for row in found)]
+    rows.append(["total", *counts, None, None, None, *totals])
+    return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(_notes(found, collection)))
+
+
+def _stage(stage: Stage, reward_cents: int) -> StagePay:
+    handed_in = Submission.objects.filter(lease__unit__stage=stage)
+    simulated = handed_in.filter(synthetic=True).count()
+    people = handed_in.filter(synthetic=False)
+    timed = people if people.exists() else handed_in
+    seconds = list(timed.filter(active_seconds__gt=0).values_list("active_seconds", flat=True))
+    ledger = Payment.objects.filter(stage=stage)
+    rewards = ledger.filter(kind=PaymentKind.REWARD)
+    mean = rewards.aggregate(mean=Avg("amount_cents"))["mean"]
+    middle = median(seconds) if seconds else None
+    earned = reward_cents if mean is None else mean
+    return StagePay(
+        stage=stage.name,
+        assignments=handed_in.count(),
+        simulated=simulated,
+        reward_cents=round(earned),
+        median_seconds=middle,
+        hourly_cents=earned * 3600 / middle if middle else None,
+        approved_cents=_total(ledger.filter(state=PaymentState.CONFIRMED), "amount_cents"),
+        pending_cents=_total(ledger.filter(state=PaymentState.DUE), "amount_cents"),
+        fee_cents=_total(ledger, "fee_cents"),
+    )
+
+
+def _total(ledger: "Iterable[Payment] | object", field: str) -> int:
+    return ledger.aggregate(total=Sum(field))["total"] or 0  # type: ignore[attr-defined]
+
+
+def _notes(found: list[StagePay], collection: Collection) -> list[str]:
+    parameters = parameters_of(collection)
+    floor = parameters.pay.floor_cents_per_hour
+    low = [row.stage for row in found if row.hourly_cents is not None and row.hourly_cents < floor]
+    notes = ["Hourly rate: the mean reward over the median active time."]
+    if low:
+        notes.append(
+            f"Under the floor of {price(floor, parameters)} an hour: {', '.join(low)}. "
+            "Raise the reward of later HITs and pay a bonus for the earlier ones."
+        )
+    if any(row.simulated for row in found):
+        notes.append("Times of simulated workers say nothing about people.")
+    fees = sum(row.fee_cents for row in found)
+    if fees:
+        notes.append(f"Fees come on top: {price(fees, parameters)}.")
+    return notes
