@@ -58,9 +58,7 @@ def origin(collection: Collection, outcomes: Outcomes) -> str:
             f"* `{file.name}`, SHA-256 `{file.sha256}`"
             for file in collection.official_files.all()  # type: ignore[attr-defined]
         )
-        return (
-            f"**Nothing here was collected by us: it was read from published files.**\n\n{files}\n"
-        )
+        return f"**Nothing here was collected: it was read from published files.**\n\n{files}\n"
     made = outcomes.questions + outcomes.votes
     simulated = outcomes.synthetic_questions + outcomes.synthetic_votes
     if not simulated:

@@ -5,6 +5,8 @@ submitted. People are pseudonyms; there are no row ids and no clock times. Offse
 in code points.
 """
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 
@@ -81,6 +83,18 @@ class ArticleRecord(TypedDict):
     article: NotRequired[str]
     revision_id: NotRequired[int]
     permalink: NotRequired[str]
+
+
+@dataclass(frozen=True)
+class Published:
+    """What official files hold: the split of each file (blank: no questions), seeds, articles.
+
+    articles: None where no file of them was given.
+    """
+
+    splits: Mapping[str, str]
+    seeds: Iterable[SeedRecord]
+    articles: Iterable[ArticleRecord] | None
 
 
 def is_kept(question: QuestionRecord) -> bool:

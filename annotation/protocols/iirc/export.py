@@ -18,8 +18,9 @@ from annotation.protocols.iirc.layout import (
     Span,
 )
 from annotation.protocols.iirc.markup import readable, to_markup
+from annotation.protocols.iirc.published import article_records, seed_records
 from annotation.protocols.iirc.reading import read_articles, read_passages
-from annotation.release.shape import ArticleRecord, SeedRecord
+from annotation.release.shape import ArticleRecord, Published, SeedRecord
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
@@ -38,6 +39,13 @@ def files(
     folds = {split: collected.passages(seeds) for split, seeds in seeds_by_split.items()}
     linked = None if articles is None else collected.articles(articles)
     return streams(Dataset(folds, linked))
+
+
+def published(files: Mapping[str, bytes]) -> Published:
+    """Return official files as records; raises LayoutError naming the file and the place."""
+    dataset = import_(files)
+    splits = {name: "" if PurePath(name).name == ARTICLES_FILE else fold_of(name) for name in files}
+    return Published(splits, seed_records(dataset), article_records(dataset))
 
 
 def export(dataset: Dataset) -> dict[str, bytes]:

@@ -1,0 +1,64 @@
+"""Reads a published dataset's official files in, as a collection of its own."""
+
+import json
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from rich.console import Console
+
+from annotation.models import Placement
+from annotation.release.intake import IntakeError, Source, take_in
+from collector.creation import CreationError
+from collector.protocol import ProtocolError
+
+
+class Command(BaseCommand):
+    """import_dataset NAME --protocol PROTOCOL FILES…."""
+
+    help = (
+        "Read official files in, as a finished collection: to replay it, compare with it or "
+        "export it again. Example: manage.py import_dataset published --protocol PROTOCOL "
+        "train.json dev.json context_articles.json"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name", help="of the new collection: letters, digits, hyphens")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILES")
+        parser.add_argument("--protocol", required=True)
+        parser.add_argument("--language", default="en", help="of the text (default: en)")
+        parser.add_argument("--licence", default="", help="of the text, such as 'CC BY-SA 4.0'")
+        parser.add_argument("--licence-url", default="", help="where that licence is written")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Read them all, or say in one line what is wrong."""
+        files = {str(path): _content(path) for path in options["files"]}
+        source = Source(options["language"], options["licence"], options["licence_url"])
+        name = options["name"]
+        try:
+            with Console(stderr=True).status("Reading the files"):
+                collection = take_in(name, options["protocol"], files, source, timezone.now())
+        except (ProtocolError, CreationError, IntakeError, ValueError) as error:
+            raise CommandError(str(error)) from None
+        placements = Placement.objects.filter(question__stage__collection=collection)
+        counts = dict(Counter(placements.order_by("pk").values_list("split", flat=True)))
+        if options["json"]:
+            self.stdout.write(json.dumps({"collection": name, "questions": counts}))
+            return
+        spread = ", ".join(f"{number} {split}" for split, number in counts.items()) or "0"
+        self.stdout.write(
+            f"Read {spread} questions into the collection {name!r}. "
+            f"Next: manage.py report {name}, or manage.py export_dataset {name}"
+        )
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: it cannot be read ({error.strerror}); give a file.") from None

@@ -1,0 +1,47 @@
+"""Puts every kept question into its split."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation.placing import make_splits
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+
+
+class Command(BaseCommand):
+    """make_splits NAME."""
+
+    help = (
+        "Put every kept question into its split, by the protocol's rule and the collection's "
+        "seed. Example: manage.py make_splits pilot"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Place them, or say in one line why not."""
+        collection = collection_named(options["name"])
+        try:
+            counts = make_splits(collection, timezone.now())
+        except (ProtocolError, ValueError) as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(counts))
+            return
+        if not counts:
+            self.stdout.write(
+                f"No question is kept yet. First: manage.py validate_answers {collection.slug}"
+            )
+            return
+        spread = ", ".join(f"{number} {split}" for split, number in sorted(counts.items()))
+        self.stdout.write(
+            f"Placed {sum(counts.values())} questions: {spread}. "
+            f"Next: manage.py export_dataset {collection.slug}"
+        )

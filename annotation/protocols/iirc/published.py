@@ -1,0 +1,114 @@
+"""Official files as records, so that they can be stored, compared, and written again equal."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.protocols.iirc.layout import Article, Dataset, Passage, Question, Span
+from annotation.release.shape import ArticleRecord, QuestionRecord, SeedRecord
+
+REASON = "published"
+
+
+def seed_records(dataset: Dataset) -> Iterator[SeedRecord]:
+    """Yield every passage of an imported dataset with its questions, each kept in its fold.
+
+    The file's own objects come along as payload["imported"]; the ids are those of the file.
+    """
+    for fold, passages in dataset.folds.items():
+        for number, passage in enumerate(passages):
+            yield _seed(passage, fold, f"{fold}/{number}")
+
+
+def article_records(dataset: Dataset) -> Iterator[ArticleRecord] | None:
+    """Return the linked articles as the file has them, None when there was no file of them."""
+    return None if dataset.articles is None else map(_article, dataset.articles)
+
+
+def _article(article: Article) -> ArticleRecord:
+    return {
+        "title": article.title,
+        "text": article.text,
+        "links": [(link.start, link.end, link.target) for link in article.links],
+        "imported": article.imported,
+    }
+
+
+def _seed(passage: Passage, fold: str, key: str) -> SeedRecord:
+    # A few official offsets are negative or run over: they stay in the file's own object alone.
+    links = [
+        (link.start, link.end, link.target)
+        for link in passage.links
+        if 0 <= link.start < link.end <= len(passage.text)
+    ]
+    return {
+        "id": passage.pid,
+        "key": key,
+        "fold": fold,
+        "payload": {"imported": dict(passage.imported or {})},
+        "passages": [
+            {
+                "title": passage.title,
+                "section": "",
+                "text": passage.text,
+                "links": sorted(links, key=lambda link: link[:2]),
+            }
+        ],
+        "questions": [
+            _question(question, fold, f"{key}/{number}")
+            for number, question in enumerate(passage.questions)
+        ],
+    }
+
+
+def _question(question: Question, fold: str, key: str) -> QuestionRecord:
+    answer = question.answer
+    payload: dict[str, Any] = {
+        "spans": [_span(span) for span in answer.spans],
+        "value": "" if answer.type == "binary" else answer.value,
+        "unit": answer.unit,
+        "yes_no": answer.value if answer.type == "binary" else None,
+        "reason": "",
+        "context": [_span(span) for span in question.evidence],
+    }
+    return {
+        "id": question.qid or "",
+        "key": key,
+        "text": question.text,
+        "payload": {
+            "context": [],
+            "links": list(question.question_links),
+            "imported": dict(question.imported or {}),
+        },
+        "stage": "",
+        "worker": None,
+        "synthetic": False,
+        "verdict": {
+            "outcome": "kept",
+            "reason": REASON,
+            "sentence": "It is in the published files.",
+            "overridden": False,
+        },
+        "split": fold,
+        "votes": [
+            {
+                "stage": "",
+                "worker": None,
+                "type": answer.type,
+                "payload": payload,
+                "hit_seconds": None,
+                "hit_items": None,
+                "synthetic": False,
+                "chosen": True,
+                "agrees": True,
+            }
+        ],
+    }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {
+        "document": span.passage,
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+    }
