@@ -1,5 +1,6 @@
 """Croissant 1.0 metadata: the files with their checksums, and the votes as a record set."""
 
+import hashlib
 import json
 from typing import Any
 
@@ -68,6 +69,7 @@ def metadata(collection: Collection, description: str, digests: dict[str, dict[s
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": collection.slug,
+        "version": _version(digests),
         "description": description,
         "inLanguage": corpus.language,
         "creator": {"@type": "sc:Organization", "name": collection.requester_name},
@@ -90,6 +92,12 @@ def citation(collection: Collection) -> str:
         f"{collection.corpus.name}, collected with the protocol {collection.protocol}, "
         f"version {collection.protocol_version}."
     )
+
+
+def _version(digests: dict[str, dict[str, Any]]) -> str:
+    """Return a version that follows from the files alone: equal files, equal version."""
+    sums = "".join(f"{name} {entry['sha256']}\n" for name, entry in digests.items())
+    return f"1.0.0+{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
 
 
 def _format(name: str) -> str | None:

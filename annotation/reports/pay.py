@@ -10,7 +10,7 @@ from annotation.reports.table import Table
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from tasks.models import Payment, PaymentKind, PaymentState, Submission
-from tasks.pages.state import price
+from tasks.pages.words import price
 
 COLUMNS = (
     "stage",

@@ -1,0 +1,65 @@
+"""The paper's tables say what the rows hold, and what they do not hold yet."""
+
+import pytest
+
+from annotation.protocols.iirc.report import tables
+from annotation.protocols.iirc.tests.island import TEXTS, island
+from annotation.release.records import records
+from annotation.reports.table import Cell
+from annotation.tests.making import make_answer, span
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.models import Question
+
+pytestmark = pytest.mark.django_db
+
+
+def report(collection: Collection) -> dict[str, dict[Cell, list[Cell]]]:
+    """Return the rows of each table by their first cell."""
+    made = tables(records(collection), parameters_of(collection))
+    return {table.name: {row[0]: list(row[1:]) for row in table.rows} for table in made}
+
+
+def test_the_tables_of_a_small_collection() -> None:
+    found = report(island())
+    assert found["size"]["questions"] == [5, 2, 1, 2]
+    assert found["size"]["passages"] == [3, 1, 1, 1]
+    assert found["size"]["links per passage"] == [7 / 3, 3.0, 2.0, 2.0]
+    assert found["size"]["distinct initial trigrams"] == [5, 2, 1, 2]
+    assert found["links"] == {
+        "0": [1, 0.2],
+        "1": [3, 0.6],
+        "2": [1, 0.2],
+        "3": [0, 0.0],
+        "4+": [0, 0.0],
+    }
+    assert found["types"]["span"] == [2, 0.4]
+    assert found["agreement"]["dev"] == [3, 2, 0.5, 1 / 6, 1.0]
+    assert found["agreement"]["test"] == [3, 2, 1.0, 1.0, 1.0]
+    assert found["human_performance"] == {}
+
+
+def test_an_empty_collection_has_a_report_too() -> None:
+    collection = island()
+    collection.seeds.all().update(stage_name="question_qualification")
+    found = report(collection)
+    assert found["size"]["links per passage"] == [None] * 4
+    assert found["types"]["none"] == [0, None]
+    assert found["agreement"]["dev"] == [3, 0, None, None, None]
+
+
+def test_second_readings_are_scored_against_the_released_answers() -> None:
+    collection = island()
+    test = Question.objects.filter(seed__fold="test").order_by("position")
+    both, nobody, waiting = test
+    found_in = [span("Port Ellan", "1702", TEXTS["Port Ellan"])]
+    make_answer(both, "span", worker="edith", stage="human_performance", spans=found_in)
+    make_answer(nobody, worker="edith", stage="human_performance")
+    make_answer(nobody, "bad", worker="ruth", stage="human_performance")
+    make_answer(waiting, worker="edith", stage="human_performance")
+    performance = report(collection)["human_performance"]
+    assert performance["questions"] == [3]
+    assert performance["exact match %"] == [pytest.approx(100 / 3)]
+    # One of two spans is found: half of the F1; none is right; bad scores nothing.
+    assert performance["F1 %"] == [pytest.approx(50)]
+    assert report(collection)["agreement"]["test"][1] == 2

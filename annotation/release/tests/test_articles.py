@@ -1,0 +1,39 @@
+"""Linked articles are the text an answerer read, under every title that leads to them."""
+
+import pytest
+
+from annotation.protocols.iirc.tests.island import TEXTS, island
+from annotation.release.articles import article_record, articles_of, linked_titles
+from annotation.release.records import records
+from annotation.tests.making import make_article, make_corpus
+from tasks.articles import article_text
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_link_that_leads_somewhere_finds_its_text() -> None:
+    collection = island()
+    titles = linked_titles(records(collection))
+    assert titles == ["Hollin", "Ida Brook", "Marle < Ost", "Port Ellan", "The island"]
+    found = {article["title"]: article for article in articles_of(collection, titles)}
+    assert list(found) == ["Hollin", "Ida Brook", "Port Ellan", "The island"]
+    assert found["The island"]["text"] == found["Hollin"]["text"] == TEXTS["Hollin"]
+    assert found["The island"]["article"] == "Hollin"
+    assert found["The island"]["permalink"] == found["Hollin"]["permalink"]
+
+
+def test_links_are_true_in_the_joined_text_and_never_overlap() -> None:
+    corpus = make_corpus()
+    article = make_article(
+        corpus,
+        "Marle",
+        ("Marle lies off Hollin.", [[15, 21, "Hollin"]]),
+        ("🙂 Old Mill Road", [[2, 10, "Old Mill"], [6, 15, "Mill Road"], [11, 15, "Road"]]),
+    )
+    record = article_record("Marle", article)
+    assert record["text"] == article_text(article).text
+    assert [(record["text"][start:end], target) for start, end, target in record["links"]] == [
+        ("Hollin", "Hollin"),
+        ("Old Mill", "Old Mill"),
+        ("Road", "Road"),
+    ]

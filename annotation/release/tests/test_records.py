@@ -1,0 +1,91 @@
+"""Records tell what the rows hold, in few queries, and nothing of who a person is."""
+
+import hashlib
+import hmac
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.protocols.iirc.tests.island import HARBOUR, island
+from annotation.release.pseudonyms import pseudonym
+from annotation.release.records import main_stages, records, snapshot
+from annotation.release.shape import chosen_vote, is_kept
+from annotation.tests.making import make_answer, make_question, make_seed
+from tasks.models import Question
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_seed_comes_with_its_questions_and_all_their_votes_in_order() -> None:
+    collection = island()
+    train, dev, test = list(records(collection))
+    assert [seed["fold"] for seed in (train, dev, test)] == ["train", "dev", "test"]
+    assert train["passages"][0]["text"] == HARBOUR
+    assert train["passages"][0]["permalink"].endswith("oldid=1005")
+    believed, refused = dev["questions"]
+    assert [vote["agrees"] for vote in believed["votes"]] == [True, False, True]
+    assert chosen_vote(believed) == believed["votes"][0]
+    assert (is_kept(believed), is_kept(refused)) == (True, False)
+    assert refused["verdict"] == {
+        "outcome": "dropped",
+        "reason": "no_agreement",
+        "sentence": "So it was decided.",
+        "overridden": False,
+    }
+    assert test["questions"][2]["verdict"] is None
+    assert believed["votes"][0]["hit_seconds"] == 600
+
+
+def test_workers_are_keyed_pseudonyms_that_hold_inside_one_collection() -> None:
+    collection = island()
+    seeds = list(records(collection))
+    grace = hmac.new(b"k" * 64, b"grace", hashlib.sha256).hexdigest()[:20]
+    voters = {seed["questions"][0]["votes"][0]["worker"] for seed in seeds}
+    assert voters == {f"worker_{grace}"}
+    assert pseudonym("another key", "grace") != f"worker_{grace}"
+
+
+def test_qualification_work_is_no_part_of_it() -> None:
+    collection = island()
+    paragraph = collection.seeds.get(fold="dev").seed_paragraphs.get().paragraph
+    seed = make_seed(collection, paragraph, stage="question_qualification")
+    make_question(seed, "Who tries to qualify?")
+    assert main_stages(collection) == ["question"]
+    assert len(list(records(collection))) == 3
+
+
+def test_the_number_of_queries_does_not_grow_with_questions() -> None:
+    collection = island()
+
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as caught:
+            list(records(collection))
+        return len(caught)
+
+    before = queries()
+    seed = collection.seeds.get(fold="train")
+    for number in range(5):
+        make_answer(make_question(seed, f"Question number {number}?"))
+    assert queries() == before <= 7
+
+
+def test_a_hit_tells_its_time_and_how_many_items_shared_it() -> None:
+    collection = island()
+    first, second = Question.objects.filter(seed__fold="train").order_by("position")[:2]
+    submission = make_answer(first, worker="edith", synthetic=True).submission
+    make_answer(second, worker="edith", submission=submission)
+    train = next(iter(records(collection)))
+    votes: list[Any] = [question["votes"][-1] for question in train["questions"][:2]]
+    assert [vote["hit_items"] for vote in votes] == [2, 2]
+    assert [vote["synthetic"] for vote in votes] == [True, False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reading_is_of_one_moment() -> None:
+    collection = island()
+    with snapshot():
+        assert len(list(records(collection))) == 3

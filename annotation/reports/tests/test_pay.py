@@ -1,0 +1,66 @@
+"""Pay per stage: times of people, rates by the hour, and the requester's floor."""
+
+import pytest
+
+from annotation.protocols.iirc.tests.island import island
+from annotation.reports.pay import pay_of, pay_table
+from annotation.tests.making import NOW, make_submission
+from collector.models import Collection
+from tasks.models import Payment, Submission
+
+pytestmark = pytest.mark.django_db
+
+
+def pay(submission: Submission, cents: int, state: str = "confirmed", kind: str = "reward") -> None:
+    """Write a payment for a submission."""
+    stage = submission.lease.unit.stage
+    Payment.objects.create(
+        collection=stage.collection,
+        stage=stage,
+        worker=submission.lease.worker,
+        submission=submission,
+        kind=kind,
+        amount_cents=cents,
+        fee_cents=20,
+        key=f"{kind}:{submission.pk}",
+        state=state,
+        created_at=NOW,
+    )
+
+
+@pytest.fixture
+def collection() -> Collection:
+    """Return a collection with three question HITs handed in, one of them simulated."""
+    made = island()
+    stage = made.stages.get(name="question")
+    for seconds, worker, synthetic in [(1200, "ada", False), (1800, "ida", False), (3, "x", True)]:
+        submission = make_submission(stage, worker, seconds=seconds, synthetic=synthetic)
+        pay(submission, 400, "due" if worker == "ida" else "confirmed")
+    return made
+
+
+def test_the_rate_is_the_reward_over_the_median_time_of_people(collection: Collection) -> None:
+    question = next(row for row in pay_of(collection) if row.stage == "question")
+    assert (question.assignments, question.simulated) == (3, 1)
+    assert question.median_seconds == 1500
+    assert question.hourly_cents == 960
+    assert (question.approved_cents, question.pending_cents) == (800, 400)
+    assert question.fee_cents == 60
+
+
+def test_a_stage_under_the_floor_is_named(collection: Collection) -> None:
+    assert "Under the floor" not in pay_table(collection).note
+    make_submission(collection.stages.get(name="question"), "eve", seconds=7200)
+    make_submission(collection.stages.get(name="question"), "kay", seconds=7200)
+    table = pay_table(collection)
+    assert "Under the floor of $9.00 an hour: question." in table.note
+    assert "Times of simulated workers say nothing about people." in table.note
+    assert "Fees come on top: $0.60." in table.note
+    assert table.rows[1][:6] == ["question", 5, 1, "$4.00", 75.0, "$3.20"]
+    assert table.rows[-1][0] == "total"
+
+
+def test_simulated_times_count_where_no_person_worked(collection: Collection) -> None:
+    Submission.objects.update(synthetic=True)
+    question = next(row for row in pay_of(collection) if row.stage == "question")
+    assert question.median_seconds == 1200

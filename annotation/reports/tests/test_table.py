@@ -1,0 +1,30 @@
+"""Cells are read the same wherever a table is drawn."""
+
+from annotation.reports.table import Table, markdown, text
+from annotation.reports.terminal import drawn
+
+TABLE = Table(
+    "types", "Types", ["type", "questions", "share"], [["a|b", 1234, 0.5], ["c", 0, None]], "So."
+)
+
+
+def test_cells_are_texts_by_their_kind_and_column() -> None:
+    assert text(0.295, "share") == "29.5 %"
+    assert text(14.5, "links per passage") == "14.50"
+    assert text(13441) == "13,441"
+    assert text(None) == "–"
+    assert TABLE.texts() == [["a|b", "1,234", "50.0 %"], ["c", "0", "–"]]
+
+
+def test_a_table_is_drawn_as_markdown_and_for_terminals() -> None:
+    assert markdown(TABLE) == (
+        "### Types\n\n| type | questions | share |\n| --- | ---: | ---: |\n"
+        "| a\\|b | 1,234 | 50.0 % |\n| c | 0 | – |\n\nSo.\n"
+    )
+    seen = drawn([TABLE, Table("none", "Empty", ["x"], [], "Nothing [yet].")], in_colour=False)
+    assert "1,234" in seen
+    assert "Nothing [yet]." in seen
+
+
+def test_plain_data_keeps_numbers_as_they_are() -> None:
+    assert TABLE.plain()["rows"] == [["a|b", 1234, 0.5], ["c", 0, None]]
