@@ -12,9 +12,10 @@ def _fresh_caches() -> Iterator[None]:
     """Row ids start again in every test, so nothing kept by id may outlive one."""
     yield
     from tasks import articles
+    from tasks.pages import items
 
-    articles._page.cache_clear()
-    articles._text.cache_clear()
+    for kept in (articles._page, articles._text, items._items):
+        kept.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 """Creates a collection: parameters resolved once, stages and texts copied from its protocol."""
 
+import json
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -77,15 +79,24 @@ def _write(collection: Collection, parameters: Parameters, texts: dict[str, str]
 
 
 def parameters_of(collection: Collection) -> Parameters:
-    """Return the collection's own typed parameters; raises ProtocolError."""
-    protocol = find(collection.protocol)
-    if protocol.parameters().protocol.version != collection.protocol_version:
+    """Return the collection's own typed parameters; raises ProtocolError.
+
+    They are kept by their content: every page asks for them, and they hardly ever change.
+    """
+    return _resolved(
+        collection.protocol, collection.protocol_version, json.dumps(collection.parameters)
+    )
+
+
+@lru_cache(maxsize=64)
+def _resolved(name: str, version: int, values: str) -> Parameters:
+    protocol = find(name)
+    if protocol.parameters().protocol.version != version:
         raise ProtocolError(
-            f"The collection {collection.slug!r} was made with version "
-            f"{collection.protocol_version} of the protocol {collection.protocol!r}; "
+            f"The collection was made with version {version} of the protocol {name!r}; "
             "this installation has another one. Install the matching version."
         )
-    return protocol.resolved(collection.parameters)
+    return protocol.resolved(json.loads(values))
 
 
 def current_text(collection: Collection, name: str) -> CollectionText:

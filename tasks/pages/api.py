@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from tasks import leases, submissions
 from tasks.articles import article_page
-from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
+from tasks.pages.items import items_of
 from tasks.pages.notices import receipt_form
 from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
@@ -65,7 +65,7 @@ def draft(request: Request) -> Response:
         )
     except leases.Ended:
         return Response({"message": OVER}, status=410)
-    items = kind(lease.unit.stage.kind).page_items(lease.unit)
+    items = items_of(lease.unit)
     found = submissions.examine(lease, content.get("data"), items)
     return Response(
         {
@@ -85,7 +85,7 @@ def submit(request: Request) -> Response:
     if done is None:
         if lease.state == LeaseState.RETURNED:
             return Response({"message": OVER}, status=410)
-        items = kind(lease.unit.stage.kind).page_items(lease.unit)
+        items = items_of(lease.unit)
         body = _body(request)
         found = submissions.examine(lease, body.get("data"), items)
         if found.problems:

@@ -29,7 +29,7 @@ class Refused(Exception):
 class Entry:
     """What the query string claims, with its claims proven; a preview claims only the HIT."""
 
-    posting: Posting
+    hit_id: str
     preview: bool
     assignment_id: str = ""
     person: str = ""
@@ -40,15 +40,31 @@ class Entry:
 def read(query: QueryDict, now: datetime) -> Entry:
     """Return the proven entry.
 
-    Raises Refused for an unknown HIT, a missing, forged or expired signature, or a foreign
-    address to hand the work back to.
+    Raises Refused for a missing, forged or expired signature, or a foreign address to hand the
+    work back to.
     """
+    hit_id = query.get("hitId", "")
+    if query.get("assignmentId", PREVIEW) == PREVIEW:
+        return Entry(hit_id, preview=True)
+    expires = _proven(query, now)
+    return Entry(
+        hit_id,
+        preview=False,
+        assignment_id=query.get("assignmentId", ""),
+        person=query.get("workerId", ""),
+        submit_url=_allowed(query.get("turkSubmitTo", "")),
+        expires_at=expires,
+    )
+
+
+def posting_of(entry: Entry) -> Posting:
+    """Return our posting of the HIT; raises Refused for one that is not ours."""
     posting = (
         Posting.objects.select_related("stage__collection__corpus")
         .filter(
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
-            external_id=query.get("hitId", ""),
+            external_id=entry.hit_id,
         )
         .exclude(external_id="")
         .first()
@@ -58,16 +74,25 @@ def read(query: QueryDict, now: datetime) -> Entry:
             "We do not know this HIT",
             "The address names no HIT of ours. Open it again from the marketplace.",
         )
-    if query.get("assignmentId", PREVIEW) == PREVIEW:
-        return Entry(posting=posting, preview=True)
-    expires = _proven(query, now)
-    return Entry(
-        posting=posting,
-        preview=False,
-        assignment_id=query.get("assignmentId", ""),
-        person=query.get("workerId", ""),
-        submit_url=_allowed(query.get("turkSubmitTo", "")),
-        expires_at=expires,
+    return posting
+
+
+def resume(entry: Entry) -> Lease | None:
+    """Return the live lease of exactly this stay, in one query: what a reload needs."""
+    if entry.preview:
+        return None
+    return (
+        Lease.objects.select_related("unit__stage__collection", "worker", "instructions", "session")
+        .filter(
+            state=LeaseState.LIVE,
+            session__provider=marketplace.PROVIDER,
+            session__environment=marketplace.environment(),
+            session__person=entry.person,
+            session__session_id=entry.assignment_id,
+            session__submit_url=entry.submit_url,
+            session__posting__external_id=entry.hit_id,
+        )
+        .first()
     )
 
 
@@ -106,7 +131,7 @@ def _allowed(address: str) -> str:
     return address.rstrip("/")
 
 
-def open_session(entry: Entry, now: datetime) -> Session:
+def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
     """Return the person's stay on the posting; whoever held it before has returned it."""
     with transaction.atomic():
         identity = Identity.objects.filter(
@@ -129,7 +154,7 @@ def open_session(entry: Entry, now: datetime) -> Session:
             environment=marketplace.environment(),
             person=entry.person,
             session_id=entry.assignment_id,
-            posting=entry.posting,
+            posting=posting,
             defaults={
                 "worker": identity.worker,
                 "submit_url": entry.submit_url,

@@ -6,7 +6,7 @@ from django.shortcuts import render
 from collector.creation import parameters_of
 from collector.models import Stage
 from tasks.models import Session, Submission
-from tasks.pages.state import price
+from tasks.pages.words import price
 
 RETURN = "Return the HIT with the button above; it costs you nothing."
 

@@ -4,18 +4,17 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
-from markdown_it import MarkdownIt
 
 from collector.creation import parameters_of
-from collector.models import Collection, CollectionText, Stage
+from collector.models import CollectionText, Stage
 from collector.parameters import Parameters, StageTable
-from tasks.hits import money
 from tasks.kinds import kind
 from tasks.models import Lease
+from tasks.pages.items import instructions_html, items_of
 from tasks.pages.tokens import lease_token
+from tasks.pages.words import price
 
 URLS = ("draft", "submit", "article", "extend", "problem", "preferences", "instructions_seen")
-SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 DEFAULTS = {
     "text_size": "m",
     "theme": "auto",
@@ -23,51 +22,6 @@ DEFAULTS = {
     "sounds": False,
     "instructions_open": False,
 }
-
-
-def price(cents: int, parameters: Parameters) -> str:
-    """Return an amount for people to read, such as $4.00."""
-    amount = money(cents, parameters.pay.minor_units)
-    symbol = SYMBOLS.get(parameters.pay.currency)
-    return f"{symbol}{amount}" if symbol else f"{amount} {parameters.pay.currency}"
-
-
-def instructions_html(text: CollectionText, stage: Stage, parameters: Parameters) -> str:
-    """Return the stage's instructions as HTML, the collection's own numbers filled in."""
-    return markdown(fill(text.markdown, stage.collection, parameters, stage.name))
-
-
-def fill(text: str, collection: Collection, parameters: Parameters, stage_name: str = "") -> str:
-    """Return `text` with every {name} of a number or a contact replaced by its value."""
-    table = parameters.stages().get(stage_name)
-    values: dict[str, object] = {
-        "requester_name": collection.requester_name,
-        "requester_contact": collection.requester_contact,
-        "ethics_number": collection.ethics_number,
-        "collection_title": collection.title,
-        "min_links": getattr(getattr(parameters, "seeds", None), "min_links", ""),
-    }
-    if table:
-        values |= {
-            "paragraphs": table.items_per_hit,
-            "questions": getattr(table, "questions_per_hit", table.items_per_hit),
-            "multi_link_questions": getattr(table, "multi_link_questions", ""),
-            "reward": price(table.reward_cents, parameters),
-            "minutes": table.expected_minutes,
-        }
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", str(value))
-    return text
-
-
-def markdown(text: str) -> str:
-    """Return Markdown as HTML; raw HTML in it is shown as text."""
-    return str(MarkdownIt("commonmark", {"html": False}).render(_without_comments(text)))
-
-
-def _without_comments(text: str) -> str:
-    before, opened, rest = text.partition("<!--")
-    return before + _without_comments(rest.partition("-->")[2]) if opened else before
 
 
 def work_state(lease: Lease, now: datetime) -> dict[str, Any]:
@@ -85,13 +39,13 @@ def work_state(lease: Lease, now: datetime) -> dict[str, Any]:
         "can_extend": not lease.extended,
         "instructions": {
             "version": lease.instructions.version,
-            "html": instructions_html(lease.instructions, stage, parameters),
+            "html": instructions_html(lease.instructions, stage),
             "seen": seen.get(_text_key(stage), 0) >= lease.instructions.version,
         },
         "preferences": {
             name: lease.worker.preferences.get(name, value) for name, value in DEFAULTS.items()
         },
-        "items": kind(stage.kind).page_items(lease.unit),
+        "items": items_of(lease.unit),
         "draft": lease.draft,
         "draft_version": lease.draft_version,
     }
@@ -109,7 +63,7 @@ def preview_state(stage: Stage, instructions: CollectionText, now: datetime) -> 
         "can_extend": False,
         "instructions": {
             "version": instructions.version,
-            "html": instructions_html(instructions, stage, parameters),
+            "html": instructions_html(instructions, stage),
             "seen": False,
         },
         "preferences": DEFAULTS,

@@ -22,8 +22,9 @@ from tasks.models import Consent, LeaseState, Session, Submission
 from tasks.pages import entry as entries
 from tasks.pages import notices
 from tasks.pages.entry import Refused
-from tasks.pages.state import fill, markdown, preview_state, price, work_state
+from tasks.pages.state import preview_state, work_state
 from tasks.pages.tokens import session_of, session_token
+from tasks.pages.words import fill, markdown, price
 from tasks.qualifications import is_qualified
 
 View = Callable[..., HttpResponseBase]
@@ -45,12 +46,16 @@ def enter(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     try:
         entry = entries.read(request.GET, now)
+        resumed = entries.resume(entry)
+        if resumed:
+            return _work(request, work_state(resumed, now))
+        posting = entries.posting_of(entry)
     except Refused as refused:
         return notices.notice(request, refused.title, str(refused), status=403)
-    stage = entry.posting.stage
+    stage = posting.stage
     if entry.preview:
         return _preview(request, stage)
-    session = entries.open_session(entry, now)
+    session = entries.open_session(entry, posting, now)
     for lease in entries.others_leases(session):
         leases.end(lease, LeaseState.RETURNED, now)
     return proceed(request, session, stage)

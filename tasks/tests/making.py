@@ -88,7 +88,12 @@ def make_corpus(articles: int = 12, slug: str = "hollin") -> Corpus:
 
 
 def make_collection(
-    corpus: Corpus | None = None, *, slug: str = "pilot", seeds: int = 4, **overrides: Any
+    corpus: Corpus | None = None,
+    *,
+    slug: str = "pilot",
+    seeds: int = 4,
+    budget_cents: int = 100_000,
+    **overrides: Any,
 ) -> Collection:
     """Return an open collection with seeds and units; `overrides` use __ for the dot."""
     dotted = {name.replace("__", "."): value for name, value in overrides.items()}
@@ -100,7 +105,7 @@ def make_collection(
         seed=7,
         now=NOW,
         title="Pilot",
-        budget_cents=100_000,
+        budget_cents=budget_cents,
         requester_name="Rita",
         requester_contact="rita@example.org",
     )

@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     help = (
         "Create a collection.\n\nExample:\n  manage.py create_collection pilot --protocol PROTOCOL "
-        "--corpus hollin --budget 200 --set question.reward_cents=450"
+        "--corpus quarnsey --budget 200 --set question.reward_cents=450"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

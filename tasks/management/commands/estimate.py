@@ -12,7 +12,7 @@ from collector.creation import parameters_of
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from tasks.estimates import estimate
-from tasks.pages.state import price
+from tasks.pages.words import price
 
 
 class Command(BaseCommand):

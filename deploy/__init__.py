@@ -1,0 +1,1 @@
+"""How Collector is put on machines, and how fast it is there."""

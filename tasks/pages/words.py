@@ -1,0 +1,49 @@
+"""Words and amounts for people: the collection's texts, filled in and rendered, and its prices."""
+
+from markdown_it import MarkdownIt
+
+from collector.models import Collection
+from collector.parameters import Parameters
+from tasks.hits import money
+
+SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+
+def price(cents: int, parameters: Parameters) -> str:
+    """Return an amount for people to read, such as $4.00."""
+    amount = money(cents, parameters.pay.minor_units)
+    symbol = SYMBOLS.get(parameters.pay.currency)
+    return f"{symbol}{amount}" if symbol else f"{amount} {parameters.pay.currency}"
+
+
+def fill(text: str, collection: Collection, parameters: Parameters, stage_name: str = "") -> str:
+    """Return `text` with every {name} of a number or a contact replaced by its value."""
+    table = parameters.stages().get(stage_name)
+    values: dict[str, object] = {
+        "requester_name": collection.requester_name,
+        "requester_contact": collection.requester_contact,
+        "ethics_number": collection.ethics_number,
+        "collection_title": collection.title,
+        "min_links": getattr(getattr(parameters, "seeds", None), "min_links", ""),
+    }
+    if table:
+        values |= {
+            "paragraphs": table.items_per_hit,
+            "questions": getattr(table, "questions_per_hit", table.items_per_hit),
+            "multi_link_questions": getattr(table, "multi_link_questions", ""),
+            "reward": price(table.reward_cents, parameters),
+            "minutes": table.expected_minutes,
+        }
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", str(value))
+    return text
+
+
+def markdown(text: str) -> str:
+    """Return Markdown as HTML; raw HTML in it is shown as text."""
+    return str(MarkdownIt("commonmark", {"html": False}).render(_without_comments(text)))
+
+
+def _without_comments(text: str) -> str:
+    before, opened, rest = text.partition("<!--")
+    return before + _without_comments(rest.partition("-->")[2]) if opened else before
