@@ -1,0 +1,192 @@
+"""The worker's site in a real Chromium: the frame on another site, keys alone, axe."""
+
+import shutil
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from marketplace.models import Assignment, State
+from marketplace.tests.conftest import DATABASES, QUESTION
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(databases=DATABASES, transaction=True)]
+
+
+class Task(BaseHTTPRequestHandler):
+    """A requester's page: a form that goes where the query says, and a way to ask for return."""
+
+    def do_GET(self) -> None:
+        """Answer with the form, or with a preview of it."""
+        query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+        form = "<p>Preview</p>"
+        if "turkSubmitTo" in query:
+            form = (
+                f'<form method="post" action="{query["turkSubmitTo"]}/mturk/externalSubmit">'
+                f'<input type="hidden" name="assignmentId" value="{query["assignmentId"]}">'
+                '<label>Question <input name="question"></label><button>Hand in</button></form>'
+                '<button id="back">Give back</button><script>document.getElementById("back")'
+                '.onclick=()=>parent.postMessage({collector:"return"},"*")</script>'
+            )
+        page = f'<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>{form}</html>'
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(page.encode())
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def task() -> Iterator[str]:
+    """The address of the requester's page, on `localhost`: another site than the marketplace's."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Task)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://localhost:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def page(live_server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A browser's page at the marketplace, 1366 by 768."""
+    from playwright.sync_api import sync_playwright
+
+    # Playwright runs a loop in this thread; the rows are still only used from here.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        context = browser.new_context(
+            base_url=f"http://127.0.0.1:{live_server.thread.port}",
+            viewport={"width": 1366, "height": 768},
+        )
+        yield context.new_page()
+        browser.close()
+
+
+def faults(page: Any) -> list[str]:
+    """Return what axe finds serious on this page, the requester's frame left out."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"iframes": False}).response["violations"]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def post_hits(client: Any, make_hit: Any, task: str, n_hits: int) -> None:
+    for n in range(n_hits):
+        question = QUESTION.replace("https://task.example/hit", f"{task}/{n}")
+        make_hit(client, Question=question, RequesterAnnotation=str(n))
+
+
+def test_a_worker_s_whole_way_by_keyboard(rita: Any, make_hit: Any, task: str, page: Any) -> None:
+    post_hits(rita, make_hit, task, 2)
+    page.goto("/")
+    assert faults(page) == []
+    page.keyboard.type("Ada")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/hits/")
+    assert faults(page) == []
+    page.get_by_role("button", name="Accept").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/work/*/")
+    assert faults(page) == []
+    frame = page.frame_locator("#task")
+    frame.get_by_label("Question").focus()
+    page.keyboard.type("Who dug the harbour? 🦉")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/submitted/")
+    assert faults(page) == []
+    assert "Submitted" in page.get_by_role("heading", level=1).inner_text()
+    # The one primary button has the focus, so the next HIT is one key away.
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/work/*/")
+    frame.get_by_label("Question").wait_for()
+    states = list(Assignment.objects.order_by("pk").values_list("state", flat=True))
+    assert states == [State.SUBMITTED, State.ACCEPTED]
+    assert "&#129417;" in Assignment.objects.earliest("pk").answer
+
+
+def test_the_outer_page_never_scrolls(rita: Any, make_hit: Any, task: str, page: Any) -> None:
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    page.wait_for_url("**/work/*/")
+    for width, height in ((1366, 768), (768, 1024)):
+        page.set_viewport_size({"width": width, "height": height})
+        sizes = page.evaluate(
+            "[document.documentElement.scrollHeight, document.documentElement.scrollWidth,"
+            " Math.round(document.getElementById('task').getBoundingClientRect().bottom)]"
+        )
+        assert sizes == [height, width, height]
+
+
+def test_the_next_hit_comes_by_itself_when_wanted(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    post_hits(rita, make_hit, task, 2)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    with page.expect_response("**/preferences/"):
+        page.get_by_label("Next one automatically").check()
+    first = page.url
+    frame = page.frame_locator("#task")
+    frame.get_by_label("Question").fill("One")
+    frame.get_by_role("button", name="Hand in").click()
+    page.wait_for_function("first => location.href !== first", arg=first)
+    assert "/work/" in page.url
+    page.get_by_text("Submitted. $4.50 awaits approval.").wait_for()
+    frame.get_by_label("Question").fill("Two")
+    frame.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/submitted/")
+    page.get_by_text("No more HITs like this one").wait_for()
+
+
+def test_the_task_can_ask_to_be_returned(rita: Any, make_hit: Any, task: str, page: Any) -> None:
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    page.frame_locator("#task").get_by_role("button", name="Give back").click()
+    dialog = page.get_by_role("dialog", name="Return this HIT?")
+    dialog.get_by_role("link", name="Keep working").click()
+    assert dialog.is_hidden()
+    page.get_by_role("link", name="Return").click()
+    assert faults(page) == []
+    dialog.get_by_role("button", name="Return the HIT").click()
+    page.get_by_role("status").get_by_text("You returned").wait_for()
+    assert Assignment.objects.get().state == State.RETURNED
+
+
+def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -> None:
+    post_hits(rita, make_hit, task, 2)
+    rita.create_qualification_type(
+        Name="Writer", Description="Practise first.", QualificationTypeStatus="Active"
+    )
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    frame = page.frame_locator("#task")
+    frame.get_by_label("Question").fill("One")
+    frame.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/submitted/")
+    paths = ("hits", "work", "history", "earnings", "qualifications", "messages", "preferences")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for path in paths:
+            page.goto(f"/{path}/")
+            assert faults(page) == [], (path, scheme)
+
+
+def sign_in(page: Any) -> None:
+    """Come in as Ada."""
+    page.goto("/")
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Work as a worker").click()
+    page.wait_for_url("**/hits/")
