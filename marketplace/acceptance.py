@@ -147,6 +147,8 @@ def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
     in_grace = now <= assignment.deadline + timedelta(seconds=GRACE_SECONDS)
     if assignment.state != State.ABANDONED or not in_grace or not hit.is_assignable(now):
         return False
+    if assignment.reward_cents > hit.hit_type.reward_cents:
+        return False  # the money held for an open place would not cover what was promised
     live = Assignment.objects.filter(state__in=LIVE)
     is_id_taken = live.filter(assignment_id=assignment.assignment_id).exists()
     is_held_anew = live.filter(hit=hit, worker=assignment.worker_id).exists()

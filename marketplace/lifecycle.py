@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Min, Q, Sum
+from django.db.models.functions import Greatest
 
 from marketplace import funds
 from marketplace.models import HIT, Assignment, Kind, State
@@ -78,7 +79,11 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
         n_pending=Count("pk", filter=pending),
         n_awaiting=Count("pk", filter=awaiting),
         n_completed=Count("pk", filter=Q(state__in=[State.APPROVED, State.REJECTED])),
-        promised_cents=Sum("reward_cents", filter=pending | awaiting, default=0),
+        awaiting_cents=Sum("reward_cents", filter=awaiting, default=0),
+        # A place that is given up costs the type's reward again, so that much is held for it too.
+        pending_cents=Sum(
+            Greatest("reward_cents", hit.hit_type.reward_cents), filter=pending, default=0
+        ),
         deadline=Min("deadline", filter=pending),
         auto_approval_at=Min("auto_approval_at", filter=awaiting),
     )
@@ -91,7 +96,7 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
         hit.is_reviewing = False
     due = [sums["deadline"], sums["auto_approval_at"], hit.expires_at if assignable else None]
     hit.next_due_at = min((time for time in due if time is not None), default=None)
-    held_cents = sums["promised_cents"]
+    held_cents = sums["awaiting_cents"] + sums["pending_cents"]
     held_cents += hit.n_open * hit.hit_type.reward_cents if assignable else 0
     funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
     hit.held_cents = held_cents

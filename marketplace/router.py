@@ -9,11 +9,11 @@ APP_LABEL = "marketplace"
 class MarketplaceRouter:
     """Sends the app `marketplace` to the alias `marketplace`, and has no opinion on other apps."""
 
-    def db_for_read(self, model: type, **hints: Any) -> str | None:
+    def db_for_read(self, model: Any, **hints: Any) -> str | None:
         """Return the alias for the island's models, None for anybody else's."""
         return DATABASE if model._meta.app_label == APP_LABEL else None
 
-    def db_for_write(self, model: type, **hints: Any) -> str | None:
+    def db_for_write(self, model: Any, **hints: Any) -> str | None:
         """Return the alias for the island's models, None for anybody else's."""
         return self.db_for_read(model, **hints)
 

@@ -113,7 +113,7 @@ def submitted(request: SignedInRequest, key: int) -> HttpResponse:
     assignment = own(request, key)
     if assignment is None:
         return sorry(request, NOT_YOURS)
-    if assignment.state not in HANDED_IN:
+    if assignment.state not in HANDED_IN or assignment.submitted_at is None:
         return redirect("work", key=key)
     now, kind = clock.now(), assignment.hit.hit_type
     may_accept = access_to(kind, standing_of(request.worker)).can_accept

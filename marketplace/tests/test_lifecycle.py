@@ -150,3 +150,18 @@ def test_an_open_hit_cannot_be_deleted(rita: Any, make_hit: Any) -> None:
         rita.delete_hit(HITId=hit["HITId"])
     with refused("InvalidHITState"):
         rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+
+
+def test_a_place_given_up_never_costs_more_than_was_held(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    hit = make_hit(rita, Reward="1.00")
+    ada.accept(hit)
+    values = {"Title": "t", "Description": "d", "AssignmentDurationInSeconds": 600}
+    dearer = rita.create_hit_type(Reward="9000.00", **values)["HITTypeId"]
+    rita.update_hit_type_of_hit(HITId=hit["HITId"], HITTypeId=dearer)
+    assert rita.get_account_balance()["OnHoldBalance"] == "9000.00"
+    make_hit(rita, Reward="999.00")
+    later(hours=2)
+    assert read(rita, hit) == ("Assignable", 0, 1, 0)
+    assert rita.get_account_balance()["AvailableBalance"] == "1.00"
