@@ -40,6 +40,7 @@ class AnswerPage {
         sentence: (number) => this.article.current.reader.sentence(number),
         name: (name) => ({ main: "passage", question: "question" })[name] ?? name,
         leave: (field) => this.#left(field),
+        back: () => this.article.focus(),
       },
     });
     this.slots = new Questions(find("[data-widget=questions]"), this.items.length, {
@@ -53,17 +54,17 @@ class AnswerPage {
   #keys() {
     const { keys, preview } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
-    keys.on("t", () => this.article.current.reader.element.focus());
+    keys.on("t", () => this.article.focus());
     keys.on("p", () => this.article.turn()).on("c", () => this.article.close());
     keys.on("f", () => this.article.finder.input.focus());
     if (preview) return;
     for (const [key, type] of Object.entries({ v: "value", y: "binary", n: "none", b: "bad" })) {
-      keys.on(key, () => this.answer.choose(type));
+      keys.on(key, () => { this.answer.choose(type); this.answer.enter(); });
     }
     keys.on("a", () => this.answer.take("spans")).on("e", () => this.answer.take("context"));
     keys.on("s", () => this.#sentenceField().focusNumber());
     for (const digit of "123456789") keys.on(digit, () => this.#sentenceField().focusNumber(digit));
-    keys.chord("Enter", () => this.open(this.index + 1), { inFields: true });
+    keys.chord("Enter", () => { this.open(this.index + 1); this.article.focus(); }, { inFields: true });
   }
 
   #sentenceField() {

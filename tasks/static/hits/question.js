@@ -42,7 +42,8 @@ class QuestionPage {
     });
     this.context = new Spans(find("[data-field=context]"), {
       label: "Evidence", history, announcer,
-      on: { change, sentence: (number) => (this.#mayWrite() ? this.passages.reader.sentence(number) : null), leave: () => this.#left("context") },
+      on: { change, sentence: (number) => (this.#mayWrite() ? this.passages.reader.sentence(number) : null),
+        back: () => this.passages.element.focus(), leave: () => this.#left("context") },
     });
     this.links = new Links({
       list: find("[data-links]"), picks: find("[data-picks]"), history,
@@ -51,7 +52,7 @@ class QuestionPage {
     this.links.enabled = !preview;
     this.slots = new Questions(find("[data-widget=questions]"), this.limits.questions, {
       open: (index) => this.open(this.questions[index] ?? this.#blank()),
-      remove: (index) => this.remove(this.questions[index]),
+      remove: (index) => this.questions[index] && this.remove(this.questions[index]),
     });
     this.next = find("[data-action=next]");
     this.next.addEventListener("click", () => this.goNext());
@@ -102,7 +103,7 @@ class QuestionPage {
     const item = this.items.find((candidate) => candidate.id === draft?.ui?.item) ?? this.items[0];
     this.passages.show(item);
     this.links.fill(item.links, this.passages.reader.surfaces[0].offsets, item);
-    this.open(this.questions[draft?.ui?.question] ?? this.#blank(item));
+    this.open(this.questions[draft?.ui?.question] ?? (this.full ? this.questions[0] : this.#blank(item)));
   }
 
   #restored(question) {
@@ -165,13 +166,15 @@ class QuestionPage {
   remove(question) {
     const index = this.questions.indexOf(question);
     if (index < 0) return;
+    const wasOpen = question === this.now;
     this.questions.splice(index, 1);
     this.page.history.add(`Question ${index + 1} deleted`, () => {
       this.questions.splice(Math.min(index, this.questions.length), 0, question);
-      this.open(question);
+      if (wasOpen) this.open(question);
+      else this.show();
       this.page.touch();
     });
-    if (question === this.now) this.open(this.#blank());
+    if (wasOpen) this.open(this.#blank());
     else this.show();
     this.page.touch();
   }
@@ -250,7 +253,7 @@ class QuestionPage {
     const { questions, multi_link_questions: wanted, multi_link_min_links: least } = this.limits;
     const written = this.questions.filter((question) => question.text.trim()).length;
     const multi = this.questions.filter((question) => question.text.trim() && question.links.length >= least).length;
-    this.page.progress(`${written} of ${questions} questions · ${multi} of ${wanted} multi-link`, written, questions);
+    this.page.progress(`${written} of ${questions} questions · ${Math.min(multi, wanted)} of ${wanted} multi-link`, written, questions);
     this.page.primary(written >= questions ? find("[data-action=submit]") : this.next);
   }
 }

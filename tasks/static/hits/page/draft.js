@@ -86,7 +86,7 @@ export class Draft {
     if (status === 409) {
       this.stopped = true;
       this.dirty = true;
-      this.on.state("waiting", "Not saved: open in two tabs");
+      this.on.state("waiting", "Open in two tabs");
       this.on.conflict(body);
       return false;
     }

@@ -70,6 +70,7 @@ export class Messages {
     line.dataset.message = kind;
     if (field) line.dataset.for = field;
     line.textContent = message;
+    line.title = message;
     return line;
   }
 

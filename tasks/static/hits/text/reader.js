@@ -2,6 +2,7 @@
 
 import { Caret } from "./caret.js";
 import { Surface } from "./surface.js";
+import { offerMark } from "./touch.js";
 
 const fields = "input:not([type=radio]):not([type=checkbox]), textarea";
 
@@ -18,6 +19,7 @@ export class Reader {
     element.setAttribute("aria-label", label);
     element.classList.add("text");
     this.caret = new Caret(element);
+    offerMark(this);
     this.#listen();
   }
 

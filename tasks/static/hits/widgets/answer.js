@@ -13,7 +13,7 @@ export function blankAnswer(item) {
 }
 
 export class Answer {
-  /** on: {change(), sentence(number), name(document), leave(field), target()}. */
+  /** on: {change(), sentence(number), name(document), leave(field), back()}. */
   constructor(root, { history, announcer, on }) {
     Object.assign(this, { root, history, announcer, on });
     this.target = "spans";
@@ -24,7 +24,7 @@ export class Answer {
   #build() {
     const { root, history, announcer, on } = this;
     const field = (name) => find(root, `[data-field=${name}]`);
-    this.type = new Choice(field("type"), { change: (value) => this.choose(value), leave: () => on.leave("type") });
+    this.type = new Choice(field("type"), { change: (value) => this.choose(value), leave: () => on.leave("type"), press: () => this.enter() });
     this.yesNo = new Choice(field("yes_no"), { change: (value) => this.#set({ yes_no: value }), leave: () => on.leave("yes_no") });
     this.reasonKind = new Choice(field("reason_kind"), { change: () => this.#setReason(), leave: () => on.leave("reason") });
     this.reason = new TextField(field("reason"), { change: () => this.#setReason(), leave: () => on.leave("reason") });
@@ -34,7 +34,7 @@ export class Answer {
     });
     const spans = (name, label) => new Spans(field(name), {
       label, history, announcer,
-      on: { change: () => this.#changed(), sentence: on.sentence, name: on.name, leave: () => on.leave(name) },
+      on: { change: () => this.#changed(), sentence: on.sentence, name: on.name, back: on.back, leave: () => on.leave(name) },
     });
     this.spans = spans("spans", "Answer");
     this.context = spans("context", "Evidence");
@@ -76,6 +76,12 @@ export class Answer {
       this.draw();
       this.on.change();
     });
+  }
+
+  /** Go to what the chosen type asks for, where it is to be typed or chosen. */
+  enter() {
+    const field = { value: "value", binary: "yes_no", bad: "reason" }[this.answer.type];
+    if (field) this.focus(field);
   }
 
   /** Somebody asks to mark the answer, which makes it one of words, or evidence. */

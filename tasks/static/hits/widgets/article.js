@@ -13,7 +13,7 @@ export class Article {
     Object.assign(this, { root, api, on });
     this.bar = root.querySelector("[data-tabs]");
     this.place = root.querySelector("[data-documents]");
-    this.finder = new Finder(root.querySelector("[data-search]"));
+    this.finder = new Finder(root.querySelector("[data-search]"), { back: () => this.focus() });
     this.question = new Reader(root.querySelector("[data-document=question]"), { document: "question", label: "Question", on });
     this.questionBlock = document.createElement("div");
     this.question.element.append(this.questionBlock);
@@ -93,8 +93,10 @@ export class Article {
     if (this.current === tab) return;
     if (this.current) this.current.scroll = window.scrollY;
     const before = this.current;
+    const inside = before?.panel.contains(document.activeElement);
     this.current = tab;
     for (const other of this.tabs) other.select(other === tab);
+    if (inside) this.focus();
     this.finder.use(tab.reader, tab.searches ??= tab.reader.surfaces.map((surface) => ({
       base: surface.base, search: new Search(surface.text),
     })));
@@ -108,7 +110,12 @@ export class Article {
     if (tab === this.current) this.show(this.tabs[0]);
     tab.remove();
     this.tabs = this.tabs.filter((other) => other !== tab);
-    if (focused) this.current.reader.element.focus({ preventScroll: true });
+    if (focused) this.focus();
+  }
+
+  /** Put the caret's focus on the document in front. */
+  focus() {
+    this.current.reader.element.focus({ preventScroll: true });
   }
 
   /** To the next tab, round and round. */

@@ -1,11 +1,15 @@
 /** One of a few choices, as cards or plain radio buttons. */
 
 export class Choice {
-  /** on: {change(value), leave()}. */
+  /** on: {change(value), leave(), press(value): chosen with the mouse or a finger}. */
   constructor(root, on) {
     this.root = root;
     this.inputs = [...root.querySelectorAll("input[type=radio]")];
-    for (const input of this.inputs) input.addEventListener("change", () => on.change(input.value));
+    for (const input of this.inputs) {
+      input.addEventListener("change", () => on.change(input.value));
+      // Arrow keys click too, without a count; the focus must not leap away from them.
+      input.addEventListener("click", (event) => event.detail && on.press?.(input.value));
+    }
     root.addEventListener("focusout", (event) => {
       if (!root.contains(event.relatedTarget)) on.leave?.();
     });

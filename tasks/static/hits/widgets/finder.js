@@ -1,9 +1,10 @@
 /** The search box over the open document: hits, their count, next and previous. */
 
 export class Finder {
-  /** on.found(hits): the reader's document with its surfaces is given by use(). */
-  constructor(form) {
+  /** on: {back(): to the text}; what is searched is given by use(). */
+  constructor(form, on) {
     this.form = form;
+    this.on = on;
     this.input = form.querySelector("[data-search-text]");
     this.count = form.querySelector("[data-search-count]");
     this.hits = [];
@@ -24,11 +25,13 @@ export class Finder {
     if (event.key === "Enter" && event.shiftKey) {
       event.preventDefault();
       this.step(-1);
-    } else if (event.key === "Escape" && this.input.value) {
+    } else if (event.key === "Escape") {
       event.preventDefault();
+      if (!this.input.value) return this.on.back();
       this.input.value = "";
       this.run();
     }
+    return undefined;
   }
 
   /** Search another document from now on. */

@@ -1,5 +1,7 @@
 /** The links of a text: a list with the title each leads to, and the ones that are picked. */
 
+import { roving } from "../page/roving.js";
+
 export class Links {
   /** list: where every link is a toggle; picks: where the picked ones are chips; on: {change(), leave(), may()}. */
   constructor({ list, picks, history, on }) {
@@ -7,6 +9,7 @@ export class Links {
     this.links = [];
     this.picked = [];
     this.enabled = true;
+    this.settle = roving(list, "[data-link-title]");
     list.addEventListener("click", (event) => this.#click(event));
     picks.addEventListener("click", (event) => this.#click(event));
     picks.closest("[data-field]").addEventListener("focusout", () => on.leave?.());
@@ -26,6 +29,7 @@ export class Links {
     Object.assign(this.list, { lang, dir });
     this.links = unique(links).map((link) => ({ ...link, surface: text.slice(link.start, link.end) }));
     this.list.replaceChildren(...this.links.map((link) => this.#toggle(link)));
+    this.settle();
     this.draw();
   }
 

@@ -1,5 +1,6 @@
 /** Passages to read, one at a time, with a numbered rail. */
 
+import { roving } from "../page/roving.js";
 import { Reader } from "../text/reader.js";
 
 export class Passages {
@@ -14,6 +15,7 @@ export class Passages {
     this.block.className = "block";
     this.element.append(this.block);
     this.reader = new Reader(this.element, { document: "main", label: "Paragraph", on });
+    this.settle = roving(root.querySelector("[data-rail]"), "[data-item]");
     root.querySelector("[data-rail]").addEventListener("click", (event) => {
       const stop = event.target.closest("[data-index]");
       if (stop) on.go(items[Number(stop.dataset.index)]);
@@ -37,6 +39,7 @@ export class Passages {
       if (this.items[i] === item) stop.setAttribute("aria-current", "true");
       else stop.removeAttribute("aria-current");
     });
+    this.settle();
   }
 
   /** The item before or after this one, or null. */

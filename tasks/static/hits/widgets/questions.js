@@ -1,11 +1,18 @@
 /** A list of questions in fixed slots, so that nothing moves when one is added. */
 
+import { roving } from "../page/roving.js";
+
 export class Questions {
   /** places: how many slots; on: {open(index), remove(index) or nothing}. */
   constructor(root, places, on) {
     this.list = root.querySelector("[data-slots]");
     this.removable = Boolean(on.remove);
     for (let index = 0; index < places; index += 1) this.list.append(this.#slot(index));
+    this.settle = roving(this.list, ".slot-open");
+    this.list.addEventListener("keydown", (event) => {
+      const slot = event.key === "Delete" && this.removable && event.target.closest("[data-slot]");
+      if (slot) on.remove(Number(slot.dataset.slot));
+    });
     this.list.addEventListener("click", (event) => {
       const slot = event.target.closest("[data-slot]");
       if (!slot) return;
@@ -39,6 +46,7 @@ export class Questions {
     cross.className = "slot-remove";
     cross.dataset.action = "remove";
     cross.textContent = "×";
+    cross.tabIndex = -1;
     cross.setAttribute("aria-label", `Delete question ${index + 1}`);
     return cross;
   }
@@ -64,6 +72,7 @@ export class Questions {
       open.title = entry?.words ?? "";
       slot.querySelector(".slot-remove")?.toggleAttribute("data-vacant", !entry);
     });
+    this.settle();
   }
 }
 

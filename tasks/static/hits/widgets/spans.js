@@ -1,7 +1,8 @@
 /** Spans marked in documents: chips that can be taken off, and a way in by sentence number. */
 
 export class Spans {
-  /** on: {change(), sentence(number) → span | null, name(document) → words | "", leave()}. */
+  /** on: {change(), sentence(number) → span | null, name(document) → words | "", leave(),
+      back(): to the text}. */
   constructor(root, { label, history, announcer, on }) {
     Object.assign(this, { root, label, history, announcer, on });
     this.target = root.dataset.target;
@@ -20,6 +21,10 @@ export class Spans {
       if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
         event.preventDefault();
         this.#markSentences();
+      } else if (event.key === "Escape") {
+        event.preventDefault();
+        this.number.value = "";
+        this.on.back();
       }
     });
     this.root.addEventListener("focusout", (event) => {

@@ -95,8 +95,8 @@ export class Tab {
     return element;
   }
 
-  #paragraph({ start, text, sentences, links }, article) {
-    const element = make("div", "block");
+  #paragraph({ start, text, sentences, links, kind }, article) {
+    const element = make("div", kind === "list_item" ? "block item" : "block");
     speak([element], article);
     this.element.append(element);
     const shown = (links ?? []).map((link) => ({ ...link, inert: !link.readable }));
