@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
+from annotation.dashboard.orders import fulfil, orders_to_fulfil
 from annotation.deciding import decide_collection
 from annotation.second_reading import sample_questions
 from collector.models import Collection, CollectionState
@@ -18,6 +19,14 @@ def believe(collection_id: int) -> None:
 
 @shared_task
 def believe_all() -> None:
-    """Look after every collection that hands out work."""
+    """Look after every collection that hands out work, and every release asked for."""
     for collection in Collection.objects.filter(state=CollectionState.COLLECTING):
         believe.delay(collection.pk)
+    for order_id in orders_to_fulfil(timezone.now()):
+        fulfil_order.delay(order_id)
+
+
+@shared_task
+def fulfil_order(order_id: int) -> None:
+    """Make the release that a requester has asked for."""
+    fulfil(order_id, timezone.now())

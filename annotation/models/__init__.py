@@ -3,6 +3,16 @@
 from annotation.models.official import OfficialArticle, OfficialFile
 from annotation.models.placement import Placement
 from annotation.models.release import Release
+from annotation.models.release_order import OrderState, ReleaseOrder
 from annotation.models.verdict import Override, Verdict
 
-__all__ = ["OfficialArticle", "OfficialFile", "Override", "Placement", "Release", "Verdict"]
+__all__ = [
+    "OfficialArticle",
+    "OfficialFile",
+    "OrderState",
+    "Override",
+    "Placement",
+    "Release",
+    "ReleaseOrder",
+    "Verdict",
+]

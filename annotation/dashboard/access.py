@@ -1,0 +1,103 @@
+"""Lets requesters in: by password, or without one at a desk that only this machine can reach."""
+
+from collections.abc import Callable
+from functools import wraps
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import redirect_to_login
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from collector.models import User
+
+View = Callable[..., HttpResponseBase]
+OWNER = "owner"
+# So many wrong passwords in a row from one place, and it waits.
+TRIES = 5
+WAIT_SECONDS = 300
+
+
+def requester_required(view: View) -> View:
+    """Let a signed-in requester through; at an open desk sign the owner in, else ask who it is."""
+
+    @never_cache
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            if not is_open_desk(request):
+                return redirect_to_login(request.get_full_path())
+            login(request, owner(), backend="django.contrib.auth.backends.ModelBackend")
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def is_open_desk(request: HttpRequest) -> bool:
+    """Return whether the desk opens without a password: embedded, and asked from this machine.
+
+    The Host header alone proves nothing to somebody on the same network, so the peer counts too.
+    """
+    if not settings.OPEN_DESK:
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback
+    except ValueError:
+        return False
+
+
+def owner() -> User:
+    """Return the account of an open desk, made on first use; nobody can sign in to it elsewhere."""
+    user, made = User.objects.get_or_create(username=OWNER)
+    if made:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user
+
+
+def name_of(request: HttpRequest) -> str:
+    """Return who decides, as decisions record it."""
+    return str(request.user.get_username())
+
+
+@never_cache
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Ask for name and password, slowly after several wrong ones; then go where one wanted to."""
+    target = request.POST.get("next") or request.GET.get("next") or "/"
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
+        target = "/"
+    tries = f"sign-in:{request.META.get('REMOTE_ADDR')}"
+    form = AuthenticationForm(request, data=request.POST or None)
+    if request.method == "POST":
+        if cache.get(tries, 0) >= TRIES:
+            minutes = WAIT_SECONDS // 60
+            waiting = {"form": AuthenticationForm(request), "minutes": minutes, "next": target}
+            return render(request, "dashboard/sign_in.html", waiting, status=429)
+        if form.is_valid():
+            cache.delete(tries)
+            login(request, form.get_user())
+            return redirect(target)
+        cache.add(tries, 0, WAIT_SECONDS)
+        cache.incr(tries)
+    return render(request, "dashboard/sign_in.html", {"form": form, "next": target})
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session and say so."""
+    logout(request)
+    return redirect("signed_out")
+
+
+@never_cache
+@require_safe
+def signed_out(request: HttpRequest) -> HttpResponse:
+    """Say that one has left."""
+    return render(request, "dashboard/signed_out.html")

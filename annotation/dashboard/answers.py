@@ -1,0 +1,84 @@
+"""What a worker answered, as a requester reads it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from annotation.dashboard.marks import Quote
+from annotation.dashboard.passages import QUESTION, article_texts, paragraph_of, quoted
+from collector.models import Corpus
+from tasks.models import Answer
+from tasks.widgets.spans import MAIN
+
+TYPES = {
+    "span": "Words from a text",
+    "value": "Number",
+    "binary": "Yes or no",
+    "none": "No answer can be found",
+    "bad": "Bad question",
+}
+PLACES = {MAIN: "The passage", QUESTION: "The question"}
+
+
+@dataclass(frozen=True)
+class ReadableAnswer:
+    """`text` is the answer itself; `sources` name where its words were marked."""
+
+    answer: Answer
+    type: str
+    text: str
+    sources: list[str]
+    evidence: list[Quote]
+
+
+def type_words(name: str) -> str:
+    """Return what to call a type of answer."""
+    return TYPES.get(name, name.replace("_", " ").capitalize())
+
+
+def answer_text(answer: Answer) -> str:
+    """Return the answer in one line."""
+    payload = answer.payload
+    if answer.type == "span":
+        return "; ".join(span["text"] for span in payload.get("spans") or ())
+    if answer.type == "value":
+        return f"{payload.get('value', '')} {payload.get('unit') or ''}".strip()
+    if answer.type == "binary":
+        return str(payload.get("yes_no") or "").capitalize()
+    if answer.type == "bad":
+        return str(payload.get("reason") or "")
+    return str(payload.get("text") or "")
+
+
+def readable(answers: Iterable[Answer], corpus: Corpus) -> list[ReadableAnswer]:
+    """Return the answers with their evidence quoted from the texts it was marked in.
+
+    Expects each answer's question, its seed and the seed's paragraphs prefetched; the articles
+    are fetched for all answers at once.
+    """
+    rows = list(answers)
+    titles = {span["document"] for row in rows for span in _spans(row)} - PLACES.keys()
+    articles = article_texts(corpus, titles)
+    return [_readable(row, articles) for row in rows]
+
+
+def _readable(answer: Answer, articles: dict[str, str]) -> ReadableAnswer:
+    own = {MAIN: paragraph_of(answer.question.seed).text, QUESTION: answer.question.text}
+    texts = {**articles, **own}
+    spans = answer.payload.get("spans") or ()
+    return ReadableAnswer(
+        answer=answer,
+        type=type_words(answer.type),
+        text=answer_text(answer),
+        sources=list(dict.fromkeys(place(span["document"]) for span in spans)),
+        evidence=[quoted(span, texts) for span in answer.payload.get("context") or ()],
+    )
+
+
+def place(document: str) -> str:
+    """Return what to call a document that a span lies in."""
+    return PLACES.get(document, document)
+
+
+def _spans(answer: Answer) -> list[dict]:
+    payload = answer.payload
+    return [*(payload.get("spans") or ()), *(payload.get("context") or ())]

@@ -1,0 +1,86 @@
+"""What waits for a person's eyes, counted for one collection or for all of them at once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import Verdict
+from collector.models import Collection
+from tasks.models import Grant, GrantState, Lease, LeaseState, ProblemReport
+
+
+@dataclass(frozen=True)
+class Attention:
+    """How much waits in one collection."""
+
+    submissions: int = 0
+    problems: int = 0
+    left_out: int = 0
+    unpaid: int = 0
+
+    def sentences(self) -> list[str]:
+        """Return one short phrase for each kind of thing that waits."""
+        counted = [
+            (self.submissions, "qualification to inspect", "qualifications to inspect"),
+            (self.problems, "problem reported", "problems reported"),
+            (self.unpaid, "payment the budget cannot hold", "payments the budget cannot hold"),
+            (self.left_out, "question left out by its votes", "questions left out by their votes"),
+        ]
+        return [
+            f"{number} {one if number == 1 else many}" for number, one, many in counted if number
+        ]
+
+
+def waiting_grants() -> QuerySet[Grant]:
+    """Return the qualification submissions nobody has decided."""
+    return Grant.objects.filter(state=GrantState.SUBMITTED)
+
+
+def open_problems() -> QuerySet[ProblemReport]:
+    """Return the workers' reports nobody has resolved."""
+    return ProblemReport.objects.filter(resolved_at__isnull=True)
+
+
+def left_out() -> QuerySet[Verdict]:
+    """Return the verdicts that left a question out and that no person has looked at."""
+    return Verdict.objects.filter(outcome="dropped", overridden=False)
+
+
+def unpaid_leases() -> QuerySet[Lease]:
+    """Return work cut off by its time whose compensation the budget could not hold so far."""
+    return Lease.objects.filter(
+        state=LeaseState.EXPIRED,
+        draft__isnull=False,
+        submission__isnull=True,
+        compensated=False,
+    )
+
+
+def submissions_waiting(collection: Collection) -> int:
+    """Return how many qualification submissions wait to be inspected."""
+    return waiting_grants().filter(qualification__stage__collection=collection).count()
+
+
+def problems_open(collection: Collection) -> int:
+    """Return how many workers' reports wait for an answer."""
+    return open_problems().filter(lease__unit__stage__collection=collection).count()
+
+
+def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
+    """Return what waits in each collection, by its id; four queries however many there are."""
+    ids = [collection.pk for collection in collections]
+    found = {
+        "submissions": _counted(waiting_grants(), "qualification__stage__collection", ids),
+        "problems": _counted(open_problems(), "lease__unit__stage__collection", ids),
+        "left_out": _counted(left_out(), "question__stage__collection", ids),
+        "unpaid": _counted(unpaid_leases(), "unit__stage__collection", ids),
+    }
+    return {
+        pk: Attention(**{name: counts.get(pk, 0) for name, counts in found.items()}) for pk in ids
+    }
+
+
+def _counted(rows: QuerySet, path: str, ids: list[int]) -> dict[int, int]:
+    grouped = rows.filter(**{f"{path}__in": ids}).order_by().values(path).annotate(n=Count("pk"))
+    return {row[path]: row["n"] for row in grouped}

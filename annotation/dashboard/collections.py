@@ -1,0 +1,106 @@
+"""Collections: the list, a new one, and the page of one."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.dashboard.access import requester_required
+from annotation.dashboard.attention import attention_to
+from annotation.dashboard.creating import CollectionForm
+from annotation.dashboard.desk import Desk, on_desk
+from annotation.dashboard.events import events_of
+from annotation.dashboard.next_step import next_step
+from annotation.dashboard.people import people_of
+from annotation.dashboard.progress import stages_of
+from annotation.dashboard.spending import spending_of
+from annotation.dashboard.summaries import summaries_of
+from annotation.dashboard.todo import todo_of
+from annotation.dashboard.verdict_counts import verdict_counts
+from collector.creation import CreationError, create_collection
+from collector.models import Collection
+from collector.protocol import ProtocolError
+from tasks.estimates import estimate
+
+
+@requester_required
+@require_safe
+def collections(request: HttpRequest) -> HttpResponse:
+    """List every collection with its progress, its money and what waits."""
+    rows = list(Collection.objects.select_related("corpus"))
+    return render(request, "dashboard/collections.html", {"summaries": summaries_of(rows)})
+
+
+@requester_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_collection(request: HttpRequest) -> HttpResponse:
+    """Create a collection; what is wrong is said at its field, and nothing typed is lost."""
+    form = CollectionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = _create(form, request)
+        if made:
+            return redirect("seeds", slug=made.slug)
+    status = 400 if form.errors else 200
+    return render(request, "dashboard/new_collection.html", {"form": form}, status=status)
+
+
+def _create(form: CollectionForm, request: HttpRequest) -> Collection | None:
+    """Return the new collection, or None with the reason at the field it is about."""
+    given = form.cleaned_data
+    try:
+        made = create_collection(
+            given["slug"],
+            given["protocol"],
+            given["corpus"],
+            overrides={},
+            seed=given["seed"],
+            now=timezone.now(),
+            title=given["title"],
+            budget_cents=given["budget_cents"],
+            requester_name=given["requester_name"],
+            requester_contact=given["requester_contact"],
+            ethics_number=given["ethics_number"],
+        )
+    except CreationError as error:
+        form.add_error("slug", str(error))
+    except ProtocolError as error:
+        form.add_error("protocol", str(error))
+    else:
+        Collection.objects.filter(pk=made.pk).update(owner=request.user.pk)
+        return made
+    return None
+
+
+@on_desk
+@require_safe
+def collection(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the collection: what to do next, its stages, its money, what waits, what happened."""
+    return desk.render(request, "collection.html", tab="collection", **_now(desk))
+
+
+@on_desk
+@require_safe
+def collection_now(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Return the part of the collection's page that changes, for the page to put in place."""
+    return desk.render(request, "parts/collection_now.html", tab="collection", **_now(desk))
+
+
+def _now(desk: Desk) -> dict[str, Any]:
+    row = desk.collection
+    estimates = estimate(row)
+    stages = stages_of(row, desk.parameters, estimates)
+    money = spending_of(row, estimates)
+    verdicts = verdict_counts(row)
+    n_seeds = row.seeds.count()
+    return {
+        "stages": stages,
+        "money": money,
+        "verdicts": verdicts,
+        "n_seeds": n_seeds,
+        "next": next_step(desk, stages, money, n_seeds, verdicts.kept),
+        "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
+        "events": events_of(desk, people_of(row)),
+        "now": timezone.now(),
+    }

@@ -1,0 +1,108 @@
+"""The form of a new collection."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.text import slugify
+
+from collector.models import Collection, Corpus
+from collector.models.corpus import CorpusState
+from collector.protocol import Protocol, ProtocolError, every, find
+
+
+class CollectionForm(forms.Form):
+    """Cleaned, it holds the protocol, the corpus and whole cents beside what was typed."""
+
+    title = forms.CharField(
+        label="Name", max_length=200, help_text="Workers and readers of the dataset see it."
+    )
+    slug = forms.SlugField(
+        label="Short name",
+        max_length=80,
+        required=False,
+        help_text="For addresses and commands. Left empty, it is made from the name.",
+    )
+    protocol = forms.ChoiceField(label="Protocol", help_text="What is collected, and how.")
+    corpus = forms.ModelChoiceField(
+        label="Corpus", queryset=Corpus.objects.none(), empty_label=None, to_field_name="slug"
+    )
+    budget = forms.DecimalField(
+        label="Budget",
+        min_value=Decimal(0),
+        max_digits=12,
+        decimal_places=2,
+        initial=Decimal(0),
+        help_text="A hard cap: no work is handed out that it cannot pay. It can be raised later.",
+    )
+    requester_name = forms.CharField(
+        label="Your name or your team's", max_length=200, help_text="Shown to every worker."
+    )
+    requester_contact = forms.CharField(
+        label="How workers reach you",
+        max_length=200,
+        help_text="An address that somebody reads; shown on every page of work.",
+    )
+    ethics_number = forms.CharField(
+        label="Ethics protocol number",
+        max_length=120,
+        required=False,
+        help_text="If your institution gave you one; it is part of the consent text.",
+    )
+    seed = forms.IntegerField(
+        label="Random seed",
+        initial=0,
+        required=False,
+        help_text="The same seed chooses the same paragraphs.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["protocol"].choices = protocol_choices()  # type: ignore[attr-defined]
+        ready = Corpus.objects.filter(state=CorpusState.READY).order_by("name")
+        self.fields["corpus"].queryset = ready  # type: ignore[attr-defined]
+        self.fields["requester_contact"].widget.attrs["autocomplete"] = "email"
+
+    def has_corpus(self) -> bool:
+        """Return whether there is anything to collect from."""
+        return bool(self.fields["corpus"].queryset.exists())  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Return the cleaned data; a short name taken or not to be made is said at its field."""
+        given = super().clean() or {}
+        slug = given.get("slug") or slugify(given.get("title", ""))[:80]
+        if not slug and "title" in given:
+            self.add_error("slug", "Give a short name in Latin letters, digits and hyphens.")
+        if slug in RESERVED or Collection.objects.filter(slug=slug).exists():
+            self.add_error("slug", f"There is already a collection {slug!r}: choose another name.")
+        given["slug"] = slug
+        given["seed"] = given.get("seed") or 0
+        if given.get("protocol"):
+            given["protocol"] = self._protocol(given)
+        return given
+
+    def _protocol(self, given: dict[str, Any]) -> Protocol | None:
+        try:
+            protocol = find(given["protocol"])
+            units = protocol.parameters().pay.minor_units
+        except ProtocolError as error:
+            self.add_error("protocol", str(error))
+            return None
+        if "budget" in given:
+            given["budget_cents"] = int(given["budget"] * 10**units)
+        return protocol
+
+
+# Addresses that are pages of their own.
+RESERVED = frozenset({"new"})
+
+
+def protocol_choices() -> list[tuple[str, str]]:
+    """Return (name, title) of every protocol that this installation can read."""
+    found = []
+    for protocol in every():
+        try:
+            found.append((protocol.name, protocol.parameters().protocol.title))
+        except ProtocolError:
+            continue
+    return found

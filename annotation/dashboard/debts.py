@@ -1,0 +1,74 @@
+"""Work that was cut off or given back with something saved, and what is due for it."""
+
+from dataclasses import dataclass
+
+from django.db.models import CharField, Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+
+from annotation.dashboard.desk import Desk
+from annotation.dashboard.people import People
+from tasks.kinds import kind
+from tasks.models import Lease, LeaseState, Payment
+
+SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Debt:
+    """`cents` is the reward's share by how much was saved; `most_cents` the whole reward.
+
+    `blocked` tells that paying it by itself failed: the budget could not hold it.
+    """
+
+    lease: Lease
+    who: str
+    share_percent: int
+    cents: int
+    most_cents: int
+    blocked: bool
+
+
+def unfinished(desk: Desk) -> QuerySet[Lease]:
+    """Return the leases that ended with a draft, were not taken up again and are not paid."""
+    paid = Payment.objects.filter(key=OuterRef("key"))
+    again = Lease.objects.filter(
+        unit=OuterRef("unit"),
+        worker=OuterRef("worker"),
+        state__in=[LeaseState.LIVE, LeaseState.SUBMITTED],
+    )
+    return (
+        Lease.objects.filter(
+            unit__stage__collection=desk.collection,
+            state__in=[LeaseState.EXPIRED, LeaseState.RETURNED],
+            draft__isnull=False,
+            submission__isnull=True,
+        )
+        .annotate(key=Concat(Value("compensation:"), Cast("pk", CharField())))
+        .exclude(Exists(paid))
+        .exclude(Exists(again))
+        .select_related("unit__stage")
+        .order_by("-closed_at", "-pk")
+    )
+
+
+def debts_of(desk: Desk, people: People) -> list[Debt]:
+    """Return the newest unfinished work with anything saved in it; one query."""
+    found = [debt_of(desk, lease, people) for lease in unfinished(desk)[:SHOWN]]
+    return [debt for debt in found if debt.share_percent]
+
+
+def debt_of(desk: Desk, lease: Lease, people: People) -> Debt:
+    """Return what is due for one lease."""
+    stage = lease.unit.stage
+    table = desk.parameters.stages()[stage.name]
+    data = (lease.draft or {}).get("data") or {}
+    wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
+    share = kind(stage.kind).share_done(data, wanted)
+    return Debt(
+        lease=lease,
+        who=people.name(lease.worker_id),
+        share_percent=round(share * 100),
+        cents=int(share * table.reward_cents),
+        most_cents=table.reward_cents,
+        blocked=lease.state == LeaseState.EXPIRED and not lease.compensated,
+    )

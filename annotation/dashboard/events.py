@@ -1,0 +1,87 @@
+"""What happened last in a collection, one sentence each, from the rows that it left behind."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+
+from annotation.dashboard.desk import Desk
+from annotation.dashboard.people import People
+from annotation.models import Override, Release
+from tasks.models import (
+    Grant,
+    GrantState,
+    Payment,
+    PaymentKind,
+    ProblemReport,
+    Submission,
+)
+
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Event:
+    """One sentence and when."""
+
+    at: datetime
+    sentence: str
+
+
+def events_of(desk: Desk, people: People) -> list[Event]:
+    """Return the newest events, newest first; one query for each kind of event."""
+    kinds = (_submissions, _grants, _problems, _overrides, _compensations, _revisions, _releases)
+    found = [event for kind in kinds for event in kind(desk, people)]
+    return sorted(found, key=attrgetter("at"), reverse=True)[:SHOWN]
+
+
+def _submissions(desk: Desk, people: People) -> Iterator[Event]:
+    rows = Submission.objects.filter(lease__unit__stage__collection=desk.collection)
+    for row in rows.select_related("lease__unit__stage").order_by("-received_at")[:SHOWN]:
+        title = str(row.lease.unit.stage)
+        yield Event(row.received_at, f"{people.name(row.lease.worker_id)} handed in: {title}.")
+
+
+def _grants(desk: Desk, people: People) -> Iterator[Event]:
+    rows = Grant.objects.filter(
+        qualification__stage__collection=desk.collection, decided_at__isnull=False
+    )
+    for row in rows.select_related("qualification__stage").order_by("-decided_at")[:SHOWN]:
+        did = "granted" if row.state == GrantState.GRANTED else "declined"
+        stage = row.qualification.stage
+        sentence = f"{row.decided_by} {did} {people.name(row.worker_id)}: {stage}."
+        yield Event(row.decided_at, sentence)  # type: ignore[arg-type]
+
+
+def _problems(desk: Desk, people: People) -> Iterator[Event]:
+    rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
+    for row in rows.select_related("lease").order_by("-at")[:SHOWN]:
+        yield Event(row.at, f"{people.name(row.lease.worker_id)} reported a problem.")
+
+
+def _overrides(desk: Desk, people: People) -> Iterator[Event]:
+    rows = Override.objects.filter(verdict__question__stage__collection=desk.collection)
+    for row in rows.order_by("-at")[:SHOWN]:
+        did = "kept a question" if row.new_outcome == "kept" else "left a question out"
+        yield Event(row.at, f"{row.by} {did} by hand.")
+
+
+def _compensations(desk: Desk, people: People) -> Iterator[Event]:
+    rows = Payment.objects.filter(collection=desk.collection, kind=PaymentKind.COMPENSATION)
+    for row in rows.order_by("-created_at")[:SHOWN]:
+        amount = desk.price(row.amount_cents)
+        yield Event(row.created_at, f"{people.name(row.worker_id)} is compensated with {amount}.")
+
+
+def _revisions(desk: Desk, people: People) -> Iterator[Event]:
+    for row in desk.collection.revisions.order_by("-at")[:SHOWN]:
+        if row.key == "budget_cents":
+            sentence = f"{row.by} set the budget to {desk.price(row.new)}."
+        else:
+            sentence = f"{row.by} changed {row.key.replace('_', ' ')}."
+        yield Event(row.at, sentence)
+
+
+def _releases(desk: Desk, people: People) -> Iterator[Event]:
+    for row in Release.objects.filter(collection=desk.collection).order_by("-created_at")[:SHOWN]:
+        yield Event(row.created_at, f"Release {row.number} was made.")

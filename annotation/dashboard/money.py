@@ -1,0 +1,117 @@
+"""The ledger of a collection: what is owed and paid, what could not be, and compensation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.debts import debt_of, debts_of, unfinished
+from annotation.dashboard.desk import Desk, on_desk
+from annotation.dashboard.pace import Pace, pace_of
+from annotation.dashboard.people import people_of
+from annotation.dashboard.spending import spending_of
+from annotation.dashboard.stages import cents_of
+from collector.models import Collection, Stage
+from tasks.compensation import compensate
+from tasks.estimates import estimate
+from tasks.models import Lease, Payment, PaymentKind, PaymentState
+
+PER_PAGE = 25
+MAX_REASON = 500
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """Payments of one stage: how many, and cents owed, confirmed and in fees."""
+
+    stage: Stage
+    payments: int
+    owed: int
+    confirmed: int
+    fees: int
+    compensations: int
+    pace: Pace | None
+
+
+@on_desk
+@require_safe
+def money(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the budget, the ledger by stage, what is due for unfinished work, and every change."""
+    people = people_of(desk.collection)
+    rows = Payment.objects.filter(
+        collection=desk.collection, kind=PaymentKind.COMPENSATION
+    ).select_related("stage")
+    page = Paginator(rows.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    revisions = desk.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
+    return desk.render(
+        request,
+        "money.html",
+        tab="money",
+        money=spending_of(desk.collection, estimate(desk.collection)),
+        ledger=_ledger(desk),
+        debts=debts_of(desk, people),
+        page=page,
+        compensations=[(row, people.name(row.worker_id)) for row in page],
+        revisions=revisions[:PER_PAGE],
+    )
+
+
+@on_desk
+@require_POST
+def compensate_lease(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Owe a worker something for unfinished work, by a HIT that only they can take."""
+    given = request.POST.get("lease", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    lease = get_object_or_404(unfinished(desk), pk=key)
+    debt = debt_of(desk, lease, people_of(desk.collection))
+    cents = cents_of(request.POST.get("amount", ""), desk.parameters.pay.minor_units)
+    if not cents or cents > debt.most_cents:
+        most = desk.price(debt.most_cents)
+        messages.error(request, f"Write an amount above zero, at most the HIT's reward of {most}.")
+        return redirect(desk.url("money") + "#unfinished")
+    reason = request.POST.get("reason", "").strip()[:MAX_REASON] or "Work that was saved."
+    payment = compensate(lease, cents, reason, timezone.now())
+    if payment is None:
+        amount = desk.price(cents)
+        messages.error(request, f"The budget cannot hold {amount}: raise it, then compensate.")
+        return redirect(desk.url("money") + "#unfinished")
+    Lease.objects.filter(pk=lease.pk).update(compensated=True)
+    sentence = f"{debt.who} is owed {desk.price(payment.amount_cents)}: a HIT for them alone opens."
+    messages.success(request, sentence)
+    return redirect(desk.url("money"))
+
+
+def _ledger(desk: Desk) -> list[LedgerLine]:
+    sums = _sums(desk.collection)
+    lines = []
+    for stage in desk.collection.stages.all():
+        row = sums.get(stage.pk)
+        if row:
+            lines.append(LedgerLine(stage=stage, pace=pace_of(stage, desk.parameters), **row))
+    return lines
+
+
+def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
+    due, confirmed = Q(state=PaymentState.DUE), Q(state=PaymentState.CONFIRMED)
+    rows = (
+        Payment.objects.filter(collection=collection)
+        .order_by()
+        .values("stage_id")
+        .annotate(
+            payments=Count("pk"),
+            owed=Sum("amount_cents", filter=due, default=0),
+            confirmed=Sum("amount_cents", filter=confirmed, default=0),
+            fees=Sum("fee_cents"),
+            compensations=Count("pk", filter=Q(kind=PaymentKind.COMPENSATION)),
+        )
+    )
+    return {
+        row["stage_id"]: {name: value for name, value in row.items() if name != "stage_id"}
+        for row in rows
+    }

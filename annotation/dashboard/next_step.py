@@ -1,0 +1,58 @@
+"""The one thing a requester would best do next with a collection."""
+
+from dataclasses import dataclass
+
+from annotation.dashboard.desk import Desk
+from annotation.dashboard.progress import StageProgress
+from annotation.dashboard.spending import Spending
+from collector.models import CollectionState, StageState
+from tasks.models import GrantState
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """`url` is where the button leads; with `posts` it sends a form there."""
+
+    sentence: str
+    label: str = ""
+    url: str = ""
+    posts: bool = False
+
+
+def next_step(
+    desk: Desk, stages: list[StageProgress], money: Spending, n_seeds: int, n_kept: int
+) -> NextStep:
+    """Return the step, by what stands in the way first; no query."""
+    state = desk.collection.state
+    if not n_seeds:
+        sentence = "Choose the paragraphs that workers start from."
+        return NextStep(sentence, "Choose seeds", desk.url("seeds"))
+    cheapest = min(row.table.reward_cents for row in stages)
+    if money.free < cheapest and not money.reserved:
+        return NextStep(
+            f"The budget left does not pay a single HIT ({desk.price(cheapest)}).",
+            "Set the budget",
+            "#budget",
+        )
+    if state == CollectionState.DRAFT:
+        sentence = f"Everything is ready. In the worst case it costs {desk.price(money.worst)}."
+        return NextStep(sentence, "Publish", desk.url("publish"), posts=True)
+    if state == CollectionState.PAUSED:
+        sentence = "No new work is handed out. Who is at work finishes and is paid."
+        return NextStep(sentence, "Resume", desk.url("publish"), posts=True)
+    return _while_collecting(desk, stages, n_kept)
+
+
+def _while_collecting(desk: Desk, stages: list[StageProgress], n_kept: int) -> NextStep:
+    for row in stages:
+        waiting = row.grants.get(GrantState.SUBMITTED, 0)
+        if waiting:
+            who = "One person waits" if waiting == 1 else f"{waiting} people wait"
+            url = desk.url("qualification", stage=row.stage.name)
+            return NextStep(f"{who} for you to read their work and let them in.", "Inspect", url)
+    main = [row for row in stages if not row.table.qualifies]
+    busy = any(row.waiting or row.at_work for row in main if row.stage.state == StageState.OPEN)
+    if n_kept and not busy:
+        sentence = "All work is in. Look through the verdicts, then make a release."
+        return NextStep(sentence, "Make a release", desk.url("releases"))
+    return NextStep("Workers are at it; nothing waits for you. This page keeps itself up to date.")

@@ -1,0 +1,83 @@
+"""Makes the releases that requesters ask for: the wish is a row, a job fulfils it."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.deciding import decide_collection
+from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.placing import make_splits
+from annotation.release.folder import ReleaseError
+from annotation.release.issue import Watcher, issue
+from collector.models import Collection
+from collector.protocol import ProtocolError
+
+log = logging.getLogger(__name__)
+# A job that has given no sign for so long has died.
+SILENT = timedelta(hours=2)
+NOTHING = "There is no question to release yet: none has enough answers that agree."
+BROKEN = "It broke on our side; the server's log says how. Nothing was changed: try again."
+
+
+def order_release(collection: Collection, by: str, now: datetime) -> ReleaseOrder | None:
+    """Return the new order, None when one is under way already."""
+    try:
+        with transaction.atomic():
+            return ReleaseOrder.objects.create(collection=collection, by=by, asked_at=now)
+    except IntegrityError:
+        return None
+
+
+def orders_to_fulfil(now: datetime) -> list[int]:
+    """Return the ids of the orders that no living job is at."""
+    return list(ReleaseOrder.objects.filter(_free(now)).values_list("pk", flat=True))
+
+
+def fulfil(order_id: int, now: datetime) -> None:
+    """Decide, place and release what the order asks for; one job wins, the others do nothing."""
+    taken = ReleaseOrder.objects.filter(_free(now), pk=order_id)
+    if not taken.update(state=OrderState.RUNNING, seen_at=now):
+        return
+    order = ReleaseOrder.objects.select_related("collection").get(pk=order_id)
+    try:
+        made, is_new = _make(order, now)
+    except (ReleaseError, ProtocolError) as error:
+        _end(order, OrderState.FAILED, _for_pages(error))
+    except Exception:
+        log.exception("Release of %s", order.collection.slug)
+        _end(order, OrderState.FAILED, BROKEN)
+    else:
+        sentence = "" if is_new else f"Nothing has changed since release {made.number}."
+        _end(order, OrderState.DONE, sentence, made)
+
+
+def _free(now: datetime) -> Q:
+    silent = Q(state=OrderState.RUNNING, seen_at__lt=now - SILENT)
+    return Q(state=OrderState.WAITING) | silent
+
+
+def _make(order: ReleaseOrder, now: datetime) -> tuple[Release, bool]:
+    def say(step: str) -> None:
+        ReleaseOrder.objects.filter(pk=order.pk).update(step=step, seen_at=timezone.now())
+
+    say("Deciding and placing questions")
+    decide_collection(order.collection, now)
+    make_splits(order.collection, now)
+    issued = issue(order.collection, None, now, Watcher(say=say))
+    return issued.release, issued.is_new
+
+
+def _end(
+    order: ReleaseOrder, state: OrderState, message: str, release: Release | None = None
+) -> None:
+    ReleaseOrder.objects.filter(pk=order.pk).update(
+        state=state, message=message, release=release, step="", ended_at=timezone.now()
+    )
+
+
+def _for_pages(error: Exception) -> str:
+    """Return the refusal without the commands that these pages run by themselves."""
+    return NOTHING if "no question to release" in str(error) else str(error)

@@ -1,0 +1,56 @@
+"""How long work takes and what it pays an hour, by the time that workers were active."""
+
+from dataclasses import dataclass
+from statistics import median
+
+from collector.models import Stage
+from collector.parameters import Parameters
+from tasks.models import Payment, PaymentKind
+
+# The newest submissions show the pace of today, and keep the page quick.
+NEWEST = 500
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The median of a stage's newest submissions; cents an hour are before any fee.
+
+    `simulated` tells that only simulated workers have done the stage, whose time means nothing.
+    """
+
+    submissions: int
+    seconds: float
+    cents_per_hour: int
+    below_floor: bool
+    simulated: bool
+
+    @property
+    def minutes(self) -> str:
+        """Return the median time for people to read."""
+        if self.seconds < 60:
+            return f"{self.seconds:.0f} s"
+        return f"{self.seconds / 60:.0f} min"
+
+
+def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
+    """Return the stage's pace, None before the first submission; one query."""
+    rows = list(
+        Payment.objects.filter(
+            stage=stage, kind=PaymentKind.REWARD, submission__active_seconds__gt=0
+        )
+        .order_by("-id")
+        .values_list("amount_cents", "submission__active_seconds", "submission__synthetic")[:NEWEST]
+    )
+    people = [row for row in rows if not row[2]]
+    measured = people or rows
+    if not measured:
+        return None
+    seconds = median(row[1] for row in measured)
+    hourly = int(median(row[0] for row in measured) * 3600 / seconds)
+    return Pace(
+        submissions=len(measured),
+        seconds=seconds,
+        cents_per_hour=hourly,
+        below_floor=bool(people) and hourly < parameters.pay.floor_cents_per_hour,
+        simulated=not people,
+    )

@@ -1,0 +1,96 @@
+"""Passages and linked articles as a requester reads them, fetched for many items at once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Prefetch, QuerySet
+
+from annotation.dashboard.marks import Piece, Quote, pieces, quote
+from collector.ingest.article_text import join_article
+from collector.models import Article, Corpus, Paragraph, Section, Seed, SeedParagraph
+from tasks.passages import MAX_REDIRECTS
+from tasks.widgets.spans import MAIN
+
+QUESTION = "question"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A seed's first paragraph; `pieces` carry the marks."""
+
+    title: str
+    section: str
+    lang: str
+    dir: str
+    pieces: list[Piece]
+
+
+def seed_paragraphs(of: str = "") -> Prefetch:
+    """Return what to prefetch where passages are shown; `of` is the path to the seeds."""
+    rows = SeedParagraph.objects.select_related(
+        "paragraph__article__corpus", "paragraph__section"
+    ).order_by("position")
+    return Prefetch(f"{of}__seed_paragraphs" if of else "seed_paragraphs", queryset=rows)
+
+
+def paragraph_of(seed: Seed) -> Paragraph:
+    """Return the paragraph that a seed starts from; expects seed_paragraphs() prefetched."""
+    return seed.seed_paragraphs.all()[0].paragraph
+
+
+def passage(seed: Seed, spans: Iterable[tuple[int, int, str]] = ()) -> Passage:
+    """Return the seed's passage with its links and the given spans (start, end, mark) marked."""
+    paragraph = paragraph_of(seed)
+    links = [(start, end, "link") for start, end, _ in paragraph.links]
+    return Passage(
+        title=paragraph.article.title,
+        section=paragraph.section.heading,
+        lang=paragraph.article.corpus.language,
+        dir=paragraph.article.corpus.direction,
+        pieces=pieces(paragraph.text, [*links, *spans]),
+    )
+
+
+def article_texts(corpus: Corpus, titles: Iterable[str]) -> dict[str, str]:
+    """Return the plain text behind each title, through redirects; what is missing is left out.
+
+    Three queries, and one more for each step of a chain of redirects.
+    """
+    targets = {title: title for title in titles}
+    found: dict[str, Article] = {}
+    for _ in range(MAX_REDIRECTS):
+        wanted = set(targets.values()) - found.keys()
+        if not wanted:
+            break
+        rows = Article.objects.filter(corpus=corpus, title__in=wanted)
+        found |= {article.title: article for article in rows}
+        targets = {
+            title: found[target].redirect_target or target if target in found else target
+            for title, target in targets.items()
+        }
+    articles = {title: found[target] for title, target in targets.items() if target in found}
+    texts = _joined(articles.values())
+    return {title: texts[article.pk] for title, article in articles.items()}
+
+
+def _joined(articles: Iterable[Article]) -> dict[int, str]:
+    ids = {article.pk for article in articles}
+    headings: dict[int, dict[int, str]] = {pk: {} for pk in ids}
+    sections: QuerySet = Section.objects.filter(article__in=ids)
+    for pk, position, heading in sections.values_list("article_id", "position", "heading"):
+        headings[pk][position] = heading
+    lines: dict[int, list[tuple[int, str]]] = {pk: [] for pk in ids}
+    rows = Paragraph.objects.filter(article__in=ids).order_by("article_id", "position")
+    for pk, section, text in rows.values_list("article_id", "section__position", "text"):
+        lines[pk].append((section, text))
+    return {pk: join_article(headings[pk], lines[pk]).text for pk in ids}
+
+
+def quoted(span: dict, texts: dict[str, str]) -> Quote:
+    """Return a stored span with its surroundings; alone where its document cannot be read."""
+    document = span.get("document", MAIN)
+    text = texts.get(document, "")
+    start, end = span["start"], span["end"]
+    if text[start:end] != span["text"]:
+        return Quote(document, "", span["text"], "")
+    return quote(document, text, start, end)

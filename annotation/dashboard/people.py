@@ -1,0 +1,43 @@
+"""What a requester calls a worker: a number within the collection, never who it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Min
+
+from collector.models import Collection
+from tasks.models import Lease
+
+NOBODY = "Someone outside"
+
+
+@dataclass(frozen=True)
+class People:
+    """Workers are numbered in the order in which they first took work; a number never changes."""
+
+    numbers: Mapping[str, int]
+
+    def name(self, worker_id: str | None) -> str:
+        """Return what to call the worker; imported work has nobody of ours behind it."""
+        number = self.numbers.get(worker_id or "")
+        return f"Worker {number}" if number else NOBODY
+
+    def number(self, worker_id: str) -> int | None:
+        """Return the worker's number, None for one who never took work here."""
+        return self.numbers.get(worker_id)
+
+    def worker(self, number: int) -> str | None:
+        """Return the worker's internal id by their number, None when nobody has it."""
+        return next((worker for worker, given in self.numbers.items() if given == number), None)
+
+
+def people_of(collection: Collection) -> People:
+    """Return everybody who ever took work of the collection; one query."""
+    first = (
+        Lease.objects.filter(unit__stage__collection=collection)
+        .values("worker_id")
+        .annotate(first=Min("id"))
+        .order_by("first")
+        .values_list("worker_id", flat=True)
+    )
+    return People({worker: number for number, worker in enumerate(first, start=1)})

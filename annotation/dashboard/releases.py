@@ -1,0 +1,135 @@
+"""Releases: making one, what is in it, its files and checksums, and the report."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.desk import Desk, on_desk
+from annotation.dashboard.orders import order_release
+from annotation.dashboard.verdict_counts import verdict_counts
+from annotation.models import OrderState, Release, ReleaseOrder
+
+SUMS = "SHA256SUMS"
+UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
+
+
+@dataclass(frozen=True)
+class ReleasedFile:
+    """One file of a release; `is_there` is false when the folder was moved or lost."""
+
+    name: str
+    sha256: str
+    n_bytes: int
+    is_there: bool
+
+
+@on_desk
+@require_safe
+def releases(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """List the releases and say how far a new one is."""
+    return desk.render(request, "releases.html", tab="releases", **_now(desk))
+
+
+@on_desk
+@require_safe
+def releases_now(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Return the part of the page that changes while a release is made."""
+    return desk.render(request, "parts/releases_now.html", tab="releases", **_now(desk))
+
+
+@on_desk
+@require_POST
+def make_release(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Ask for a release; a job makes it."""
+    if order_release(desk.collection, name_of(request), timezone.now()) is None:
+        messages.info(request, "A release is being made already: wait for it to be done.")
+    return redirect(desk.url("releases"))
+
+
+@on_desk
+@require_safe
+def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+    """Show one release: what it holds and every file with its checksum."""
+    row = _release(desk, number)
+    files = [_file(row, name) for name in sorted(row.manifest)]
+    return desk.render(
+        request,
+        "release.html",
+        tab="releases",
+        release=row,
+        splits=_splits(row),
+        files=files,
+        total_bytes=sum(file.n_bytes for file in files),
+        sums=SUMS if _path(row, SUMS) else "",
+        is_there=any(file.is_there for file in files),
+    )
+
+
+@on_desk
+@require_safe
+def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> FileResponse:
+    """Hand out one file of a release in pieces; nothing outside its folder."""
+    row = _release(desk, number)
+    path = _path(row, name)
+    if path is None:
+        raise Http404
+    # Never shown in the browser: a released text must not run as a page of ours.
+    return FileResponse(
+        path.open("rb"),
+        as_attachment=True,
+        filename=Path(name).name,
+        content_type="application/octet-stream",
+    )
+
+
+@on_desk
+@require_safe
+def report(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show what the collection has brought so far, in the protocol's own tables."""
+    from annotation.reports import tables_of
+
+    tables = [table for table in tables_of(desk.collection) if table.rows]
+    return desk.render(request, "report.html", tab="releases", tables=tables)
+
+
+def _now(desk: Desk) -> dict[str, Any]:
+    order = ReleaseOrder.objects.filter(collection=desk.collection).first()
+    rows = Release.objects.filter(collection=desk.collection).order_by("-number")
+    return {
+        "verdicts": verdict_counts(desk.collection),
+        "releases": [(row, _splits(row)) for row in rows],
+        "order": order,
+        "under_way": order is not None and order.state in UNDER_WAY,
+    }
+
+
+def _release(desk: Desk, number: int) -> Release:
+    rows = Release.objects.select_related("supersedes")
+    return get_object_or_404(rows, collection=desk.collection, number=number)
+
+
+def _splits(row: Release) -> list[tuple[str, int]]:
+    return list((row.counts.get("questions") or {}).items())
+
+
+def _file(row: Release, name: str) -> ReleasedFile:
+    entry = row.manifest[name]
+    return ReleasedFile(
+        name, str(entry["sha256"]), int(entry["bytes"]), _path(row, name) is not None
+    )
+
+
+def _path(row: Release, name: str) -> Path | None:
+    """Return the file's path; None for a name the release does not have, or one that is gone."""
+    if name != SUMS and name not in row.manifest:
+        return None
+    folder = Path(row.folder).resolve()
+    path = (folder / name).resolve()
+    return path if path.is_relative_to(folder) and path.is_file() else None

@@ -1,0 +1,73 @@
+"""Seeds: how many are chosen, in which folds, what they look like; and choosing more."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.bars import segments
+from annotation.dashboard.desk import Desk, on_desk
+from annotation.dashboard.passages import passage, seed_paragraphs
+from collector.models import Collection
+from collector.parameters import FOLDS
+from collector.protocol import ProtocolError
+from collector.seeds.selection import SelectionError, select_seeds
+
+PER_PAGE = 8
+MOST_AT_ONCE = 100_000
+
+
+@on_desk
+@require_safe
+def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the folds and a page of seeds with their real text."""
+    counts = _folds(desk.collection)
+    fold = request.GET.get("fold", "")
+    rows = desk.collection.seeds.order_by("position")
+    if fold in counts:
+        rows = rows.filter(fold=fold)
+    page = Paginator(rows.prefetch_related(seed_paragraphs()), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    folds = {name: counts[name] for name in (*FOLDS, "") if name in counts}
+    total = sum(counts.values())
+    return desk.render(
+        request,
+        "seeds.html",
+        tab="seeds",
+        total=total,
+        planned=total - counts.get("", 0),
+        folds=folds,
+        bar=segments(
+            [(name or "none", number) for name, number in folds.items()], sum(counts.values())
+        ),
+        fold=fold if fold in counts else None,
+        page=page,
+        shown=[(seed, passage(seed)) for seed in page],
+    )
+
+
+@on_desk
+@require_POST
+def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Choose more seeds by the collection's own random seed; all that were asked for, or none."""
+    typed = request.POST.get("count", "").strip()
+    count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 9 else 0
+    if not 0 < count <= MOST_AT_ONCE:
+        messages.error(request, f"Write how many more: a number from 1 to {MOST_AT_ONCE:,}.")
+        return redirect(desk.url("seeds"))
+    try:
+        folds = select_seeds(desk.collection, count)
+    except (SelectionError, ProtocolError) as error:
+        messages.error(request, str(error))
+    else:
+        spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
+        messages.success(request, f"Chosen: {sum(folds.values())} more seeds ({spread}).")
+    return redirect(desk.url("seeds"))
+
+
+def _folds(collection: Collection) -> dict[str, int]:
+    rows = collection.seeds.order_by().values("fold").annotate(n=Count("pk"))
+    return {row["fold"]: row["n"] for row in rows}

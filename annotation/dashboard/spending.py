@@ -1,0 +1,69 @@
+"""A collection's money at a glance: the budget and what is bound of it, worst case and expected."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import F, Sum
+
+from annotation.dashboard.bars import Segment, segments
+from collector.models import Collection
+from tasks.estimates import StageEstimate
+from tasks.models import Payment, PaymentState
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Cents, fees included. Owed and confirmed are spent; reserved can still be earned."""
+
+    budget: int
+    reserved: int
+    owed: int
+    confirmed: int
+    worst: int
+    expected: int
+
+    @property
+    def free(self) -> int:
+        """Return what is not bound yet."""
+        return self.budget - self.reserved - self.spent
+
+    @property
+    def spent(self) -> int:
+        """Return what workers have earned, paid or not."""
+        return self.owed + self.confirmed
+
+    @property
+    def shortfall(self) -> int:
+        """Return what the budget lacks for the worst case."""
+        return max(0, self.worst - self.budget)
+
+    @property
+    def bar(self) -> list[Segment]:
+        """Return the budget's bar."""
+        parts = [("confirmed", self.confirmed), ("owed", self.owed), ("reserved", self.reserved)]
+        return segments(parts, self.budget)
+
+
+def spending_of(collection: Collection, estimates: Iterable[StageEstimate]) -> Spending:
+    """Return the collection's money; one query beside the estimates."""
+    rows = list(estimates)
+    confirmed = confirmed_cents([collection]).get(collection.pk, 0)
+    return Spending(
+        budget=collection.budget_cents,
+        reserved=collection.reserved_cents,
+        owed=collection.spent_cents - confirmed,
+        confirmed=confirmed,
+        worst=sum(row.worst_cents for row in rows),
+        expected=sum(row.expected_cents for row in rows),
+    )
+
+
+def confirmed_cents(collections: Iterable[Collection]) -> dict[int, int]:
+    """Return what the marketplace has confirmed, fees included, by collection id; one query."""
+    rows = (
+        Payment.objects.filter(collection__in=collections, state=PaymentState.CONFIRMED)
+        .order_by()
+        .values("collection_id")
+        .annotate(cents=Sum(F("amount_cents") + F("fee_cents")))
+    )
+    return {row["collection_id"]: row["cents"] for row in rows}

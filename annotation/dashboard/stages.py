@@ -1,0 +1,115 @@
+"""Opening and closing a collection and its stages, and its budget."""
+
+from decimal import Decimal, InvalidOperation
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.desk import Desk, on_desk
+from collector.models import CollectionState, Stage, StageState
+from tasks import publication
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.publication import PublicationError
+
+
+@on_desk
+@require_POST
+def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
+    """Open the collection to workers, or one stage of it; nothing changes when it cannot be."""
+    try:
+        opened = publication.publish(desk.collection, stage or _to_resume(desk))
+    except PublicationError as error:
+        messages.error(request, _for_pages(error, desk))
+    except MarketplaceError as error:
+        messages.error(request, silent(error, "press the button again"))
+    else:
+        messages.success(request, _opened(opened))
+    return redirect(desk.url("collection"))
+
+
+@on_desk
+@require_POST
+def pause(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Stop handing out work."""
+    publication.pause(desk.collection)
+    sentence = "Paused. Nobody gets new work; who is at work finishes and is paid."
+    messages.success(request, sentence)
+    return redirect(desk.url("collection"))
+
+
+@on_desk
+@require_POST
+def close_stage(request: HttpRequest, desk: Desk, stage: str) -> HttpResponse:
+    """Close one stage for good, or until it is opened again."""
+    row = get_object_or_404(desk.collection.stages, name=stage)
+    Stage.objects.filter(pk=row.pk, state=StageState.OPEN).update(state=StageState.CLOSED)
+    sentence = f"{row} is closed. Who is at work finishes and is paid."
+    messages.success(request, sentence)
+    return redirect(desk.url("collection"))
+
+
+@on_desk
+@require_POST
+def raise_budget(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Set the hard cap; never below what is reserved or spent already."""
+    cents = cents_of(request.POST.get("budget", ""), desk.parameters.pay.minor_units)
+    bound = desk.collection.reserved_cents + desk.collection.spent_cents
+    if cents is None:
+        messages.error(request, "Write the budget as a number, such as 250 or 249.50.")
+        return redirect(desk.url("collection") + "#budget")
+    try:
+        publication.raise_budget(desk.collection, cents, name_of(request), timezone.now())
+    except PublicationError:
+        sentence = f"{desk.price(bound)} are reserved or spent already: set that much or more."
+        messages.error(request, sentence)
+    else:
+        messages.success(request, f"The budget is {desk.price(cents)}.")
+    return redirect(desk.url("collection") + "#budget")
+
+
+def cents_of(text: str, minor_units: int) -> int | None:
+    """Return an amount typed by a person in whole cents, None for anything else."""
+    try:
+        amount = Decimal(text.strip().lstrip("$€£").replace(",", ""))
+        cents = amount.scaleb(minor_units)
+    except InvalidOperation:
+        return None
+    if not cents.is_finite() or cents < 0 or cents != cents.to_integral_value():
+        return None
+    return int(cents) if cents < 10**14 else None
+
+
+def silent(error: MarketplaceError, then: str) -> str:
+    """Return what to tell a requester when the marketplace refused or did not answer."""
+    if error.permanent:
+        return f"The marketplace refused: {error} Nothing was changed."
+    place = publication.provider_name()
+    return f"{place.capitalize()} does not answer. Start it, then {then}: nothing was changed."
+
+
+def _to_resume(desk: Desk) -> str:
+    """Return a stage that is open already, so that resuming leaves closed stages closed."""
+    if desk.collection.state != CollectionState.PAUSED:
+        return ""
+    first = desk.collection.stages.filter(state=StageState.OPEN).first()
+    return first.name if first else ""
+
+
+def _opened(stages: list[Stage]) -> str:
+    if not stages:
+        return "Work is handed out again."
+    named = ", ".join(str(stage) for stage in stages)
+    return f"Open: {named}. The first HITs appear on the marketplace within seconds."
+
+
+def _for_pages(error: PublicationError, desk: Desk) -> str:
+    """Return the refusal with what to do on these pages instead of on a command line."""
+    if not desk.collection.seeds.exists():
+        return "The collection has no seeds yet. Choose some under Seeds, then publish."
+    if "budget" in str(error):
+        return "The budget left does not pay a single HIT. Raise it, then publish."
+    return str(error)

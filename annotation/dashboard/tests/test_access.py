@@ -1,0 +1,121 @@
+"""Tests of who gets to the requester's pages."""
+
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import URLPattern
+
+from annotation.dashboard import access
+from annotation.dashboard.tests.making import make_browser
+from annotation.dashboard.urls import of_collection, urlpatterns
+from collector.models import User
+from tasks.tests.making import make_collection
+
+pytestmark = pytest.mark.django_db
+OPEN_TO_ALL = {"sign_in", "sign_out", "signed_out"}
+
+
+@pytest.fixture(autouse=True)
+def _no_tries() -> None:
+    cache.clear()
+
+
+def test_an_open_desk_needs_no_password(settings: Any) -> None:
+    settings.OPEN_DESK = True
+    assert make_browser().get("/collections/").status_code == 200
+    assert not User.objects.get(username=access.OWNER).has_usable_password()
+
+
+def test_an_open_desk_is_closed_to_the_rest_of_the_network(settings: Any) -> None:
+    settings.OPEN_DESK = True
+    for address in ("192.168.1.7", "", "unix:"):
+        reply = make_browser(REMOTE_ADDR=address).get("/collections/")
+        assert reply.status_code == 302
+        assert reply["Location"] == "/sign-in/?next=/collections/"
+
+
+def test_every_page_asks_a_stranger_to_sign_in(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    make_collection(slug="pilot")
+    browser = make_browser()
+    values = {
+        "slug": "pilot",
+        "stage": "question",
+        "number": 1,
+        "key": "0",
+        "name": "x",
+        "version": 1,
+    }
+    patterns = [each for each in urlpatterns if isinstance(each, URLPattern)] + of_collection
+    for pattern in patterns:
+        if pattern.name in OPEN_TO_ALL:
+            continue
+        prefix = "/collections/pilot/" if pattern in of_collection else "/"
+        names = pattern.pattern.converters
+        path = prefix + str(pattern.pattern)
+        for name, converter in names.items():
+            path = path.replace(f"<{_kind(converter)}:{name}>", str(values[name]))
+        for reply in (browser.get(path), browser.post(path)):
+            assert reply.status_code == 302, path
+            assert reply["Location"].startswith("/sign-in/?next="), path
+
+
+def _kind(converter: object) -> str:
+    return type(converter).__name__.removesuffix("Converter").lower().replace("string", "str")
+
+
+def test_a_name_and_a_password_let_in_and_lead_on(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    User.objects.create_user("rita", password="a long enough one")
+    browser = make_browser()
+    assert b"Sign in" in browser.get("/sign-in/?next=/collections/").content
+    reply = browser.post(
+        "/sign-in/",
+        {"username": "rita", "password": "a long enough one", "next": "/collections/"},
+    )
+    assert reply["Location"] == "/collections/"
+    assert browser.get("/collections/").status_code == 200
+
+
+def test_signing_in_never_leads_to_a_foreign_page(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    User.objects.create_user("rita", password="a long enough one")
+    form = {"username": "rita", "password": "a long enough one", "next": "https://evil.example/"}
+    assert make_browser().post("/sign-in/", form)["Location"] == "/"
+
+
+def test_many_wrong_passwords_have_to_wait(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    User.objects.create_user("rita", password="a long enough one")
+    browser = make_browser()
+    wrong = {"username": "rita", "password": "no"}
+    for _ in range(access.TRIES):
+        assert b"do not fit together" in browser.post("/sign-in/", wrong).content
+    reply = browser.post("/sign-in/", {"username": "rita", "password": "a long enough one"})
+    assert reply.status_code == 429
+    assert b"Wait 5 minutes" in reply.content
+
+
+def test_leaving_ends_the_session(rita: Client, settings: Any) -> None:
+    reply = rita.post("/sign-out/", follow=True)
+    assert b"You are signed out" in reply.content
+    settings.OPEN_DESK = False
+    assert rita.get("/collections/").status_code == 302
+    assert rita.get("/sign-out/").status_code == 405
+
+
+def test_a_change_without_its_token_is_refused(rita: Client) -> None:
+    make_collection(slug="pilot")
+    strict = make_browser(enforce_csrf_checks=True)
+    strict.cookies = rita.cookies
+    reply = strict.post("/collections/pilot/pause/")
+    assert reply.status_code == 403
+    assert b"Reload the page you came from" in reply.content
+
+
+def test_changes_are_posts(rita: Client) -> None:
+    make_collection(slug="pilot")
+    for path in ("publish/", "pause/", "budget/", "stages/question/close/", "seeds/choose/"):
+        assert rita.get(f"/collections/pilot/{path}").status_code == 405

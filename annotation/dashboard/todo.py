@@ -1,0 +1,46 @@
+"""The list of what needs a requester's attention in one collection, each with where to go."""
+
+from dataclasses import dataclass
+
+from annotation.dashboard.attention import Attention
+from annotation.dashboard.desk import Desk
+from annotation.dashboard.progress import StageProgress
+from tasks.models import GrantState
+
+
+@dataclass(frozen=True)
+class Todo:
+    """`urgent` things cost a worker time or money."""
+
+    sentence: str
+    url: str
+    urgent: bool = False
+
+
+def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> list[Todo]:
+    """Return what waits, the urgent first; no query."""
+    found = []
+    for row in stages:
+        waiting = row.grants.get(GrantState.SUBMITTED, 0)
+        if waiting:
+            sentence = f"{_counted(waiting, 'submission')} to inspect: {row.stage}"
+            found.append(Todo(sentence, desk.url("qualification", stage=row.stage.name), True))
+        if row.pace and row.pace.below_floor:
+            hourly = desk.price(row.pace.cents_per_hour)
+            floor = desk.price(desk.parameters.pay.floor_cents_per_hour)
+            sentence = f"{row.stage} pays {hourly} an hour, below your floor of {floor}"
+            found.append(Todo(sentence, desk.url("money"), True))
+    if attention.problems:
+        sentence = f"{_counted(attention.problems, 'problem')} reported by workers"
+        found.append(Todo(sentence, desk.url("problems"), True))
+    if attention.unpaid:
+        sentence = f"{_counted(attention.unpaid, 'payment')} the budget cannot hold"
+        found.append(Todo(sentence, desk.url("money"), True))
+    if attention.left_out:
+        sentence = f"{_counted(attention.left_out, 'question')} left out by the votes"
+        found.append(Todo(sentence, desk.url("questions") + "?outcome=dropped"))
+    return found
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,103 @@
+"""Finds questions by verdict, reason, fold, type of answer and words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, Q, QuerySet
+
+from annotation.dashboard.answers import type_words
+from annotation.dashboard.desk import Desk
+from annotation.deciding import voting_stages
+from annotation.models.verdict import OUTCOMES
+from collector.parameters import FOLDS
+from tasks.models import Question
+
+MAX_SEARCH = 200
+NO_VERDICT = "none"
+BY_HAND = "by_hand"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a requester looks for; blank fields look for everything."""
+
+    outcome: str = ""
+    reason: str = ""
+    fold: str = ""
+    type: str = ""
+    search: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filter":
+        """Return the filter that an address asks for; unknown values look for everything."""
+        outcome, fold = query.get("outcome", ""), query.get("fold", "")
+        return cls(
+            outcome=outcome if outcome in (*dict(OUTCOMES), NO_VERDICT, BY_HAND) else "",
+            reason=query.get("reason", "")[:80],
+            fold=fold if fold in FOLDS else "",
+            type=query.get("type", "")[:20],
+            search=query.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH],
+        )
+
+    def address(self, **changed: str) -> str:
+        """Return the query string of this filter with something `changed`."""
+        values = {**vars(self), **changed}
+        values["q"] = values.pop("search")
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def apply(self, rows: QuerySet[Question]) -> QuerySet[Question]:
+        """Return those of `rows` that fit."""
+        rows = _by_outcome(rows, self.outcome)
+        if self.reason:
+            rows = rows.filter(verdict__reason=self.reason)
+        if self.fold:
+            rows = rows.filter(seed__fold=self.fold)
+        if self.type:
+            rows = rows.filter(verdict__chosen__type=self.type)
+        for word in self.search.split():
+            rows = rows.filter(text__icontains=word)
+        return rows
+
+
+def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
+    if outcome == NO_VERDICT:
+        return rows.filter(verdict__isnull=True)
+    if outcome == BY_HAND:
+        return rows.filter(verdict__overridden=True)
+    return rows.filter(verdict__outcome=outcome) if outcome else rows
+
+
+def judged(desk: Desk) -> QuerySet[Question]:
+    """Return the questions that votes decide on: not those of a qualification."""
+    asked = set(voting_stages(desk.parameters).values())
+    return Question.objects.filter(stage__collection=desk.collection, stage__name__in=asked)
+
+
+def outcome_counts(desk: Desk) -> list[tuple[str, str, int]]:
+    """Return (outcome, words, number of questions) for the tabs above the list; one query."""
+    numbers = judged(desk).aggregate(
+        all=Count("pk"),
+        none=Count("pk", filter=Q(verdict__isnull=True)),
+        by_hand=Count("pk", filter=Q(verdict__overridden=True)),
+        **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
+    )
+    return [
+        ("", "All", numbers["all"]),
+        *((name, words, numbers[name]) for name, words in OUTCOMES),
+        (NO_VERDICT, "Not answered yet", numbers["none"]),
+        (BY_HAND, "Decided by hand", numbers["by_hand"]),
+    ]
+
+
+def choices(desk: Desk) -> dict[str, Any]:
+    """Return what the lists of reasons and of types of answer offer; two queries."""
+    rows = judged(desk).filter(verdict__isnull=False).order_by()
+    reasons = sorted(rows.values_list("verdict__reason", flat=True).distinct())
+    types = rows.filter(verdict__chosen__isnull=False)
+    names = sorted(types.values_list("verdict__chosen__type", flat=True).distinct())
+    return {
+        "reasons": [(name, name.replace("_", " ").capitalize()) for name in reasons],
+        "types": [(name, type_words(name)) for name in names],
+    }

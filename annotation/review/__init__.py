@@ -1,0 +1,1 @@
+"""A person's decision against what the votes say."""

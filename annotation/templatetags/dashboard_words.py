@@ -1,0 +1,55 @@
+"""Words and amounts on the requester's pages."""
+
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+
+from collector.parameters import Parameters
+from tasks.hits import money
+from tasks.pages.words import price as price_of
+
+register = template.Library()
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+@register.filter
+def price(cents: int | None, parameters: Parameters) -> str:
+    """Return an amount of cents for people to read, such as $4.00."""
+    return price_of(cents or 0, parameters)
+
+
+@register.filter
+def amount(cents: int | None, parameters: Parameters) -> str:
+    """Return an amount of cents as one types it, such as 4.00."""
+    return money(cents or 0, parameters.pay.minor_units)
+
+
+@register.filter
+def grouped(number: int | None) -> str:
+    """Return a count with its thousands grouped, such as 12,000."""
+    return f"{number or 0:,}"
+
+
+@register.filter
+def ago(when: datetime | None) -> str:
+    """Return how long ago something was, roughly; a date after a week."""
+    if when is None:
+        return ""
+    seconds = int((timezone.now() - when).total_seconds())
+    if seconds < MINUTE:
+        return "just now"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE} min ago"
+    if seconds < DAY:
+        return f"{seconds // HOUR} h ago"
+    days = seconds // DAY
+    if days < 7:
+        return "yesterday" if days == 1 else f"{days} days ago"
+    return f"{when:%-d %b %Y}"
+
+
+@register.filter
+def worded(name: str) -> str:
+    """Return a machine's word for people to read: no_agreement is "No agreement"."""
+    return name.replace("_", " ").capitalize()
