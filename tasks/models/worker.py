@@ -14,12 +14,14 @@ class Worker(models.Model):
     """Who did the work, everywhere but in the identity table; preferences hold for all HITs.
 
     `synthetic` marks a simulated worker: everything it makes is marked in every release.
+    `withdrawn_at` is since when nothing of theirs enters a release.
     """
 
     id = models.CharField(primary_key=True, max_length=17, default=new_worker_id)
     preferences = models.JSONField(default=dict)
     synthetic = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.id

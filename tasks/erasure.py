@@ -1,0 +1,51 @@
+"""Forgets a person: what names them goes, what was paid and what was given stays or is withdrawn."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from tasks.models import (
+    Identity,
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentState,
+    ProblemReport,
+    ReceiptState,
+    Submission,
+    Worker,
+)
+
+
+class ErasureError(Exception):
+    """The person cannot be forgotten yet; the message says why and what to do."""
+
+
+def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
+    """Remove identity, drafts, preferences and messages; payments keep the internal id.
+
+    With `withdraw` the worker's questions and answers stay out of every later release; an issued
+    release is never rewritten. Raises ErasureError while the worker is at work or is owed money,
+    since nobody could be paid afterwards.
+    """
+    with transaction.atomic():
+        Worker.objects.select_for_update().get(pk=worker.pk)
+        leases = Lease.objects.filter(worker=worker)
+        if leases.filter(state=LeaseState.LIVE).exists():
+            raise ErasureError("This person is at work on a HIT: wait until it is handed in.")
+        if (
+            Payment.objects.filter(worker=worker, state=PaymentState.DUE).exists()
+            or Submission.objects.filter(lease__worker=worker)
+            .exclude(state=ReceiptState.APPROVED)
+            .exists()
+        ):
+            raise ErasureError(
+                "This person is still owed money: settle it first (manage.py collect NAME)."
+            )
+        ProblemReport.objects.filter(lease__worker=worker).delete()
+        leases.update(draft=None)
+        Identity.objects.filter(worker=worker).delete()
+        worker.sessions.update(person=worker.pk, submit_url="")
+        worker.preferences = {}
+        worker.withdrawn_at = now if withdraw else worker.withdrawn_at
+        worker.save(update_fields=["preferences", "withdrawn_at"])

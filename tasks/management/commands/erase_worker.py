@@ -1,0 +1,51 @@
+"""Forgets a person who asks for it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from tasks.crowd import marketplace
+from tasks.erasure import ErasureError, forget
+from tasks.models import Identity
+
+
+class Command(BaseCommand):
+    """erase_worker PERSON [--withdraw]."""
+
+    help = (
+        "Forget a person: identity, drafts, preferences, messages. "
+        "Example: manage.py erase_worker A2B3C4D5 --withdraw"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("person", help="the person's id on the marketplace")
+        parser.add_argument(
+            "--withdraw",
+            action="store_true",
+            help="also keep what they made out of every later release",
+        )
+
+    def handle(self, **options: Any) -> None:
+        """Forget them, or say in one line why not yet."""
+        identity = (
+            Identity.objects.select_related("worker")
+            .filter(
+                provider=marketplace.PROVIDER,
+                environment=marketplace.environment(),
+                person=options["person"],
+            )
+            .first()
+        )
+        if identity is None:
+            raise CommandError(f"Nobody here is known as {options['person']!r}.")
+        try:
+            forget(identity.worker, timezone.now(), withdraw=options["withdraw"])
+        except ErasureError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(
+            "Forgotten. "
+            + ("The next release leaves their work out." if options["withdraw"] else "")
+        )
