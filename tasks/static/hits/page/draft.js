@@ -6,7 +6,7 @@ const longestWaitSeconds = 6;
 export class Draft {
   /** version, saved: number and data of the newest draft that the server has; collect() returns
       {data, ui, refs}; on: {state(name, text), checked(answer, refs),
-      conflict(body), ended(message)}. */
+      conflict(body), ended(message), refused(message)}. */
   constructor({ api, version, saved, collect, on }) {
     Object.assign(this, { api, version, saved, collect, on });
     this.dirty = false;
@@ -99,8 +99,8 @@ export class Draft {
     if (status === 400 || status === 413 || status === 422) {
       this.dirty = true;
       this.failures = 1;
-      this.on.state("failed", "Not saved: see advice");
-      this.on.checked({ problems: body.problems ?? [{ index: null, field: null, message: body.message ?? "The server could not read this draft." }], hints: [] }, refs);
+      this.on.state("failed", "Not saved");
+      this.on.refused(body.message ?? "This could not be saved: shorten the longest text.");
       return false;
     }
     return this.#failed();

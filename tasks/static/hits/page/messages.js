@@ -83,8 +83,7 @@ export class Messages {
       ? "Not submitted yet: one thing to mend"
       : `Not submitted yet: ${problems.length} things to mend`;
     for (const ref of refs) this.leaveAll(ref);
-    this.panel.hidden = false;
-    this.title.focus();
+    this.#open(false);
   }
 
   #entry(group, ref, name) {
@@ -108,15 +107,22 @@ export class Messages {
     return item;
   }
 
-  /** Say one sentence in the same place: the server could not be reached. */
-  tell(sentence) {
+  /** Say one sentence in the same place; quietly, when nobody asked for it just now. */
+  tell(sentence, { quiet = false } = {}) {
     this.list.replaceChildren();
     this.title.textContent = sentence;
+    this.#open(quiet);
+  }
+
+  #open(quiet) {
+    if (this.panel.hidden) this.before = document.activeElement;
     this.panel.hidden = false;
-    this.title.focus();
+    if (!quiet) this.title.focus();
   }
 
   close() {
+    const inside = this.panel.contains(document.activeElement);
     this.panel.hidden = true;
+    if (inside && this.before?.isConnected) this.before.focus({ preventScroll: true });
   }
 }

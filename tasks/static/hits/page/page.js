@@ -105,6 +105,7 @@ export class Page {
         },
         conflict: (body) => this.#conflict(body),
         ended: (message) => this.#ended(message),
+        refused: (message) => this.#tellQuietly(message),
       },
     });
     this.#saveState("saved", this.state.draft ? "Saved" : "Saves as you write");
@@ -130,6 +131,12 @@ export class Page {
       this.kind.restore(body.draft);
       this.draft.resume(body.version);
     };
+  }
+
+  /** Something the page says of itself, while a hand may be writing. */
+  #tellQuietly(sentence) {
+    this.messages.tell(sentence, { quiet: true });
+    this.announcer.say(sentence);
   }
 
   #ended(message) {
@@ -168,7 +175,7 @@ export class Page {
       serverNow: state.server_now, expiresAt: state.expires_at, canExtend: state.can_extend,
       on: {
         loud: () => this.preferences.values.sounds && tone(),
-        over: () => this.messages.tell("Time is up, and your work is saved. Submit now: it is accepted while your place is free."),
+        over: () => this.#tellQuietly("Time is up, and your work is saved. Submit now: it is accepted while your place is free."),
       },
     });
     button.addEventListener("click", async () => {
