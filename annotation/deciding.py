@@ -19,20 +19,22 @@ CHUNK = 500
 def decide_collection(collection: Collection, now: datetime) -> int:
     """Return how many verdicts were made or changed; safe to run twice.
 
-    A verdict follows the votes in submission order; one that a requester overrode is left alone.
-    Votes of a later reading (human performance) are not counted.
+    A verdict follows the votes in submission order; one that a requester overrode is left alone,
+    unless whoever gave its answer has withdrawn. Votes of a later reading (human performance) and
+    of people who have withdrawn are not counted.
     """
     parameters = parameters_of(collection)
     validation = find(collection.protocol).part("validation")
     changed = 0
     for stage_name, source_name in voting_stages(parameters).items():
-        votes = Count("answers", filter=Q(answers__stage__name=stage_name))
+        given = Q(answers__stage__name=stage_name, answers__worker__withdrawn_at__isnull=True)
+        votes = Count("answers", filter=given)
         asked = (
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
             .annotate(votes=votes)
-            .filter(votes__gt=0)
+            .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
             .filter(Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")))
-            .exclude(verdict__overridden=True)
+            .exclude(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
             .order_by("id")
         )
         for question in asked.select_related("seed").iterator(CHUNK):
@@ -56,7 +58,7 @@ def voting_stages(parameters: Any) -> dict[str, str]:
 def votes_on(question: Question, stage_name: str) -> list[Answer]:
     """Return the question's votes, one per annotator, in submission order."""
     return list(
-        question.answers.filter(stage__name=stage_name)
+        question.answers.filter(stage__name=stage_name, worker__withdrawn_at__isnull=True)
         .select_related("submission")
         .order_by("submission__received_at", "submission_id")
     )
@@ -79,6 +81,7 @@ def _decide(
                 "chosen": chosen if found.outcome == Outcome.KEPT else None,
                 "agreeing": [answers[index].pk for index in found.agreeing],
                 "n_votes": len(answers),
+                "overridden": False,
                 "decided_at": now,
             },
         )
