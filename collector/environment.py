@@ -1,5 +1,6 @@
 """Reads Collector's settings from the environment and refuses a wrong value at start."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ def database(url: str) -> dict[str, Any]:
                 "transaction_mode": "IMMEDIATE",
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
             },
-            "TEST": {"NAME": f"{name}.test"},
+            # A file of its own for every run, so that two runs never share one.
+            "TEST": {"NAME": f"{name}.test-{os.getpid()}"},
         }
     if parts.scheme in ("postgres", "postgresql"):
         options = dict(parse_qsl(parts.query))
