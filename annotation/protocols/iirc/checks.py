@@ -74,17 +74,18 @@ def _question(
         yield Problem("Mark the words of the paragraph that the question needs.", index, "context")
     if not question["links"]:
         yield Problem("Pick at least one link whose article should hold the rest.", index, "links")
-    yield from _advice(index, question, item)
+    yield from advice(index, question, item)
 
 
-def _advice(index: int, question: dict[str, Any], item: dict[str, Any]) -> Iterator[Problem]:
+def advice(index: int, question: dict[str, Any], item: dict[str, Any]) -> Iterator[Problem]:
+    """Yield what could make one question better, as hints; item: the paragraph it is about."""
     if not question["text"].rstrip().endswith(("?", "？", "؟")):
         yield Problem("Does it end with a question mark?", index, "text", hint=True)
-    asked = _telling(question["text"])
+    asked = telling(question["text"])
     if len(asked) < 2:
         return
     for start, end in item["sentences"]:
-        inside = asked & _telling(item["text"][start:end])
+        inside = asked & telling(item["text"][start:end])
         if len(inside) / len(asked) > ALL_IN_ONE_SENTENCE:
             yield Problem(
                 "One sentence of the paragraph holds every word of this question. "
@@ -94,8 +95,8 @@ def _advice(index: int, question: dict[str, Any], item: dict[str, Any]) -> Itera
                 hint=True,
             )
             break
-    titles = set().union(*(_telling(title) for title in question["links"]), set())
-    if titles and not (asked - titles) & _telling(item["text"]) and asked & titles:
+    titles = set().union(*(telling(title) for title in question["links"]), set())
+    if titles and not (asked - titles) & telling(item["text"]) and asked & titles:
         yield Problem(
             "It names the linked article and nothing else of the paragraph. "
             "Could someone answer it without the paragraph?",
@@ -105,7 +106,8 @@ def _advice(index: int, question: dict[str, Any], item: dict[str, Any]) -> Itera
         )
 
 
-def _telling(text: str) -> set[str]:
+def telling(text: str) -> set[str]:
+    """Return the words of a text that say what it is about, in lower case."""
     return {word for word in WORD.findall(text.casefold()) if word not in EMPTY}
 
 
