@@ -1,0 +1,1 @@
+"""What simulated workers write and find, and what real ones did; pure."""

@@ -1,0 +1,1 @@
+"""Tests of what simulated workers write."""

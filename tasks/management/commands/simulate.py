@@ -1,0 +1,155 @@
+"""Lets simulated workers do a collection's HITs through the real pages."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from collector.creation import CreationError
+from collector.models import Collection, CollectionState
+from collector.naming import collection_named
+from collector.protocol import ProtocolError, find
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.publication import PublicationError
+from tasks.simulation import news
+from tasks.simulation.behaviour import BEHAVIOURS, MIXED
+from tasks.simulation.browser import Browser, UnreachableError
+from tasks.simulation.crowd import Crowd, Result
+from tasks.simulation.pages import StuckError
+from tasks.simulation.recruiting import real_work, recruit
+from tasks.simulation.staging import stage_replay
+
+REFUSALS = (
+    *(StuckError, UnreachableError, MarketplaceError, PublicationError),
+    *(ProtocolError, CreationError, ValueError),
+)
+
+
+class Command(BaseCommand):
+    """simulate NAME --workers N."""
+
+    help = (
+        "Let simulated workers take and do HITs of a collection in the marketplace's real pages, "
+        "until nothing is left for them. All they make is marked as synthetic.\n\n"
+        "Examples:\n"
+        "  manage.py simulate pilot --workers 20 --inspect\n"
+        "  manage.py simulate again --protocol PROTOCOL --replay official_dev.json"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.add_argument("name", help="the collection")
+        parser.add_argument("--workers", type=int, default=20)
+        parser.add_argument("--behaviour", choices=[*BEHAVIOURS, MIXED], default=MIXED)
+        parser.add_argument("--seed", type=int, default=0, help="the same seed, the same workers")
+        parser.add_argument("--threads", type=int, default=4, help="workers at work at once")
+        parser.add_argument("--stage", default="", help="only HITs of this stage")
+        parser.add_argument(
+            "--inspect", action="store_true", help="grant or decline what they do to qualify"
+        )
+        parser.add_argument("--replay", type=Path, help="file of real work to type where it fits")
+        parser.add_argument(
+            "--protocol", default="", help="with --replay: make the collection for the file"
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Run the crowd, or say in one line why not."""
+        if options["workers"] < 1 or options["threads"] < 1:
+            raise CommandError("Give one worker and one thread at least.")
+        try:
+            self._knock()
+            collection, replay = self._prepared(options)
+            crowd = recruit(
+                collection,
+                options["workers"],
+                behaviour=options["behaviour"],
+                seed=options["seed"],
+                threads=options["threads"],
+                stage=options["stage"],
+                inspect=options["inspect"],
+                replay=replay,
+            )
+            result = self._run(crowd, quiet=options["json"])
+        except REFUSALS as error:
+            raise CommandError(" ".join(str(error).split())) from None
+        self._print(collection, result, as_json=options["json"])
+
+    def _knock(self) -> None:
+        """Raise UnreachableError before anything is written if nobody is at home."""
+        browser = Browser(settings.MARKETPLACE_URL)
+        try:
+            browser.open("/")
+        finally:
+            browser.close()
+
+    def _prepared(self, options: dict[str, Any]) -> tuple[Collection, Any]:
+        path, protocol = options["replay"], options["protocol"]
+        if protocol and not path:
+            raise CommandError("--protocol goes with --replay; else create_collection comes first.")
+        if protocol and not Collection.objects.filter(slug=options["name"]).exists():
+            replay = real_work(protocol, path)
+            collection = stage_replay(
+                options["name"],
+                find(protocol),
+                replay,
+                path.name,
+                seed=options["seed"],
+                now=timezone.now(),
+            )
+            return collection, replay
+        collection = collection_named(options["name"])
+        known = list(collection.stages.values_list("name", flat=True))
+        if options["stage"] and options["stage"] not in known:
+            raise CommandError(f"There is no stage {options['stage']!r}. Known: {known}.")
+        if collection.state != CollectionState.COLLECTING:
+            raise CommandError(f"It is not open to workers: manage.py publish {collection.slug}")
+        return collection, real_work(collection.protocol, path) if path else None
+
+    def _run(self, crowd: Crowd, *, quiet: bool) -> Result:
+        if quiet or not self.stdout.isatty():
+            return crowd.run()
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            line = bar.add_task("Workers sign in …", total=None)
+            return crowd.run(lambda result: bar.update(line, description=_done(result)))
+
+    def _print(self, collection: Collection, result: Result, *, as_json: bool) -> None:
+        left = news.places_left(collection)
+        if as_json:
+            found = {
+                "collection": collection.slug,
+                "workers": result.n_workers,
+                "hits": dict(result.hits),
+                **dict(sorted(result.counts.items())),
+                "places_left": left,
+                "seconds": round(result.seconds, 1),
+            }
+            self.stdout.write(json.dumps(found))
+            return
+        counts = result.counts
+        self.stdout.write(f"{_done(result)}, in {result.seconds:.0f} s.")
+        if counts["qualified"] or counts["declined"]:
+            self.stdout.write(f"Qualified: {counts['qualified']}, declined: {counts['declined']}.")
+        if left:
+            places = ", ".join(f"{number} of {name}" for name, number in left.items())
+            self.stdout.write(f"Places that none of them could take: {places}.")
+        if result.waiting:
+            self.stdout.write(f"Still waiting for the jobs: {result.waiting}. Do they run?")
+
+
+def _done(result: Result) -> str:
+    """Return what has been done so far as one line."""
+    stages = ", ".join(f"{number} of {stage}" for stage, number in result.hits.items())
+    total = sum(result.hits.values())
+    return f"{result.n_workers} simulated workers did {total} HITs" + (
+        f" ({stages})" if stages else ""
+    )

@@ -1,0 +1,142 @@
+"""A crowd of simulated workers on one collection, until nothing is left for them to do."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.db import connections
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.simulation import news
+from tasks.simulation.turns import Turns
+from tasks.simulation.worker import SimulatedWorker
+
+# A worker who found nothing looks again after this long, or as soon as there is something new.
+REST_SECONDS = 3.0
+GLANCE_SECONDS = 0.1
+# How many looks of the jobs may bring nothing before a crowd believes that nothing will come.
+QUIET_LOOKS = 4
+# Longer than this the jobs do not need for what is waiting for them, unless they do not run.
+PATIENCE_SECONDS = 90.0
+
+
+@dataclass
+class Result:
+    """What a crowd has done; `hits` by stage, `waiting` what the jobs never came to."""
+
+    n_workers: int
+    seconds: float = 0.0
+    hits: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    waiting: str = ""
+
+
+class Crowd:
+    """Runs the workers in threads; `inspect` decides what waits and returns what it decided."""
+
+    def __init__(
+        self,
+        collection: Collection,
+        workers: Sequence[SimulatedWorker],
+        *,
+        stage: str = "",
+        threads: int = 4,
+        inspect: Callable[[], list[bool]] = list,
+    ) -> None:
+        self.collection, self.workers, self.stage = collection, workers, stage
+        self.threads, self.inspect = threads, inspect
+        self.turns = Turns(len(workers), time.monotonic)
+        self.result = Result(len(workers))
+        self._types: dict[str, str] = {}
+        self._once: set[str] = set()
+        self._changed_at = time.monotonic()
+        self._latest: tuple[int, int] | None = None
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+
+    def run(self, report: Callable[[Result], None] = lambda result: None) -> Result:
+        """Return what was done when nobody finds work any more.
+
+        Raises StuckError or UnreachableError, the first that a worker met, when all have stopped.
+        """
+        began = time.monotonic()
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="worker") as pool:
+            running = [pool.submit(self._work) for _ in range(self.threads)]
+            try:
+                while not self._over.is_set() and not self._is_finished():
+                    report(self.result)
+                    failed = wait(running, timeout=GLANCE_SECONDS, return_when=FIRST_EXCEPTION)
+                    if failed.done:
+                        break
+            finally:
+                self._over.set()
+        for thread in running:
+            thread.result()
+        for worker in self.workers:
+            self.result.counts += worker.counts
+            self.result.counts["requests"] += worker.browser.n_requests
+        self.result.seconds = time.monotonic() - began
+        return self.result
+
+    def _work(self) -> None:
+        """Give turns until the crowd is done; the first failure ends it for all."""
+        try:
+            while not self._over.is_set():
+                number = self.turns.take()
+                if number is None:
+                    time.sleep(GLANCE_SECONDS / 4)
+                    continue
+                rest = REST_SECONDS
+                try:
+                    rest = self._turn(self.workers[number])
+                finally:
+                    self.turns.give_back(number, rest)
+        except BaseException:
+            self._over.set()
+            raise
+        finally:
+            connections.close_all()
+
+    def _turn(self, worker: SimulatedWorker) -> float:
+        """Return how many seconds the worker rests after one HIT or one look in vain."""
+        if not worker.counts["signed in"]:
+            worker.sign_in()
+            worker.counts["signed in"] += 1
+        # Nobody tries a second time to qualify for the same work.
+        types = {one for one in self._types if one not in worker.done & self._once}
+        if not types:
+            return REST_SECONDS
+        outcome = worker.turn(types, time.monotonic())
+        if outcome != "submitted":
+            return REST_SECONDS
+        stage = news.stage_of(worker.doing)
+        with self._lock:
+            self.result.hits[stage] += 1
+        self._changed_at = time.monotonic()
+        return 0.0
+
+    def _look_up_types(self) -> None:
+        tables = parameters_of(self.collection).stages()
+        types = news.hit_types(self.collection, self.stage)
+        self._once = {one for one, stage in types.items() if tables[stage].qualifies}
+        self._types = types
+
+    def _is_finished(self) -> bool:
+        """Look around for everybody; return whether there has been nothing to do for long."""
+        for granted in self.inspect():
+            self.result.counts["qualified" if granted else "declined"] += 1
+        now = time.monotonic()
+        latest = news.latest(self.collection)
+        if latest != self._latest:
+            self._latest, self._changed_at = latest, now
+            self._look_up_types()
+            self.turns.wake()
+        if self.turns.n_busy or now - self._changed_at < QUIET_LOOKS * settings.LOOK_SECONDS + 1:
+            return False
+        self.result.waiting = news.waiting(self.collection)
+        return not self.result.waiting or now - self._changed_at > PATIENCE_SECONDS

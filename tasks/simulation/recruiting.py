@@ -1,0 +1,99 @@
+"""Puts a crowd together: who the workers are, how each behaves, by which script they type."""
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+from django.conf import settings
+from django.utils import timezone
+
+from collector.models import Collection
+from collector.protocol import find
+from tasks.simulation.behaviour import Behaviour, behaviour_of
+from tasks.simulation.browser import Browser
+from tasks.simulation.crowd import Crowd
+from tasks.simulation.identity import introduce, mark_synthetic
+from tasks.simulation.inspection import inspect_waiting
+from tasks.simulation.worker import Opener, Script, SimulatedWorker
+
+# Longer names do not fit the marketplace's field.
+LONGEST_SLUG = 40
+
+
+def recruit(
+    collection: Collection,
+    n_workers: int,
+    *,
+    behaviour: str,
+    seed: int,
+    threads: int = 4,
+    stage: str = "",
+    inspect: bool = False,
+    replay: Any = None,
+    transport: httpx.BaseTransport | None = None,
+) -> Crowd:
+    """Return a crowd that is ready to run; the same seed brings the same workers back.
+
+    behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type where it fits.
+    Raises ProtocolError where the protocol has no simulated workers.
+    """
+    simulated = find(collection.protocol).part("simulated")
+    workers = []
+    for number in range(n_workers):
+        one = Recruit(simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay)
+        workers.append(
+            SimulatedWorker(
+                name=f"Simulated worker {number + 1} of {collection.slug[:LONGEST_SLUG]} ({seed})",
+                browser=Browser(settings.MARKETPLACE_URL, transport),
+                script=one.script(),
+                introduce=one.introduce,
+            )
+        )
+    return Crowd(
+        collection,
+        workers,
+        stage=stage,
+        threads=min(threads, max(1, n_workers)),
+        inspect=(lambda: inspect_waiting(collection, simulated, timezone.now()))
+        if inspect
+        else list,
+    )
+
+
+class Recruit:
+    """One worker's way of working: behaviour, own source of choices, and perhaps real work."""
+
+    def __init__(self, simulated: Any, behaviour: Behaviour, seed: str, replay: Any) -> None:
+        self._simulated, self._behaviour, self._replay = simulated, behaviour, replay
+        self._rng = random.Random(seed)
+        self._worker_id = ""
+
+    def introduce(self, person: str) -> None:
+        """Say that the worker is simulated; one who only types real work is not, until they add."""
+        if not self._worker_id:
+            synthetic = self._replay is None
+            self._worker_id = introduce(person, synthetic=synthetic, now=timezone.now())
+
+    def script(self) -> Script:
+        """Return what the worker types into a page."""
+        return self._fill if self._replay is None else self._fill_again
+
+    def _fill(self, state: Mapping[str, Any], open_article: Opener) -> dict[str, Any]:
+        found: dict[str, Any] = self._simulated.fill(
+            state, self._behaviour, self._rng, open_article
+        )
+        return found
+
+    def _fill_again(self, state: Mapping[str, Any], open_article: Opener) -> dict[str, Any]:
+        data: dict[str, Any]
+        data, is_real = self._replay.fill(state, self._behaviour, self._rng, open_article)
+        if not is_real:
+            mark_synthetic(self._worker_id)
+        return data
+
+
+def real_work(protocol: str, path: Path) -> Any:
+    """Return the real work in a file; raises ValueError, ProtocolError with what to do."""
+    return find(protocol).part("simulated").replay(path)

@@ -1,0 +1,121 @@
+"""Lays out a collection in which real work, read from a file, can be done again exactly."""
+
+import random
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from collector.creation import create_collection, parameters_of
+from collector.ingest.licences import licence_address
+from collector.ingest.records import ARTICLE, PageRecord
+from collector.ingest.resolving import resolve_links
+from collector.ingest.store import store_records
+from collector.models import Collection, Corpus, DumpFile, Seed, SeedParagraph
+from collector.models.corpus import CorpusState
+from collector.models.dump_file import DumpFileState
+from collector.protocol import Protocol
+from tasks.publication import publish
+
+LICENCE = "CC BY-SA 4.0"
+STAGES = ("question", "answer")
+
+
+def stage_replay(
+    slug: str, protocol: Protocol, replay: Any, source: str, *, seed: int, now: datetime
+) -> Collection:
+    """Return a new, open collection on a new corpus of what the file quotes.
+
+    replay: from the protocol's part `simulated`. source: the file's name. Each passage is a seed.
+    Raises what creating, and publishing, raise.
+    """
+    parameters = protocol.parameters(replay.overrides())
+    rewards = sum(parameters.stages()[name].reward_cents for name in STAGES)
+    with transaction.atomic():
+        corpus = make_corpus(f"{slug}-corpus"[:80], replay, source)
+        collection = create_collection(
+            slug,
+            protocol,
+            corpus,
+            overrides=replay.overrides(),
+            seed=seed,
+            now=now,
+            title=f"Replay of {source}",
+            budget_cents=2 * rewards * replay.n_seeds,
+            requester_name="The dataset team",
+            requester_contact="ask@localhost",
+        )
+        plant_seeds(collection, protocol)
+    for name in STAGES:
+        publish(collection, name)
+    collection.refresh_from_db()
+    return collection
+
+
+def make_corpus(slug: str, replay: Any, source: str) -> Corpus:
+    """Return a corpus of the replay's pages, exactly as the file has their texts."""
+    corpus = Corpus.objects.create(
+        slug=slug,
+        name=f"Texts quoted by {source}",
+        language="en",
+        site_name="Wikipedia",
+        base_url="https://en.wikipedia.org/wiki/Main_Page",
+        licence_name=LICENCE,
+        licence_url=licence_address(LICENCE),
+        source=source,
+    )
+    file = DumpFile.objects.create(corpus=corpus, name=source[:255], size_bytes=0)
+    pages = replay.pages()
+    store_records(file, [_record(page, number) for number, page in enumerate(pages, 1)])
+    file.state = DumpFileState.DONE
+    file.save(update_fields=["state"])
+    resolve_links(corpus)
+    corpus.state, corpus.counts = CorpusState.READY, file.counts
+    corpus.save(update_fields=["state", "counts"])
+    return corpus
+
+
+def _record(page: tuple[str, list[tuple[str, Any]]], number: int) -> PageRecord:
+    title, paragraphs = page
+    return PageRecord(
+        title=title,
+        page_id=number,
+        kind=ARTICLE,
+        redirect_target="",
+        revision_id=number,
+        timestamp="",
+        is_list=False,
+        sections=[(0, "")],
+        paragraphs=[
+            (0, "paragraph", text, [tuple(link) for link in links]) for text, links in paragraphs
+        ],
+        categories=[],
+    )
+
+
+def plant_seeds(collection: Collection, protocol: Protocol) -> None:
+    """Make a seed of every candidate: the file, not chance, has chosen them."""
+    parameters: Any = parameters_of(collection)
+    offered = list(
+        protocol.part("seeds").candidates(
+            collection.corpus, parameters, random.Random(collection.seed)
+        )
+    )
+    folds = protocol.part("splits").plan(
+        offered, parameters, random.Random(collection.seed), planned=Counter(), fold_of_text={}
+    )
+    rows = Seed.objects.bulk_create(
+        Seed(
+            collection=collection,
+            key=candidate.key,
+            position=position,
+            stage_name=STAGES[0],
+            fold=folds.get(candidate.key, ""),
+        )
+        for position, candidate in enumerate(offered, 1)
+    )
+    SeedParagraph.objects.bulk_create(
+        SeedParagraph(seed=row, paragraph_id=candidate.paragraphs[0], position=0)
+        for row, candidate in zip(rows, offered, strict=True)
+    )

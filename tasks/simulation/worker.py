@@ -1,0 +1,224 @@
+"""One simulated worker: signs in, takes a HIT, works in its frame, hands in, takes the next."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tasks.simulation.browser import Browser
+from tasks.simulation.pages import Form, Page, StuckError
+
+Opener = Callable[[str, str], Mapping[str, Any] | None]
+# (state of the page, opener of linked articles) -> what the worker types.
+Script = Callable[[Mapping[str, Any], Opener], dict[str, Any]]
+AVAILABLE = "/hits/"
+# More pages than this without work or an end are a circle.
+MOST_PAGES = 6
+MOST_REFUSALS = 3
+# Who was told that nothing is there for them leaves that kind of HIT alone for a while.
+SHORTEST_RELUCTANCE_SECONDS = 3.0
+LONGEST_RELUCTANCE_SECONDS = 6.0
+
+
+@dataclass
+class SimulatedWorker:
+    """A browser, a script to type by, and what became of it; `name` is unique on the site.
+
+    `introduce` is told the person's id on the marketplace before they first enter a frame.
+    """
+
+    name: str
+    browser: Browser
+    script: Script
+    introduce: Callable[[str], None] = lambda person: None
+    counts: Counter[str] = field(default_factory=Counter)
+    # The id of the HIT in hand, or of the last one.
+    doing: str = ""
+    # The types of HIT ever submitted.
+    done: set[str] = field(default_factory=set)
+    _type: str = ""
+    _next: Page | None = None
+    # Until when a type is left alone, and for how long it was.
+    _reluctance: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def sign_in(self) -> None:
+        """Sign in by name; raises StuckError where nobody can."""
+        door = self.browser.open("/")
+        if door.has_button("Sign out"):
+            return
+        if not door.has_button("Work as a worker"):
+            raise StuckError(
+                f"The marketplace at {self.browser.home} lets nobody in by a name alone: "
+                "simulate on one that does, such as the embedded one."
+            )
+        page = self.browser.press(door.form("Work as"), "Work as a worker", name=self.name)
+        if not page.has_button("Sign out"):
+            raise StuckError(f"{self.name} could not sign in. {page}.")
+
+    def turn(self, types: Collection[str], now: float) -> str:
+        """Take one HIT of the `types` and do it; returns "submitted", "returned" or "nothing".
+
+        now: seconds of a clock that never goes back.
+        """
+        willing = {one for one in types if self._reluctance.get(one, (now, 0.0))[0] <= now}
+        page = self._take(willing)
+        if page is None:
+            return "nothing"
+        outcome = self._do(page)
+        if outcome == "submitted":
+            self.done.add(self._type)
+            self._reluctance.pop(self._type, None)
+        else:
+            last = self._reluctance.get(self._type, (now, SHORTEST_RELUCTANCE_SECONDS / 2))[1]
+            pause = min(2 * last, LONGEST_RELUCTANCE_SECONDS)
+            self._reluctance[self._type] = (now + pause, pause)
+        return outcome
+
+    def _take(self, types: Collection[str]) -> Page | None:
+        """Return the page of a HIT in progress, else of one just accepted, else None."""
+        page, self._next = self._next, None
+        goes_on = page is not None and self._type in types
+        if page is not None and goes_on and page.has_button("Accept the next HIT"):
+            page = self.browser.press(page.form("Accept the next HIT"), "Accept the next HIT")
+        else:
+            page = self.browser.open(AVAILABLE)
+        for _ in range(MOST_PAGES):
+            if page.frames:
+                return page
+            held = [address for address, _ in page.links if _is_work(address)]
+            if held:
+                page = self.browser.open(held[0])
+                continue
+            form = _acceptable(page, types)
+            if form is None:
+                return None
+            self._type = _type_of(form)
+            page = self.browser.press(form, "Accept")
+        raise StuckError(f"{self.name} got stuck taking a HIT. {page}.")
+
+    def _do(self, page: Page) -> str:
+        """Work in the frame of an accepted HIT until it is submitted or returned."""
+        address = page.frames[0]["src"]
+        claims = parse_qs(urlsplit(address).query)
+        self.doing = claims.get("hitId", [""])[0]
+        self.introduce(claims.get("workerId", [""])[0])
+        inner = self.browser.open_frame(address)
+        for _ in range(MOST_PAGES):
+            if inner.status >= 400:
+                raise StuckError(f"{self.name} got stuck. {inner}.")
+            if "page-state" in inner.scripts:
+                return self._work(page, inner)
+            if inner.kind == "consent":
+                self.counts["consents"] += 1
+                inner = self.browser.press_in_frame(inner, inner.form("I agree"), "I agree")
+            elif inner.kind == "notice" and inner.forms:
+                form = inner.forms[0]
+                label = form.buttons[0].label if form.buttons else ""
+                return self._hand_over(page, inner, form, form.filled(label, {}))
+            elif inner.kind == "notice":
+                return self._return(page)
+            else:
+                break
+        raise StuckError(f"{self.name} got stuck. {inner}.")
+
+    def _work(self, page: Page, inner: Page) -> str:
+        state = inner.data("page-state")
+        if state["mode"] != "work":
+            raise StuckError(f"{self.name} accepted a HIT and was shown a {state['mode']}.")
+        desk = Desk(self.browser, inner, state, self.counts)
+        desk.read_instructions()
+        problems: list[str] = []
+        for _ in range(MOST_REFUSALS):
+            data = self.script(state, desk.open_article)
+            desk.save(data)
+            form, problems = desk.submit(data)
+            if form is not None:
+                return self._hand_over(page, inner, form, form.fields)
+            self.counts["refusals"] += 1
+        raise StuckError(f"{self.name} could not hand in “{state['title']}”: {problems[0]}")
+
+    def _hand_over(self, page: Page, inner: Page, form: Form, content: dict[str, str]) -> str:
+        """Send the receipt to the marketplace and go where its page goes then."""
+        receipt = self.browser.send_from_frame(inner, form, content)
+        if receipt.status != 200:
+            raise StuckError(f"{self.name} handed in and was refused. {receipt}.")
+        done = self.browser.open(page.frames[0].get("data-submitted") or AVAILABLE)
+        if done.status != 200 or done.frames:
+            raise StuckError(f"{self.name} handed in and was asked to work again. {done}.")
+        self._next = done
+        return "submitted"
+
+    def _return(self, page: Page) -> str:
+        self.counts["returned"] += 1
+        after = self.browser.press(page.form("Return the HIT"), "Return the HIT")
+        if after.frames:
+            raise StuckError(f"{self.name} could not return a HIT. {after}.")
+        return "returned"
+
+
+@dataclass
+class Desk:
+    """What the page in the frame does while somebody works on it."""
+
+    browser: Browser
+    page: Page
+    state: Mapping[str, Any]
+    counts: Counter[str]
+    _version: int = -1
+
+    def read_instructions(self) -> None:
+        """Close the instructions, which open by themselves once per version."""
+        instructions = self.state["instructions"]
+        if not instructions["seen"]:
+            self._post("instructions_seen", {"version": instructions["version"]})
+
+    def open_article(self, item: str, title: str) -> Mapping[str, Any] | None:
+        """Return a linked article as the page gets it, None if it is not there."""
+        status, found = self._post("article", {"item": item, "title": title})
+        self.counts["articles opened"] += 1
+        return found if status == 200 else None
+
+    def save(self, data: dict[str, Any]) -> None:
+        """Save drafts as the page does while one writes: the first half, then all."""
+        for share in (2, 1):
+            part = {
+                name: entries[: len(entries) // share] if isinstance(entries, list) else entries
+                for name, entries in data.items()
+            }
+            version = self.state["draft_version"] if self._version < 0 else self._version
+            draft = {"data": part, "ui": {}}
+            status, found = self._post("draft", {"version": version, "draft": draft})
+            if status != 200:
+                raise StuckError(f"A draft was not saved: {found.get('message', status)}")
+            self._version = found["version"]
+            self.counts["drafts saved"] += 1
+
+    def submit(self, data: dict[str, Any]) -> tuple[Form | None, list[str]]:
+        """Return the form that hands the work over, else None and what is to mend."""
+        status, found = self._post("submit", {"data": data})
+        if status == 422:
+            return None, [problem["message"] for problem in found["problems"]]
+        if status != 200:
+            raise StuckError(f"The work was not taken in: {found.get('message', status)}")
+        return Form(found["form"]["action"], "post", dict(found["form"]["fields"])), []
+
+    def _post(self, name: str, body: Any) -> tuple[int, dict[str, Any]]:
+        return self.browser.post(self.page, self.state["urls"][name], self.state["token"], body)
+
+
+def _acceptable(page: Page, types: Collection[str]) -> Form | None:
+    """Return the first form of the list that accepts a HIT of one of the types."""
+    return next((form for form in page.forms if _type_of(form) in types), None)
+
+
+def _type_of(form: Form) -> str:
+    """Return the type of HIT that a form accepts; empty for other forms."""
+    parts = urlsplit(form.action).path.strip("/").split("/")
+    is_acceptance = len(parts) == 3 and parts[0] == "kinds" and parts[2] == "accept"
+    return parts[1] if is_acceptance else ""
+
+
+def _is_work(address: str) -> bool:
+    parts = urlsplit(address).path.strip("/").split("/")
+    return len(parts) == 2 and parts[0] == "work" and parts[1].isdigit()
