@@ -86,7 +86,7 @@ def test_the_model_holds_nothing_we_forgot() -> None:
 
 
 @settings(
-    max_examples=400,
+    max_examples=250,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

@@ -166,7 +166,7 @@ def test_random_lives_keep_the_invariants() -> None:
     run_state_machine_as_test(
         Marketplace,
         settings=settings(
-            max_examples=12,
+            max_examples=8,
             stateful_step_count=25,
             deadline=None,
             derandomize=True,
