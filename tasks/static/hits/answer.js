@@ -119,9 +119,11 @@ class AnswerPage {
     return `Question ${this.answers.indexOf(answer) + 1}`;
   }
 
+  /** New advice came: it may have completed an answer, or reopened one. */
   checked() {
     this.#showMessages();
     this.#showSlots();
+    this.#showProgress();
   }
 
   #shown(tab) {
@@ -155,6 +157,9 @@ class AnswerPage {
   show() {
     this.#showMarks();
     this.checked();
+  }
+
+  #showProgress() {
     const done = this.answers.filter((answer) => this.#stateOf(answer) === "done").length;
     this.page.progress(`${done} of ${this.items.length} answered`, done, this.items.length);
     const last = this.index === this.items.length - 1;
