@@ -17,14 +17,8 @@ def test_a_hit_goes_from_posting_to_approval(
     frame = ada.accept(hit)
     query = frame.query
     assert frame.url.startswith("https://task.example/hit?unit=7&lang=en&assignmentId=")
-    assert list(query)[2:] == [
-        "assignmentId",
-        "hitId",
-        "workerId",
-        "turkSubmitTo",
-        "entryExpires",
-        "entrySignature",
-    ]
+    names = "assignmentId hitId workerId turkSubmitTo entryExpires entrySignature"
+    assert list(query)[2:] == names.split()
     assert query["entrySignature"] == entry_signature(
         rita_keys.entry_secret,
         Entry(*list(query.values())[2:6], expires=int(query["entryExpires"])),
