@@ -41,7 +41,12 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
         .part("checks")
         .problems(stage.kind, cleaned, items, table, parameters)
     )
-    blocking = [*problems, *(problem for problem in found if not problem.hint)]
+    said = {(problem.index, problem.field) for problem in problems}
+    blocking = problems + [
+        problem
+        for problem in found
+        if not problem.hint and (problem.index, problem.field) not in said
+    ]
     return Examined(cleaned, blocking, [problem for problem in found if problem.hint])
 
 

@@ -59,7 +59,7 @@ def draft(request: Request) -> Response:
     try:
         version = leases.save_draft(lease, content, version, now)
     except leases.StaleDraft:
-        message = "You have written in another tab. This page now shows the newer text."
+        message = "You have written in another tab too. Choose which text to keep."
         return Response(
             {"message": message, "version": lease.draft_version, "draft": lease.draft}, status=409
         )
