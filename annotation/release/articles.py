@@ -1,13 +1,17 @@
 """The articles behind the links of a release: the text an answerer read, with its links."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from annotation.models import OfficialArticle
 from annotation.release.shape import ArticleRecord, SeedRecord
 from collector.models import Article, Collection, Corpus
+from collector.models.article import ArticleKind
 from collector.models.corpus import CorpusKind
 from tasks.articles import article_text
-from tasks.passages import find_article
+from tasks.passages import MAX_REDIRECTS
+
+TITLES_PER_QUERY = 200
 
 
 def linked_titles(seeds: Iterable[SeedRecord]) -> list[str]:
@@ -56,11 +60,39 @@ def article_record(title: str, article: Article) -> ArticleRecord:
     }
 
 
+def reached(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Article]]:
+    """Yield (title, the article it leads to) as an answerer's links do, in few queries.
+
+    In the order of `titles`; one that leads nowhere is left out.
+    """
+    iterator = iter(titles)
+    while batch := list(islice(iterator, TITLES_PER_QUERY)):
+        found = _followed(corpus, batch)
+        yield from ((title, found[title]) for title in batch if title in found)
+
+
+def _followed(corpus: Corpus, titles: list[str]) -> dict[str, Article]:
+    leads = dict(zip(titles, titles, strict=True))
+    found: dict[str, Article] = {}
+    for _ in range(MAX_REDIRECTS):
+        rows = Article.objects.filter(corpus=corpus, title__in=set(leads.values()))
+        articles = {article.title: article for article in rows.select_related("corpus")}
+        onward = {}
+        for title, current in leads.items():
+            article = articles.get(current)
+            if article is not None and article.kind == ArticleKind.REDIRECT:
+                onward[title] = article.redirect_target
+            elif article is not None:
+                found[title] = article
+        leads = onward
+        if not leads:
+            break
+    return found
+
+
 def _linked(corpus: Corpus, titles: Iterable[str]) -> Iterator[ArticleRecord]:
-    for title in titles:
-        article = find_article(corpus, title)
-        if article is not None:
-            yield article_record(title, article)
+    for title, article in reached(corpus, titles):
+        yield article_record(title, article)
 
 
 def _official(collection: Collection) -> Iterator[ArticleRecord]:

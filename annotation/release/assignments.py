@@ -14,11 +14,12 @@ FILE = "assignments.jsonl"
 def assignment_lines(collection: Collection) -> Iterator[bytes]:
     """Yield one JSON line per assignment, in the order in which they were taken.
 
-    Times are seconds since the collection's first assignment, so that the log holds no date.
+    Times are seconds since the first assignment, so that the log holds no date. People who have
+    withdrawn are left out.
     """
     first: datetime | None = None
     leases = (
-        Lease.objects.filter(unit__stage__collection=collection)
+        Lease.objects.filter(unit__stage__collection=collection, worker__withdrawn_at__isnull=True)
         .select_related("unit__stage", "worker", "instructions", "consent_text")
         .order_by("taken_at", "id")
     )

@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
+from annotation.release.articles import reached
 from annotation.release.shape import SeedRecord
 from collector.models import Collection, Corpus
-from tasks.passages import find_article
 
 FILE = "ATTRIBUTION.csv"
 LICENCE_FILE = "LICENSE"
@@ -55,9 +55,8 @@ def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
                 "passage",
             )
             linked.update(target for _, _, target in passage["links"])
-    for target in sorted(linked):
-        article = find_article(corpus, target)
-        if article is not None and article.title not in used:
+    for _, article in reached(corpus, sorted(linked)):
+        if article.title not in used:
             used[article.title] = (
                 article.title,
                 article.revision_id or "",

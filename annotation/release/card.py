@@ -53,10 +53,9 @@ def description(collection: Collection, counts: Mapping[str, int]) -> str:
 
 def origin(collection: Collection, outcomes: Outcomes) -> str:
     """Return who made the questions and answers: people, simulated workers, or published files."""
-    if collection.official_files.exists():  # type: ignore[attr-defined]
+    if collection.official_files.exists():
         files = "\n".join(
-            f"* `{file.name}`, SHA-256 `{file.sha256}`"
-            for file in collection.official_files.all()  # type: ignore[attr-defined]
+            f"* `{file.name}`, SHA-256 `{file.sha256}`" for file in collection.official_files.all()
         )
         return f"**Nothing here was collected: it was read from published files.**\n\n{files}\n"
     made = outcomes.questions + outcomes.votes

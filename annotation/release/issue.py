@@ -74,12 +74,19 @@ def _check(collection: Collection) -> None:
     kept = Question.objects.filter(
         stage__collection=collection,
         stage__name__in=main_stages(collection),
+        worker__withdrawn_at__isnull=True,
         verdict__outcome="kept",
     )
-    imported = collection.official_files.exists()  # type: ignore[attr-defined]
+    imported = collection.official_files.exists()
     if not kept.exists() and not imported:
         raise ReleaseError(
             f"{collection.slug} has no question to release yet: collect answers, then run "
+            f"validate_answers {collection.slug} and make_splits {collection.slug}."
+        )
+    withdrawn = kept.filter(verdict__chosen__worker__withdrawn_at__isnull=False).count()
+    if withdrawn:
+        raise ReleaseError(
+            f"The answers to {withdrawn} kept questions are by people who have withdrawn: run "
             f"validate_answers {collection.slug} and make_splits {collection.slug}."
         )
     unplaced = kept.filter(placement__isnull=True).count()
@@ -141,8 +148,8 @@ class _Split:
 
 def _splits(collection: Collection, export: Any, spool: Spool) -> dict[str, _Split]:
     """Return the splits to write: the protocol's, or those of the files that were read."""
-    read = [file.split for file in collection.official_files.all() if file.split]  # type: ignore[attr-defined]
-    imported = collection.official_files.exists()  # type: ignore[attr-defined]
+    read = [file.split for file in collection.official_files.all() if file.split]
+    imported = collection.official_files.exists()
     return {name: _Split(spool, name) for name in (read if imported else export.SPLITS)}
 
 
@@ -150,7 +157,7 @@ def _articles(
     collection: Collection, by_split: dict[str, _Split]
 ) -> Iterator[ArticleRecord] | None:
     """Return the articles that released passages link to; None where the files read had none."""
-    files = collection.official_files.all()  # type: ignore[attr-defined]
+    files = collection.official_files.all()
     if files and all(file.split for file in files):
         return None
     titles: set[str] = set()

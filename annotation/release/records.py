@@ -24,8 +24,8 @@ CHUNK_SEEDS = 100
 def records(collection: Collection) -> Iterator[SeedRecord]:
     """Yield every seed of the main task with its questions and all their votes, by position.
 
-    Qualification work is no part of the dataset. Raises ProtocolError for parameters of another
-    version of the protocol.
+    Qualification work is no part of the dataset, nor is the work of people who have withdrawn.
+    Raises ProtocolError for parameters of another version of the protocol.
     """
     for seed in _seeds(collection).iterator(CHUNK_SEEDS):
         yield _seed(seed, collection.pseudonym_key)
@@ -65,11 +65,12 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
     ).order_by("position")
     questions = (
         Question.objects.select_related("stage", "verdict", "placement")
-        .filter(stage__name__in=main_stages(collection))
+        .filter(stage__name__in=main_stages(collection), worker__withdrawn_at__isnull=True)
         .order_by("position", "key")
     )
     answers = (
         Answer.objects.select_related("stage", "submission")
+        .filter(worker__withdrawn_at__isnull=True)
         .annotate(hit_items=Count("submission__answers"))
         .order_by("submission__received_at", "submission_id", "id")
     )
@@ -126,7 +127,7 @@ def _question(question: Question, key: str) -> QuestionRecord:
 
 
 def _verdict(question: Question) -> VerdictRecord:
-    verdict = question.verdict  # type: ignore[attr-defined]
+    verdict = question.verdict
     return {
         "outcome": verdict.outcome,
         "reason": verdict.reason,

@@ -1,10 +1,9 @@
 """What each stage paid, and what that makes by the hour."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Avg, Sum
+from django.db.models import Avg, QuerySet, Sum
 
 from annotation.reports.table import Table
 from collector.creation import parameters_of
@@ -98,8 +97,8 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
     )
 
 
-def _total(ledger: "Iterable[Payment] | object", field: str) -> int:
-    return ledger.aggregate(total=Sum(field))["total"] or 0  # type: ignore[attr-defined]
+def _total(ledger: "QuerySet[Payment]", field: str) -> int:
+    return ledger.aggregate(total=Sum(field))["total"] or 0
 
 
 def _notes(found: list[StagePay], collection: Collection) -> list[str]:

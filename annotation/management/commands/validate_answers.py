@@ -54,9 +54,10 @@ class Command(BaseCommand):
 
 
 def _outcomes(collection: Collection) -> list[dict[str, Any]]:
-    return list(
+    rows = (
         Verdict.objects.filter(question__stage__collection=collection)
         .values("outcome", "reason")
         .annotate(questions=Count("pk"))
         .order_by("-outcome", "reason")
     )
+    return [dict(row) for row in rows]

@@ -9,7 +9,7 @@ from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.conversion import drop_answer
 from annotation.protocols.iirc.validation import Vote, agree, vote
 from annotation.release.shape import QuestionRecord, VoteRecord, chosen_vote
-from annotation.reports.table import Table, share
+from annotation.reports.table import Cell, Table, share
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
@@ -54,7 +54,7 @@ class Agreement:
 
     def table(self) -> Table:
         """Return the agreement by fold."""
-        rows = []
+        rows: list[list[Cell]] = []
         for fold, number in self.redundancy.items():
             items = self.types[fold]
             rows.append(
@@ -102,7 +102,7 @@ class SecondReading:
             note = f"Not collected yet: publish the stage {SECOND_READING} once test is decided."
             return Table("human_performance", title, columns, [], note)
         found = global_scores(self.scores)
-        rows = [
+        rows: list[list[Cell]] = [
             ["questions", len(self.scores)],
             ["exact match %", 100 * found["global_em"]],
             ["F1 %", 100 * found["global_f1"]],

@@ -1,12 +1,15 @@
 """Linked articles are the text an answerer read, under every title that leads to them."""
 
+from itertools import pairwise
+
 import pytest
 
 from annotation.protocols.iirc.tests.island import TEXTS, island
-from annotation.release.articles import article_record, articles_of, linked_titles
+from annotation.release.articles import article_record, articles_of, linked_titles, reached
 from annotation.release.records import records
 from annotation.tests.making import make_article, make_corpus
 from tasks.articles import article_text
+from tasks.passages import find_article
 
 pytestmark = pytest.mark.django_db
 
@@ -37,3 +40,18 @@ def test_links_are_true_in_the_joined_text_and_never_overlap() -> None:
         ("Old Mill", "Old Mill"),
         ("Road", "Road"),
     ]
+
+
+def test_titles_lead_where_an_answerer_was_led() -> None:
+    corpus = make_corpus()
+    make_article(corpus, "Marle", "Marle is a rock.")
+    make_article(corpus, "Meanings", "Marle may be:", kind="disambiguation")
+    chain = ["A", "B", "C", "D", "E", "F", "Marle"]
+    for title, target in [*pairwise(chain), ("Loop", "Loop"), ("X", "Gone")]:
+        make_article(corpus, title, kind="redirect", redirect_target=target)
+    titles = ["Nowhere", "Meanings", "X", "Loop", *chain]
+    found = dict(reached(corpus, titles))
+    assert found == {
+        title: article for title in titles if (article := find_article(corpus, title)) is not None
+    }
+    assert list(found) == ["Meanings", "C", "D", "E", "F", "Marle"]

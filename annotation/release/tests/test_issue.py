@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from annotation.deciding import decide_collection
 from annotation.models import Release, Verdict
 from annotation.placing import make_splits
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.folder import ReleaseError
 from annotation.release.issue import issue
+from annotation.release.pseudonyms import pseudonym
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection, Corpus
-from tasks.models import Answer, Lease, Question, Session, Submission
+from tasks.models import Answer, Lease, Question, Session, Submission, Worker
 
 pytestmark = pytest.mark.django_db
 FILES = {
@@ -170,6 +172,27 @@ def test_a_failure_leaves_nothing_behind(
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
     assert not Release.objects.exists()
+
+
+def test_a_withdrawal_leaves_no_trace_in_the_next_release(
+    collection: Collection, tmp_path: Path
+) -> None:
+    first = issue(collection, tmp_path / "one", NOW)
+    Worker.objects.filter(id="grace").update(withdrawn_at=NOW)
+    with pytest.raises(ReleaseError, match="have withdrawn: run validate_answers pilot"):
+        issue(collection, tmp_path / "two", NOW)
+    Verdict.objects.all().delete()
+    decide_collection(collection, NOW)
+    kept = Question.objects.get(text="Who built the school?")
+    make_answer(kept, worker="ruth")
+    decide_collection(collection, NOW)
+    make_splits(collection, NOW)
+    second = issue(collection, tmp_path / "two", NOW)
+    assert second.release.supersedes == first.release
+    grace = pseudonym(collection.pseudonym_key, "grace").encode()
+    assert any(grace in content for content in contents(first.folder).values())
+    assert not any(grace in content for content in contents(second.folder).values())
+    assert second.release.counts["questions"] == {"train": 0, "dev": 0, "test": 1}
 
 
 def test_the_manifest_tells_parameters_and_files(collection: Collection, tmp_path: Path) -> None:
