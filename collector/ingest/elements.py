@@ -1,138 +1,162 @@
-"""Drops comments, references and everything else written between tags."""
+"""Drops comments, references and whatever else is written with angle brackets."""
 
 import re
+from enum import Enum
 
+from collector.ingest.joints import join
 from collector.ingest.shield import hide
 
-# Dropped with all they enclose: notes, formulas, galleries, source code, tables in HTML.
-_ENCLOSING = (
-    "ref|references|math|chem|ce|gallery|timeline|score|syntaxhighlight|source|pre|imagemap|hiero|"
-    "graph|mapframe|maplink|templatedata|templatestyles|inputbox|categorytree|indicator|includeonly|"
-    "table|style|script|dynamicpagelist|rss|charinsert|listing|phonos|langconvert"
-)
-_OPENING = re.compile(rf"<({_ENCLOSING})(?=[\s/>])[^<>]*>", re.IGNORECASE)
-# Literal text: what they enclose is no markup, and may hold the beginning of any.
-_LITERAL = ("nowiki", "pre", "syntaxhighlight", "source", "math")
 
-_BLOCK_TAG = re.compile(
-    "blockquote|center|dd|div|dl|dt|h[1-6]|hr|li|ol|p|poem|section|td|th|tr|ul|caption|tbody|thead|"
-    "tfoot|table"
-)
-_INLINE_TAG = re.compile(
-    "abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|q|rb|rp|rt|rtc|ruby|s|samp|"
-    "small|span|strike|strong|sub|sup|time|tt|u|var|wbr|nowiki|noinclude|onlyinclude|ref|references|"
-    "includeonly|pre|source|translate|tvar|languages|math|ce|chem|gallery|a|img|syntaxhighlight|"
-    "timeline|imagemap|score"
-)
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+class _Action(Enum):
+    ENCLOSING = "goes with all it encloses"
+    LITERAL = "encloses no markup"
+    BREAK = "is a blank"
+    BLOCK = "begins a new line"
+    INLINE = "leaves what it encloses"
 
 
-def hide_literals(text: str) -> str:
-    """Return `text` with the inside of <nowiki> hidden and other literal elements emptied."""
-    for tag in _LITERAL:
-        if f"<{tag}" in text:
-            text = _without_literal(text, tag)
-    return text
-
-
-def _without_literal(text: str, tag: str) -> str:
-    first, *parts = text.split(f"<{tag}")
-    out = [first]
-    for part in parts:
-        attributes, closed, inside = part.partition(">")
-        inside, ended, after = inside.partition(f"</{tag}>")
-        if not closed or attributes.endswith("/") or not ended:
-            out.append(f"<{tag}{part}")
-        elif tag == "nowiki":
-            out.append(hide(inside) + after)
-        else:
-            out.append(after)
-    return "".join(out)
-
-
-def drop_comments(text: str) -> str:
-    """Return `text` without comments; one that stands alone on its line takes the line along."""
-    first, *parts = text.split("<!--")
-    if not parts:
-        return text
-    kept = [first]
-    for part in parts:
-        after = part.partition("-->")[2]
-        if kept[-1].endswith("\n") and after.startswith("\n"):
-            after = after[1:]
-        if after:
-            kept.append(after)
-    return "".join(kept)
-
-
-def drop_references(text: str) -> str:
-    """Return `text` without <ref> elements; an opening that is never closed loses its tag only."""
-    first, *parts = text.split("<ref")
-    if not parts:
-        return text
-    kept = [first]
-    waiting: int | None = None
-    for part in parts:
-        if waiting is None:
-            gap = part.find(">")
-            if part[:1] not in " >/\n\t" or gap < 0:
-                kept.append("<ref" + part)
-                continue
-            if part[gap - 1 : gap] == "/":
-                _append(kept, part[gap + 1 :])
-                continue
-        end = part.find("</ref")
-        if end < 0:
-            # A note may quote another: what follows belongs to it until one is closed.
-            waiting = len(kept) if waiting is None else waiting
-            kept.append("<ref" + part)
-            continue
-        if waiting is not None:
-            del kept[waiting:]
-            waiting = None
-        _append(kept, part[part.find(">", end) + 1 :])
-    return "".join(kept)
-
-
-def _append(kept: list[str], after: str) -> None:
-    """Add what follows something dropped, with one blank where there were two."""
-    if kept[-1].endswith(" ") and after[:1] in (" ", ",", ".", ";", ")", "\n"):
-        kept[-1] = kept[-1][:-1]
-    kept.append(after)
+_TAGS = {
+    # Notes, formulas, galleries, source code, tables in HTML.
+    _Action.ENCLOSING: (
+        "ref references math chem ce gallery timeline score syntaxhighlight source pre imagemap "
+        "hiero graph mapframe maplink templatedata templatestyles inputbox categorytree indicator "
+        "includeonly table style script dynamicpagelist rss listing phonos langconvert"
+    ),
+    _Action.LITERAL: "nowiki",
+    _Action.BREAK: "br",
+    _Action.BLOCK: (
+        "blockquote center dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p poem section td th tr ul "
+        "caption tbody thead tfoot"
+    ),
+    _Action.INLINE: (
+        "abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q rb rp rt rtc ruby s "
+        "samp small span strike strong sub sup time tt u var wbr noinclude onlyinclude "
+        "translate tvar languages a img"
+    ),
+}
+_ACTIONS = {tag: action for action, tags in _TAGS.items() for tag in tags.split()}
+_NAME = re.compile(r"(/?)([a-zA-Z][a-zA-Z0-9]*)")
 
 
 def drop_elements(text: str) -> str:
-    """Return `text` without the elements whose content is no prose."""
-    lowered = ""
+    """Return `text` without comments, tags, and elements whose content is no prose.
+
+    The inside of <nowiki> is hidden. An opening that is never closed loses its tag only, a comment
+    takes the rest of the page, as on the wiki; the time is linear.
+    """
+    first, *parts = text.split("<")
+    if not parts:
+        return text
+    kept = [first]
     hopeless: set[str] = set()
-    kept, position = [], 0
-    for opening in _OPENING.finditer(text):
-        if opening.start() < position:
-            continue
-        tag = opening[1].lower()
-        end = opening.end()
-        if not opening[0].endswith("/>") and tag not in hopeless:
-            lowered = lowered or text.lower()
-            close = lowered.find(f"</{tag}", end) if len(lowered) == len(text) else -1
-            if close < 0:
-                # Asking again for each opening would take quadratic time.
-                hopeless.add(tag)
+    index, n = 0, len(parts)
+    while index < n:
+        part = parts[index]
+        index += 1
+        if part.startswith("ref") and part[3:4] in (" ", ">", "/", "\n"):
+            gap = part.find(">")
+            if index < n and part[gap - 1] != "/" and gap > 0 and parts[index][:5] == "/ref>":
+                # Nearly all references: nothing between their tags has tags.
+                after = parts[index][5:]
+                index += 1
+            elif gap > 0 and part[gap - 1] == "/":
+                after = part[gap + 1 :]
             else:
-                end = text.find(">", close) + 1 or len(text)
-        kept.append(text[position : opening.start()])
-        position = end
-    return "".join(kept) + text[position:] if kept else text
+                index = _drop_enclosing(kept, parts, index, "ref", hopeless)
+                continue
+            if kept[-1][-1:] in (" ", "\n", "("):
+                join(kept, after)
+            elif after:
+                kept.append(after)
+        elif part.startswith("!--"):
+            index = _drop_comment(kept, parts, index)
+        else:
+            index = _drop_tag(kept, parts, index, hopeless)
+    return "".join(kept)
 
 
-def drop_tags(text: str) -> str:
-    """Return `text` with tags gone and their content kept; blocks begin a new line."""
-    return _TAG.sub(_in_place_of_tag, text)
+def _drop_comment(kept: list[str], parts: list[str], index: int) -> int:
+    """Drop the comment that begins with part `index - 1`; return the part to go on with."""
+    position = parts[index - 1].find("-->", 3)
+    while position < 0 and index < len(parts):
+        position = parts[index].find("-->")
+        index += 1
+    after = parts[index - 1][position + 3 :] if position >= 0 else ""
+    if after.startswith("\n") and kept[-1].endswith("\n"):
+        # A comment alone on its line takes the line along, or it would end a paragraph.
+        after = after[1:]
+        if after:
+            kept.append(after)
+    else:
+        join(kept, after)
+    return index
 
 
-def _in_place_of_tag(match: re.Match[str]) -> str:
-    tag = match[1].lower()
-    if tag == "br":
-        return " "
-    if _BLOCK_TAG.fullmatch(tag):
-        return "\n"
-    return "" if _INLINE_TAG.fullmatch(tag) else match[0]
+def _drop_enclosing(
+    kept: list[str], parts: list[str], index: int, tag: str, hopeless: set[str]
+) -> int:
+    """Drop the element opened by part `index - 1`; return the part to go on with."""
+    part = parts[index - 1]
+    gap = part.find(">")
+    if gap < 0:
+        # A tag that is never finished: the rest of its line belongs to it.
+        line_end = part.find("\n")
+        join(kept, part[line_end:] if line_end >= 0 else "")
+        return index
+    if part[gap - 1] == "/" or tag in hopeless:
+        join(kept, part[gap + 1 :])
+        return index
+    end = _closing(parts, index, tag)
+    if end < 0:
+        # Asking again for each opening would take quadratic time.
+        hopeless.add(tag)
+        join(kept, part[gap + 1 :])
+        return index
+    join(kept, parts[end].partition(">")[2])
+    return end + 1
+
+
+def _closing(parts: list[str], index: int, tag: str) -> int:
+    """Return the first part from `index` that closes `tag`, -1 if there is none."""
+    close, length, depth = "/" + tag, len(tag) + 1, 1
+    for position in range(index, len(parts)):
+        start = parts[position][:length]
+        if start == close or start.lower() == close:
+            depth -= 1
+            if not depth:
+                return position
+        elif tag == "table" and start[:-1].lower() == tag:
+            depth += 1
+    return -1
+
+
+def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str]) -> int:
+    part = parts[index - 1]
+    name = _NAME.match(part)
+    tag = name[2].lower() if name else ""
+    action = _ACTIONS.get(tag)
+    gap = part.find(">")
+    if name is None or action is None or gap < 0:
+        kept.append("<" + part)
+        return index
+    after = part[gap + 1 :]
+    if action is _Action.BLOCK:
+        kept.append("\n" + after)
+    elif action is _Action.BREAK:
+        # At the start of a line it would mean preformatted text.
+        kept.append(after.lstrip(" ") if kept[-1].endswith("\n") else " " + after)
+    elif action is _Action.INLINE or name[1]:
+        kept.append(after)
+    elif action is _Action.LITERAL and part[gap - 1] != "/" and tag not in hopeless:
+        end = _closing(parts, index, tag)
+        if end >= 0:
+            inside = "<".join([after, *parts[index:end]])
+            kept.append(hide(inside) + parts[end].partition(">")[2])
+            return end + 1
+        hopeless.add(tag)
+        kept.append(after)
+    elif action is _Action.LITERAL:
+        kept.append(after)
+    else:
+        return _drop_enclosing(kept, parts, index, tag, hopeless)
+    return index

@@ -1,64 +1,72 @@
-"""Reads one page's inline markup: quotes, entities, external links; then a line's links."""
+"""Resolves a page's inline markup: quotes, entities, external links, magic words."""
 
 import html
 import re
-from collections.abc import Callable
+from functools import lru_cache
 
-from collector.ingest.shield import hide
+from collector.ingest.shield import apart, hide, hide_structure, hides
 
-Link = tuple[int, int, str]
-"""start, end: code points into the text; the normalised title of the target."""
+# Where an external link without a label stood; no character of any text.
+_GONE = "\ufdd0"
+_AROUND_GONE = re.compile(rf"[ ]?\({_GONE}\)|{_GONE}")
+MANY_DOUBLE_BLANKS = 20
 
 _QUOTES = re.compile(r"'{2,}")
-_EXTERNAL = re.compile(r"\[(?:https?:|ftp:|mailto:|//)[^\s\]]*[ \t]*([^\]\n]*)\]")
+_MARKS = re.compile("''(?:'(?:'')?)?")
+_EXTERNAL = re.compile(
+    r"\[(?:https?:|ftp:|mailto:|//)[^\s\[\]]*+[ \t]*+"
+    r"([^\[\]\n]*+(?:\[\[[^\[\]\n]*+\]\][^\[\]\n]*+)*+)\]"
+)
 _MAGIC_WORD = re.compile(r"__(?!_)(\w{2,40}?)__")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_VARIANT = re.compile(r"-\{([^{}]*)\}-")
-_EMPTY_BRACKETS = re.compile(r"([(（])(?:[\s,;:、，]*([)）])|[\s,;、，]+)")
-_PROPER_LINK = re.compile(r"\[\[([^\[\]\n]+(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]\]")
-_STRAY = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}")
-
-# MediaWiki joins letters that follow a link to its label; which letters depends on the language.
-_TRAILS = {
-    "ar": "a-zء-ي", "fa": "ء-یآ-ی\u200c", "he": "a-zא-ת", "yi": "a-zא-ת", "el": "a-zα-ωάέήίόύώϊϋΐΰ",
-    "hi": "a-zऀ-ॣ०-꣠", "ka": "a-zა-ჰ", "hy": "a-zա-և", "ml": "a-zം-ൿ", "zh": "", "ja": "", "ko": "",
-}  # fmt: skip
-_CYRILLIC = re.compile("be|bg|ba|ce|cv|kk|ky|mk|mn|mrj|os|ru|sah|sr|tg|tt|uk")
+_VARIANT = re.compile(r"-\{([^{}]*+)\}-")
+_STRAY = re.compile(r"\{\{|\}\}|\{\||\|\}")
+_VARIANTS = re.compile("zh|sr|kk|ku|iu|shi|tg|uz|gan|crh|wuu")
 
 
-def trail_of(language: str) -> Callable[[str], re.Match[str] | None]:
-    """Return a function that matches the letters at the start of a text that prolong a link."""
-    code = language.lower().partition("-")[0]
-    if code in ("en", "simple"):
-        letters = "a-z"
-    elif _CYRILLIC.fullmatch(code):
-        letters = "a-zа-яёѐ-ӿ"
-    else:
-        letters = _TRAILS.get(code, "a-zß-öø-ÿā-ɏ")
-    return re.compile(f"[{letters}]+" if letters else "(?!)").match
+def has_variants(language: str) -> bool:
+    """Return whether wikis in `language` write -{one;or another}- script."""
+    return bool(_VARIANTS.fullmatch(language.partition("-")[0]))
 
 
-def clean(text: str) -> str:
+def clean(text: str, *, variants: bool = False) -> str:
     """Return the page `text` with everything inline resolved but `[[links]]`.
 
     Characters that entities stand for are hidden (`shield`), so that none becomes markup.
     """
-    if "[http" in text or "[//" in text or "[mailto" in text or "[ftp" in text:
-        text = _EXTERNAL.sub(r"\1", text)
-    if "''" in text:
+    # A search for one character is far cheaper than one for two.
+    if "[" in text:
+        text = _EXTERNAL.sub(_in_place_of_external, text)
+        if _GONE in text:
+            text = _AROUND_GONE.sub("", text)
+    if "'" in text:
         text = drop_quotes(text)
-    if "__" in text:
+    if "_" in text and "__" in text:
         text = _MAGIC_WORD.sub(_in_place_of_magic, text)
-    if "-{" in text:
+    if variants:
         text = _VARIANT.sub(_in_place_of_variant, text)
+    if "{" in text or "}" in text:
+        text = _STRAY.sub("", text)
     if "&" in text:
-        text = text.replace("&nbsp;", " ").replace("&ndash;", "–").replace("&mdash;", "—")
-        text = _ENTITY.sub(lambda match: hide(html.unescape(match[0])), text)
+        text = _ENTITY.sub(_in_place_of_entity, text)
+    if hides(text):
+        text = apart(text)
     text = text.replace("\xa0", " ").replace("\t", " ")
-    text = _EMPTY_BRACKETS.sub(_mended_brackets, text)
-    while "  " in text:
-        text = text.replace("  ", " ")
-    return text.replace(" )", ")").replace("( ", "(")
+    # A few are cheaper to mend where they stand, paragraph by paragraph.
+    return text.replace("  ", " ") if text.count("  ") > MANY_DOUBLE_BLANKS else text
+
+
+def _in_place_of_external(match: re.Match[str]) -> str:
+    return match[1] or _GONE
+
+
+@lru_cache(maxsize=2000)
+def _character(entity: str) -> str:
+    return hide_structure(html.unescape(entity))
+
+
+def _in_place_of_entity(match: re.Match[str]) -> str:
+    return _character(match[0])
 
 
 def drop_quotes(text: str) -> str:
@@ -67,29 +75,34 @@ def drop_quotes(text: str) -> str:
     Three of them after a single letter are one apostrophe and italics when a line would otherwise
     have odd numbers of both (`l'''Iliade''` reads l'Iliade), as MediaWiki has it.
     """
-    if "'''" in text:
-        text = _with_elisions(text)
-        text = text.replace("'''''", "").replace("'''", "")
-    return text.replace("''", "")
+    return _MARKS.sub("", _with_elisions(text))
 
 
 def _with_elisions(text: str) -> str:
+    """Hide the apostrophe of `l'''` in lines that would have odd numbers of bold and italics."""
+    hidden = []
     position = text.find("'''")
     while position >= 0:
-        if (
-            text[position - 1 : position].isalpha()
-            and not text[position - 2 : position - 1].isalpha()
-        ):
+        before = text[max(0, position - 2) : position]
+        onward = position + 3
+        if before[-1:].isalpha() and not before[:-1].isalpha():
             start = text.rfind("\n", 0, position) + 1
             end = text.find("\n", position)
-            end = len(text) if end < 0 else end
-            runs = [len(run) for run in _QUOTES.findall(text, start, end)]
-            n_bold = sum(run in (3, 4) or run >= 5 for run in runs)
-            n_italic = sum(run == 2 or run >= 5 for run in runs)
+            onward = end if end >= 0 else len(text)
+            runs = [len(run) for run in _QUOTES.findall(text, start, onward)]
+            n_bold = sum(run != 2 for run in runs)
+            n_italic = sum(run not in (3, 4) for run in runs)
             if n_bold % 2 and n_italic % 2:
-                text = f"{text[:position]}{hide(chr(39))}{text[position + 1 :]}"
-        position = text.find("'''", position + 3)
-    return text
+                hidden.append(position)
+        # A line is looked at once: its balance is the same for all that stand in it.
+        position = text.find("'''", onward)
+    if not hidden:
+        return text
+    pieces, done = [], 0
+    for position in hidden:
+        pieces += (text[done:position], hide("'"))
+        done = position + 1
+    return "".join(pieces) + text[done:]
 
 
 def _in_place_of_magic(match: re.Match[str]) -> str:
@@ -103,56 +116,3 @@ def _in_place_of_variant(match: re.Match[str]) -> str:
         return ""
     first = words.partition(";")[0]
     return first.partition(":")[2] or first if ":" in first else words
-
-
-def _mended_brackets(match: re.Match[str]) -> str:
-    """Mend what dropped templates leave: `(; born` → `(born`, and `()` after a blank → nothing."""
-    if not match[2]:
-        return match[1]
-    before = match.string[match.start() - 1 : match.start()]
-    return match[0] if before and not before.isspace() else ""
-
-
-def balanced(line: str) -> str:
-    """Return `line` without brackets and braces that belong to no whole link."""
-    line = _PROPER_LINK.sub(lambda match: f"\ufdee{match[1]}\ufdef", line)
-    line = _STRAY.sub("", line)
-    return line.replace("\ufdee", "[[").replace("\ufdef", "]]")
-
-
-def read_links(
-    line: str,
-    article: Callable[[str], str | None],
-    trail: Callable[[str], re.Match[str] | None],
-) -> tuple[str, list[Link]]:
-    """Return the plain text of a line whose only markup is balanced `[[links]]`, and its links.
-
-    Links that lead to no article of this wiki (`article` gives None) stay as text. No surface is
-    empty, none begins or ends with a blank.
-    """
-    text, *parts = line.split("[[")
-    pieces = [text]
-    length = len(text)
-    links: list[Link] = []
-    for part in parts:
-        inner, _, rest = part.partition("]]")
-        target, bar, surface = inner.partition("|")
-        if rest[:1] == "]" and "[" in inner:
-            surface, rest = surface + "]", rest[1:]
-        if not bar or not surface or surface.isspace():
-            surface = target.removeprefix(":")
-        if rest[:1].isalpha() and (letters := trail(rest)):
-            surface += letters[0]
-            rest = rest[letters.end() :]
-        if surface[:1].isspace():
-            pieces.append(" ")
-            length += 1
-        if surface[-1:].isspace():
-            rest = " " + rest
-        surface = surface.strip()
-        if surface and (title := article(target)):
-            links.append((length, length + len(surface), title))
-        pieces.append(surface)
-        pieces.append(rest)
-        length += len(surface) + len(rest)
-    return "".join(pieces), links

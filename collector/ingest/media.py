@@ -2,9 +2,10 @@
 
 import re
 
+from collector.ingest.joints import join
 from collector.ingest.titles import Prefix, Titles
 
-_PREFIXED = re.compile(r"\[\[([^\[\]|:\n]*):")
+_PREFIXED = re.compile(r"\[\[([^\[\]|:\n]+):([^\[\]|\n]*)(?:\|[^\[\]\n]*)?(\]\])?")
 
 
 def drop_media(text: str, titles: Titles) -> tuple[str, list[str]]:
@@ -14,35 +15,45 @@ def drop_media(text: str, titles: Titles) -> tuple[str, list[str]]:
     """
     kept: list[str] = []
     categories: list[str] = []
+    prefixes = titles.prefixes
     position = 0
     lines_only = False
     for found in _PREFIXED.finditer(text):
-        start = found.start()
-        if start < position:
+        name, title, closed = found.groups()
+        prefix = prefixes[name]
+        if prefix is None or prefix is Prefix.ELSEWHERE or found.start() < position:
             continue
-        prefix = titles.prefixes.get(found[1]) or titles.prefix(found[0][2:])
-        if prefix is None or prefix is Prefix.ELSEWHERE:
-            continue
-        limit = text.find("\n", start) if lines_only else len(text)
-        end = _end(text, found.end(), limit if limit >= 0 else len(text))
-        if end < 0 and not lines_only:
-            # From here on more is opened than closed: look no further than the line.
-            lines_only = True
-            limit = text.find("\n", start)
-            end = _end(text, found.end(), limit if limit >= 0 else len(text))
-        if end < 0:
-            end = limit if limit >= 0 else len(text)
-        elif prefix is Prefix.CATEGORY:
-            categories.append(titles.category(text[start + 2 : end - 2].partition("|")[0]))
-        before = text[position:start]
-        if before.endswith(" ") and text[end : end + 1] in (" ", "\n"):
-            before = before[:-1]
-        kept.append(before)
+        start, end = found.span()
+        if prefix is Prefix.CATEGORY and closed:
+            categories.append(titles.categories[title])
+        elif not closed:
+            end, lines_only = _end_of_file(text, start, lines_only)
+        _append(kept, text[position:start])
         position = end
-        if text.startswith(" ", end) and before.endswith("\n"):
-            position += 1
-    kept.append(text[position:])
-    return "".join(kept), [title for title in categories if title]
+    if not position:
+        return text, categories
+    _append(kept, text[position:])
+    return "".join(kept), categories
+
+
+def _append(kept: list[str], piece: str) -> None:
+    if kept and kept[-1][-1:] in (" ", "\n", "("):
+        join(kept, piece)
+    elif piece or not kept:
+        kept.append(piece)
+
+
+def _end_of_file(text: str, start: int, lines_only: bool) -> tuple[int, bool]:
+    """Return where the file ends whose caption has links, and whether to look at lines only."""
+    if not lines_only:
+        end = _end(text, start + 2, len(text))
+        if end >= 0:
+            return end, False
+    # From here on more is opened than closed: looking beyond the line would take quadratic time.
+    line_end = text.find("\n", start)
+    limit = line_end if line_end >= 0 else len(text)
+    end = _end(text, start + 2, limit)
+    return (end if end >= 0 else limit), True
 
 
 def _end(text: str, position: int, limit: int) -> int:

@@ -17,7 +17,7 @@ OTHER_NAMESPACES = _names("other_namespaces")
 INTERWIKI = _names("interwiki")
 LANGUAGES = frozenset(_TABLE["languages"].split())
 REDIRECTS = _names("redirects")
-DISAMBIGUATION = _names("disambiguation")
+_DISAMBIGUATION = _names("disambiguation")
 _LISTS = tuple(sorted(f"{name} " for name in _names("lists")))
 
 
@@ -25,3 +25,8 @@ def is_list_title(title: str, language: str) -> bool:
     """Return whether an article of that title is a list, such as `List of rivers of Wales`."""
     beginnings = ("list of ", "lists of ") if language in ("en", "simple") else _LISTS
     return title.lower().startswith(beginnings)
+
+
+def is_disambiguation(template: str) -> bool:
+    """Return whether a template of that name, in lower case, marks a list of meanings."""
+    return template in _DISAMBIGUATION

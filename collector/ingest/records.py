@@ -6,7 +6,7 @@ from typing import NamedTuple
 from collector.ingest import names
 from collector.ingest.dump import RawPage, parse_page
 from collector.ingest.errors import MalformedPage
-from collector.ingest.inline import Link
+from collector.ingest.links import Link
 from collector.ingest.site import Site
 from collector.ingest.wikitext import Wikitext
 

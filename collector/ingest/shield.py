@@ -1,8 +1,9 @@
 """Hides characters that would be read as markup, one for one, so that no offset moves."""
 
 # Unicode's noncharacters never occur in text, and MediaWiki refuses them.
-_HIDDEN = {character: chr(0xFDD0 + n) for n, character in enumerate("[]{}|=*#:;!'_<>&-")}
-_HIDE = str.maketrans({**_HIDDEN, "\n": " "})
+_FIRST = 0xFDD0
+_HIDDEN = {character: chr(_FIRST + 1 + n) for n, character in enumerate("[]{}|=*#:;!'_<>&- ")}
+_HIDE = str.maketrans({**_HIDDEN, "\n": _HIDDEN[" "]})
 _SHOW = str.maketrans({hidden: character for character, hidden in _HIDDEN.items()})
 
 
@@ -11,6 +12,32 @@ def hide(text: str) -> str:
     return text.translate(_HIDE)
 
 
+def hide_structure(text: str) -> str:
+    """Return `text`, a character that an entity stands for, hidden if lines or links have it."""
+    return text.translate(_HIDE) if text in _STRUCTURE else text
+
+
+def apart(text: str) -> str:
+    """Return `text` with a blank between hidden brackets in a row, which are no markup to anyone.
+
+    `<nowiki>[[</nowiki>` is read as `[ [`: whoever finds `[[` in a paragraph has found an error.
+    """
+    for bracket in "[]{}":
+        hidden = _HIDDEN[bracket]
+        while hidden + hidden in text:
+            text = text.replace(hidden + hidden, f"{hidden} {hidden}")
+    return text
+
+
 def show(text: str) -> str:
     """Return `text` with stand-ins turned back; as long as before."""
     return text.translate(_SHOW)
+
+
+def hides(text: str) -> bool:
+    """Return whether there is a stand-in in `text`."""
+    return any(hidden in text for hidden in _SHOWN)
+
+
+_STRUCTURE = frozenset("[]|=*#:;!- \n")
+_SHOWN = tuple(_HIDDEN.values())

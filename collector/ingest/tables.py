@@ -10,7 +10,7 @@ def drop_tables(text: str) -> str:
 
     A table that is never closed keeps its lines; those that begin with a bar are no prose.
     """
-    if "{|" not in text:
+    if "{" not in text or "{|" not in text:
         return text
     kept: list[str] = []
     opened: list[int] = []

@@ -3,14 +3,19 @@
 import re
 from collections.abc import Callable
 
+from collector.ingest.joints import join
+from collector.ingest.names import is_disambiguation
+
 # MediaWiki expands no template deeper than this.
 MAX_DEPTH = 40
 # A template that dresses up more text than this is a layout, not a phrase.
 MAX_ARGUMENT = 5000
 
+# Names remembered at most.
+MAX_NAMES = 50_000
+
 Readable = Callable[[list[str]], str]
 
-_BAR = re.compile(r"\|(?![^\[\]]*\]\])")
 _NAMED = re.compile(r"\s*([\w -]+?)\s*=")
 _LANGUAGE = re.compile(r"lang-[a-z-]+")
 _CURRENCIES = {"us$": "US$", "usd": "US$", "gbp": "£", "£": "£", "eur": "€", "€": "€", "inr": "₹"}
@@ -106,81 +111,85 @@ def _table() -> dict[str, Readable]:
 READABLE = _table()
 
 
-def is_readable(name: str) -> bool:
-    """Return whether the template of that name is kept as words."""
-    return _reader(name) is not None
-
-
-def _reader(name: str) -> Readable | None:
+def reader_of(name: str) -> Readable | None:
+    """Return what turns the arguments of the template `name` into words; None: it is dropped."""
     name = name.replace("_", " ").strip().lower()
+    if is_disambiguation(name):
+        return _marks_disambiguation
     return READABLE.get(name) or (_nth(0) if _LANGUAGE.fullmatch(name) else None)
 
 
+def _marks_disambiguation(arguments: list[str]) -> str:
+    return ""
+
+
 class Templates:
-    """Drops the templates of pages and says which stood there; remembers their names."""
+    """Drops the templates of pages; remembers their names."""
 
     def __init__(self) -> None:
         self._readers: dict[str, Readable | None] = {}
 
-    def drop(self, text: str) -> tuple[str, list[str]]:
-        """Return `text` without templates, and the names of those not inside another, as written.
+    def drop(self, text: str) -> tuple[str, bool]:
+        """Return `text` without templates, and whether one marks it as a list of meanings.
 
         An opening without an end loses its braces only; the time is linear in any nesting.
         """
         first, *parts = text.split("{{")
-        kept, opened, outer = [first], [], []
+        kept: list[str] = [first]
+        opened: list[int] = []
+        marked = False
+        readers = self._readers
         for part in parts:
-            opened.append(len(kept))
             inside, *afters = part.split("}}")
+            opened.append(len(kept))
             kept.append(inside)
             for after in afters:
-                if opened:
-                    start = opened.pop()
-                    if not opened:
-                        outer.append(kept[start].partition("|")[0])
-                    self._close(kept, start, len(opened), after)
-                    if not opened:
-                        after = _joined(kept, after)
-                if after:
+                if not opened:
                     kept.append(after)
-        return "".join(kept), outer
+                    continue
+                start = opened.pop()
+                name = kept[start].partition("|")[0]
+                reader = readers[name] if name in readers else self._reader(name)
+                words = ""
+                if reader is _marks_disambiguation:
+                    marked = True
+                elif reader is not None and len(opened) < MAX_DEPTH:
+                    words = _words(reader, "".join(kept[start:]))
+                del kept[start:]
+                if words:
+                    kept.append(words)
+                if not words and not opened and kept[-1][-1:] in (" ", "\n", "("):
+                    join(kept, after)
+                elif after:
+                    kept.append(after)
+        return "".join(kept), marked
 
-    def _close(self, kept: list[str], start: int, depth: int, after: str) -> None:
-        """Replace the pieces from `start`, one template, by its words or by nothing."""
-        name = kept[start].partition("|")[0]
-        try:
-            reader = self._readers[name]
-        except KeyError:
-            if len(self._readers) > 50_000:
-                self._readers.clear()
-            reader = self._readers[name] = _reader(name)
-        if reader is None or depth > MAX_DEPTH:
-            del kept[start:]
-            return
-        content = "".join(kept[start:])
-        del kept[start:]
-        if len(content) <= MAX_ARGUMENT and (words := reader(arguments_of(content))):
-            kept.append(words)
+    def _reader(self, name: str) -> Readable | None:
+        if len(self._readers) > MAX_NAMES:
+            self._readers.clear()
+        reader = self._readers[name] = reader_of(name)
+        return reader
+
+
+def _words(reader: Readable, content: str) -> str:
+    return reader(arguments_of(content)) if len(content) <= MAX_ARGUMENT else ""
 
 
 def arguments_of(content: str) -> list[str]:
-    """Return the positional arguments of a template's inside, `1=` included."""
-    arguments = []
-    for argument in (_BAR.split(content) if "[[" in content else content.split("|"))[1:]:
-        named = _NAMED.match(argument) if "=" in argument else None
-        if not named:
-            arguments.append(argument)
-        elif named[1].isdigit():
-            arguments.append(argument[named.end() :])
-    return arguments
+    """Return the positional arguments of a template's inside, `1=` included; bars in links stay."""
+    arguments: list[str] = []
+    depth = 0
+    for part in content.split("|")[1:]:
+        if depth > 0:
+            arguments[-1] += "|" + part
+        else:
+            arguments.append(part)
+        depth += part.count("[[") - part.count("]]")
+    return [value for value in map(_positional, arguments) if value is not None]
 
 
-def _joined(kept: list[str], after: str) -> str:
-    """Mend the blanks around what was dropped at the end of `kept`; return what follows it."""
-    before = kept[-1] if kept else ""
-    if before.endswith(" ") and after[:1] in (" ", ",", ".", ";", ")", "\n"):
-        kept[-1] = before[:-1]
-    elif before.endswith("\n") and after.startswith(" "):
-        # Otherwise the line would begin with a blank, which means preformatted text.
-        return after.lstrip(" ")
-    return after
+def _positional(argument: str) -> str | None:
+    named = _NAMED.match(argument) if "=" in argument else None
+    if not named:
+        return argument
+    return argument[named.end() :] if named[1].isdigit() else None

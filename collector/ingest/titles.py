@@ -2,10 +2,13 @@
 
 import html
 import re
+from collections.abc import Callable
 from enum import Enum
+from typing import Any
 from urllib.parse import unquote
 
 from collector.ingest import names
+from collector.ingest.shield import show
 from collector.ingest.site import Site
 
 # MediaWiki's limit, in bytes of UTF-8.
@@ -16,8 +19,16 @@ CACHE_SIZE = 200_000
 _BLANKS = re.compile(r"[_\s\u180e]+")
 _INVISIBLE = re.compile("[\u200e\u200f\u202a-\u202e]")
 _ILLEGAL = re.compile("[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]")
+# Nearly all targets: written as the wiki stores them, but perhaps for their first letter.
+_PLAIN = re.compile(
+    "[A-Za-z0-9][^_%&#:<>\\[\\]{}|\x00-\x1f\x7f\xa0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f\u3000"
+    "\ufdd0-\ufdef\ufffd]{0,59}(?<! )"
+)
 # Georgian capitals exist in Unicode, but no title begins with one.
 _GEORGIAN = re.compile("[\u10d0-\u10ff]")
+
+# Where a link leads that is shown as text only.
+NOWHERE = ""
 
 
 class Prefix(Enum):
@@ -29,12 +40,32 @@ class Prefix(Enum):
     ELSEWHERE = "elsewhere"
 
 
+class _Known(dict[str, Any]):
+    """What has been looked up; the rest is looked up when asked for."""
+
+    def __init__(self, look_up: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._look_up = look_up
+
+    def __missing__(self, target: str) -> Any:
+        if len(self) >= CACHE_SIZE:
+            self.clear()
+        found = self[target] = self._look_up(target)
+        return found
+
+
 class Titles:
-    """Reads link targets of one wiki; remembers what it has read."""
+    """Reads the link targets of one wiki.
+
+    `known[target]` says where `[[target]]` leads: the normalised title of an article, or NOWHERE if
+    into another namespace or wiki, to a section of the same page, or if it can be no title.
+    `prefixes[name]` says what `[[name:…]]` is; None for a title with a colon.
+    `categories[name]` is the normalised title of `[[Category:name]]`.
+    """
 
     def __init__(self, site: Site) -> None:
         self._upper = site.first_letter_upper
-        self.prefixes: dict[str, Prefix] = {
+        self._prefixes: dict[str, Prefix] = {
             **dict.fromkeys(names.OTHER_NAMESPACES | names.INTERWIKI, Prefix.ELSEWHERE),
             **dict.fromkeys(names.LANGUAGES, Prefix.LANGUAGE),
             **{name: Prefix.ELSEWHERE for name, key in site.namespaces.items() if key},
@@ -43,39 +74,28 @@ class Titles:
             **{name: Prefix.FILE for name, key in site.namespaces.items() if key == 6},
             **{name: Prefix.CATEGORY for name, key in site.namespaces.items() if key == 14},
         }
-        self._articles: dict[str, str | None] = {}
+        self.known = _Known(self._look_up)
+        self.prefixes = _Known(self._prefix)
+        self.categories = _Known(self._category)
 
-    def prefix(self, target: str) -> Prefix | None:
-        """Return what stands before the first colon of `target` means; None for a plain title."""
+    def _prefix(self, name: str) -> Prefix | None:
+        name = _BLANKS.sub(" ", _INVISIBLE.sub("", name)).strip().lower()
+        return self._prefixes.get(name)
+
+    def _prefix_of(self, target: str) -> Prefix | None:
         name, colon, _ = target.partition(":")
-        if not colon:
-            return None
-        return self.prefixes.get(_BLANKS.sub(" ", _INVISIBLE.sub("", name)).strip().lower())
+        return self.prefixes[name] if colon else None
 
-    def article(self, target: str) -> str | None:
-        """Return the normalised title of the article that `[[target]]` links to.
-
-        None if it leads into another namespace or to another wiki, to a section of the same page,
-        or can be no title at all.
-        """
-        try:
-            return self._articles[target]
-        except KeyError:
-            if len(self._articles) >= CACHE_SIZE:
-                self._articles.clear()
-            title = self._articles[target] = self._article(target)
-            return title
-
-    def _article(self, target: str) -> str | None:
+    def _look_up(self, target: str) -> str:
+        if self._upper and _PLAIN.fullmatch(target) and "  " not in target:
+            return target[0].upper() + target[1:]
         if "%" in target:
             target = unquote(target)
-        target = html.unescape(target).strip().removeprefix(":").partition("#")[0]
-        if ":" in target and self.prefix(target):
-            return None
-        title = self.normalise(target)
-        if not title or _ILLEGAL.search(title) or len(title.encode()) > MAX_TITLE_BYTES:
-            return None
-        return title
+        target = html.unescape(show(target)).strip().removeprefix(":")
+        title = self.normalise(target.partition("#")[0])
+        if self._prefix_of(target) or _ILLEGAL.search(title):
+            return NOWHERE
+        return title if len(title.encode()) <= MAX_TITLE_BYTES else NOWHERE
 
     def normalise(self, title: str) -> str:
         """Return `title` as the wiki stores it: blanks single, first letter upper."""
@@ -86,6 +106,7 @@ class Titles:
                 return first + title[1:]
         return title
 
-    def category(self, target: str) -> str:
-        """Return the normalised title of `Category:…`, without namespace and sort key."""
-        return self.normalise(html.unescape(target).partition(":")[2].partition("#")[0])
+    def _category(self, title: str) -> str:
+        if self._upper and _PLAIN.fullmatch(title) and "  " not in title:
+            return title[0].upper() + title[1:]
+        return self.normalise(html.unescape(show(title)).partition("#")[0])

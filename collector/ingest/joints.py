@@ -1,0 +1,38 @@
+"""Mends the blanks and brackets around a place where something was dropped."""
+
+# Not the empty text: what follows may be dropped as well, and the blank is then still wanted.
+_NO_BLANK_BEFORE = (" ", ",", ".", ";", ":", ")", "\n")
+# At the start of a line or of a list item, what the dropped thing leaves behind.
+_MARKS = ("\n", "*", "#", ":", ";", "")
+_LEFT_OVER = (", ", ". ", "; ", ": ")
+# Brackets around brackets around nothing are no prose; deeper ones stay.
+MAX_BRACKETS = 6
+
+
+def join(kept: list[str], after: str) -> None:
+    """Append `after` to the pieces `kept`, which end where something was dropped.
+
+    `a  b` becomes `a b`, `a , b` becomes `a, b`, `(; born` becomes `(born`, and brackets with
+    nothing left in them go. A line never begins with a blank that the dropped thing hid: it
+    would mean preformatted text.
+    """
+    for _ in range(MAX_BRACKETS):
+        before = kept[-1]
+        last = before[-1:]
+        if last == " " and before[-2:-1] == "(":
+            kept[-1] = before[:-1]
+        elif last == "(":
+            after = after.lstrip(" ,;")
+            if after[:1] != ")":
+                break
+            kept[-1], after = before[:-1], after[1:]
+        else:
+            if last == " " and after[:1] in _NO_BLANK_BEFORE:
+                kept[-1] = before.rstrip(" ,;") if after[:1] == ")" else before[:-1]
+            elif last == "\n":
+                after = after.lstrip(" ")
+            if before[-2:-1] in _MARKS and after[:2] in _LEFT_OVER:
+                after = after[2:]
+            break
+    if after:
+        kept.append(after)

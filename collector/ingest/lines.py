@@ -1,0 +1,143 @@
+"""Cuts a page's plain text into sections, paragraphs and list items."""
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+from collector.ingest.links import Link
+from collector.ingest.shield import hides, show
+
+PARAGRAPH = "paragraph"
+LIST_ITEM = "list_item"
+
+Section = tuple[int, str]
+"""level: the number of `=` of the heading, 0 for the lead; the heading, blank for the lead."""
+Paragraph = tuple[int, str, str, list[Link]]
+"""index of its section; PARAGRAPH or LIST_ITEM; text; links, offsets into that text."""
+
+_HEADING = re.compile(r"(={1,6})(.+?)\1\s*$")
+_MARKS = " =*#:;|!-"
+_SENTENCE_ENDS = ".!?…:。！？।॥؟۔։።"
+_CLOSERS = " \"'”’»›)]」』"
+# What is shorter needs a letter or a digit to be text, not the full stop after something dropped.
+MIN_WORD = 4
+_BLANKS = re.compile("  +")
+
+
+def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragraph]]:
+    """Return the sections and paragraphs of `text`, whose links are in order.
+
+    A line is a paragraph, and goes on in the next if it ends within a sentence, as in pages whose
+    lines were broken by hand. (The wiki joins all lines that no blank line parts; their writers
+    mostly meant two paragraphs.) List items and preformatted lines are list items, each of its
+    own. A heading without text under it goes. Blanks in a row are one.
+    """
+    cutter = _Cutter(text, links)
+    start = 0
+    waiting: list[str] = []
+    for line in text.split("\n"):
+        if line and (line[0] not in _MARKS or _is_prose(line)):
+            if waiting and _ends_sentence(waiting[-1]):
+                cutter.add_prose(waiting, start)
+                waiting = []
+            waiting.append(line)
+        else:
+            if waiting:
+                cutter.add_prose(waiting, start)
+                waiting = []
+            if line:
+                cutter.add_marked(line, start)
+        start += len(line) + 1
+    if waiting:
+        cutter.add_prose(waiting, start)
+    return cutter.sections, cutter.paragraphs
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line that begins with a mark is prose all the same."""
+    if line[0] == "-":
+        return not line.startswith("----")
+    return line[0] == "!" and "!!" not in line and "|" not in line
+
+
+def _ends_sentence(line: str) -> bool:
+    return line.rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS
+
+
+class _Cutter:
+    """Collects sections and paragraphs, and hands out the links from left to right."""
+
+    def __init__(self, text: str, links: list[Link]) -> None:
+        self._hides = hides(text)
+        self._links = links
+        # A last one that no paragraph reaches spares asking for the end each time.
+        self._starts = [*(link[0] for link in links), len(text) + 1]
+        self._next = 0
+        self._headings: list[Section] = []
+        self.sections: list[Section] = [(0, "")]
+        self.paragraphs: list[Paragraph] = []
+
+    def add_prose(self, lines: list[str], end: int) -> None:
+        """Add lines in a row, the last of which ends right before `end`, as one paragraph."""
+        # A newline and the blank in its place are as long as each other.
+        text = lines[0] if len(lines) == 1 else " ".join(lines)
+        self._add(PARAGRAPH, text, end - 1 - len(text))
+
+    def add_marked(self, line: str, start: int) -> None:
+        """Add a line that begins with a mark: a heading, a list item, or nothing that is read."""
+        if line[0] == "=" and (heading := _HEADING.match(line)):
+            self._begin_section(len(heading[1]), " ".join(heading[2].split()))
+        elif line[0] in "*#:; ":
+            text = line.lstrip("*#:; ")
+            self._add(LIST_ITEM, text, start + len(line) - len(text))
+        elif line[0] in "=-":
+            text = line.lstrip("=-")
+            self._add(PARAGRAPH, text, start + len(line) - len(text))
+
+    def _add(self, kind: str, text: str, start: int) -> None:
+        """Add `text`, which begins at `start` of the page, as one paragraph, unless it is blank."""
+        bare = text.strip()
+        if bare is not text:
+            start += len(text) - len(text.lstrip())
+        if len(bare) < MIN_WORD and not any(map(str.isalnum, bare)):
+            return
+        end = start + len(bare)
+        starts = self._starts
+        at = until = self._next
+        while starts[until] < end:
+            until += 1
+        links: list[Link] = []
+        if until > at:
+            self._next = until
+            links = [(a - start, b - start, title) for a, b, title in self._links[at:until]]
+            if links[0][0] < 0 or links[-1][1] > len(bare):
+                links = [link for link in links if link[0] >= 0 and link[1] <= len(bare)]
+        if self._hides:
+            bare = show(bare)
+        if "  " in bare:
+            bare, links = _with_single_blanks(bare, links)
+        if self._headings:
+            self.sections += self._headings
+            self._headings = []
+        self.paragraphs.append((len(self.sections) - 1, kind, bare, links))
+
+    def _begin_section(self, level: int, heading: str) -> None:
+        # Kept back until there is text under it; of those without, only its own parents count.
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        if heading:
+            self._headings.append((level, show(heading)))
+
+
+def _with_single_blanks(text: str, links: list[Link]) -> tuple[str, list[Link]]:
+    """Return the text with one blank where there are several, and its links moved along."""
+    places = [blanks.span() for blanks in _BLANKS.finditer(text)]
+    ends = [end for _, end in places]
+    # gone[i]: blanks dropped before the end of the i-th run.
+    gone = [0, *accumulate(end - start - 1 for start, end in places)]
+
+    def moved(offset: int) -> int:
+        return offset - gone[bisect_right(ends, offset)]
+
+    shifted = [(moved(start), moved(end), title) for start, end, title in links]
+    return _BLANKS.sub(" ", text), shifted
