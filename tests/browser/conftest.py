@@ -1,0 +1,61 @@
+"""One served instance, one Chromium, and people who sign in to it."""
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests import services
+from tests.browser.person import Person
+from tests.serving import Instance, serving
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+Enter = Callable[..., Person]
+
+
+@pytest.fixture(scope="package")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """Return a whole instance, served from an empty folder."""
+    with serving(tmp_path_factory.mktemp("instance")) as served:
+        yield served
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """Return the browser; each person gets a context of their own in it.
+
+    It ends with this folder's tests: while its event loop runs, Django refuses to touch databases.
+    """
+    path = os.environ.get("COLLECTOR_CHROMIUM") or services.chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def enter(instance: Instance, chromium: Browser) -> Iterator[Enter]:
+    """Return a function that signs somebody in at the marketplace by their name."""
+    people: list[Person] = []
+
+    def enter(name: str, width: int = 1366, height: int = 768) -> Person:
+        context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB")
+        person = Person(name, instance, context)
+        people.append(person)
+        person.sign_in()
+        return person
+
+    yield enter
+    for person in people:
+        person.leave()
+
+
+@pytest.fixture
+def rita(instance: Instance, chromium: Browser) -> Iterator[Page]:
+    """Return the requester's own browser, at her desk."""
+    context = chromium.new_context(base_url=instance.collector_url, locale="en-GB")
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    yield page
+    context.close()

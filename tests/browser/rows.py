@@ -1,0 +1,133 @@
+"""What tests prepare and look up on the instance's databases; runs in the instance's own desk."""
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+
+from tasks.articles import article_text
+from tasks.models import Answer, Question, Submission
+from tasks.passages import find_article
+
+STAGES = (
+    "question_qualification",
+    "question",
+    "answer_qualification",
+    "answer",
+    "human_performance",
+)
+SAMPLE = settings.BASE_DIR / "deploy" / "sample" / "quarnsey.xml"
+
+
+def read_sample() -> None:
+    """Read the sample corpus in."""
+    read_dump(str(SAMPLE), "quarnsey", "CC0 1.0")
+
+
+def read_dump(path: str, corpus: str, licence: str = "CC BY-SA 4.0") -> None:
+    """Read one dump into a corpus of its own."""
+    call_command("ingest_dump", path, corpus=corpus, licence=licence)
+
+
+def open_collection(slug: str, corpus: str, seeds: int, **parameters: Any) -> None:
+    """Create and publish a collection; `parameters` write a double underscore for the dot."""
+    chosen = [f"{name.replace('__', '.')}={_toml(value)}" for name, value in parameters.items()]
+    call_command(
+        "create_collection",
+        slug,
+        protocol="iirc",
+        corpus=corpus,
+        title=f"The collection {slug}",
+        budget=500,
+        seed=7,
+        requester="Rita",
+        contact="rita@example.org",
+        set=chosen,
+    )
+    call_command("select_seeds", slug, count=seeds)
+    call_command("publish", slug)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+    return json.dumps(value)
+
+
+def questions(slug: str, stage: str) -> list[dict[str, Any]]:
+    """Return every question of a stage as it is kept, with the words its offsets give."""
+    found = Question.objects.filter(stage__collection__slug=slug, stage__name=stage)
+    return [
+        {
+            "text": question.text,
+            "seed": question.seed_id,
+            "context": [_proven(span, _texts_of(question)) for span in question.payload["context"]],
+            "links": question.payload["links"],
+        }
+        for question in found.order_by("submission_id", "position").select_related("seed")
+    ]
+
+
+def answers(slug: str, stage: str) -> list[dict[str, Any]]:
+    """Return every answer of a stage as it is kept, with the words its offsets give."""
+    found = Answer.objects.filter(stage__collection__slug=slug, stage__name=stage)
+    rows = []
+    for answer in found.order_by("id").select_related("question__seed"):
+        texts = _texts_of(answer.question)
+        spans = {
+            name: [_proven(span, texts) for span in answer.payload[name]]
+            for name in ("spans", "context")
+        }
+        rows.append(
+            {"type": answer.type, "question": answer.question.text, **answer.payload, **spans}
+        )
+    return rows
+
+
+def receipts(slug: str) -> list[dict[str, Any]]:
+    """Return for each submission its stage, its state, and what the marketplace made of it."""
+    from marketplace.models import Assignment
+
+    kept = list(Assignment.objects.values_list("assignment_id", "answer", "state"))
+    return [
+        {
+            "stage": row.lease.unit.stage.name,
+            "state": row.state,
+            "marketplace": [
+                state
+                for name, answer, state in kept
+                if name == row.lease.session.session_id and row.receipt in answer
+            ],
+        }
+        for row in Submission.objects.filter(lease__unit__stage__collection__slug=slug)
+        .select_related("lease__unit__stage", "lease__session")
+        .order_by("id")
+    ]
+
+
+def _texts_of(question: Question) -> dict[str, str]:
+    """Return the texts that a span of the question or of its answers may lie in, by document."""
+    paragraph = question.seed.seed_paragraphs.get(position=0).paragraph
+    corpus = paragraph.article.corpus
+    texts = {"main": paragraph.text, "question": question.text}
+    for _, _, title in paragraph.links:
+        article = find_article(corpus, title)
+        if article:
+            texts[title] = article_text(article).text
+    return texts
+
+
+def _proven(span: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    """Return the span with `slice`, what its offsets give, and how often they stand `before`."""
+    text = texts[span["document"]]
+    words = text[span["start"] : span["end"]]
+    before = sum(text.startswith(words, place) for place in range(span["start"]))
+    return {**span, "slice": words, "before": before}
+
+
+def open_island(slug: str) -> None:
+    """Open a collection with the real numbers of questions and answers, and few places."""
+    few = {name + "__places_at_once": 2 for name in STAGES}
+    alike = {"train": 1, "dev": 1, "test": 1}
+    open_collection(slug, "quarnsey", 10, **few, answer__redundancy=alike)

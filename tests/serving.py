@@ -1,0 +1,118 @@
+"""Serves a whole instance in a process of its own: both sites, their databases and the jobs."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from collector.environment import Environment
+from tests.services import free_port
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60
+# Runs functions on the instance's databases: one line of JSON in, one line of JSON out.
+DESK = """
+import contextlib, django, importlib, json, sys, traceback
+django.setup()
+for line in sys.stdin:
+    module, name, arguments = json.loads(line)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            reply = {"value": getattr(importlib.import_module(module), name)(*arguments)}
+    except Exception:
+        reply = {"error": traceback.format_exc()}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+class Instance:
+    """One served Collector with its embedded marketplace; `call` works on its databases."""
+
+    def __init__(self, home: Path, port: int) -> None:
+        self.home = home
+        self.collector_url = f"http://localhost:{port}"
+        self.marketplace_url = f"http://127.0.0.1:{port}"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in SETTINGS},
+            "DJANGO_SETTINGS_MODULE": "collector.settings",
+            "COLLECTOR_HOME": str(home),
+            "PORT": str(port),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+        }
+        self._desk: subprocess.Popen[str] | None = None
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """Return what "module:function" returns in a process that holds the instance's databases.
+
+        Arguments and result travel as JSON. Raises AssertionError with the traceback.
+        """
+        if self._desk is None:
+            self._desk = subprocess.Popen(
+                [sys.executable, "-c", DESK],
+                env=self.environment,
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.log("desk"),
+                text=True,
+            )
+        assert self._desk.stdin
+        assert self._desk.stdout
+        self._desk.stdin.write(json.dumps([*function.split(":"), arguments]) + "\n")
+        self._desk.stdin.flush()
+        reply = json.loads(self._desk.stdout.readline() or '{"error": "the process has died"}')
+        assert "error" not in reply, reply["error"]
+        return reply["value"]
+
+    def log(self, name: str) -> Any:
+        """Return the open file that keeps what a process of the instance says."""
+        return (self.home / f"{name}.log").open("a")
+
+    def close(self) -> None:
+        """End the process behind `call`."""
+        if self._desk is not None:
+            assert self._desk.stdin
+            self._desk.stdin.close()
+            self._desk.wait(timeout=20)
+
+
+SETTINGS = frozenset(Environment.model_fields) - {"COLLECTOR_DATA"}
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[Instance]:
+    """Yield an instance served as `manage.py run` does it, on a free port, from an empty folder."""
+    port = free_port()
+    instance = Instance(home, port)
+    with instance.log("server") as log:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "run"],
+            env=instance.environment,
+            cwd=ROOT,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            _wait_for(port, process, home / "server.log")
+            yield instance
+        finally:
+            instance.close()
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"The instance did not start: {log.read_text()}")
