@@ -60,7 +60,7 @@ def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None
     )
     call_command("validate_answers", chosen["slug"], **options)
     call_command("make_splits", chosen["slug"], **options)
-    call_command("export_dataset", chosen["slug"], out=str(out), **options)
+    call_command("export_dataset", chosen["slug"], out=out, **options)
 
 
 def prepare_sample(**options: Any) -> None:
