@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import Count, QuerySet
+from django.utils import timezone
 
 from annotation.models import Verdict
 from collector.models import Collection
 from tasks.models import Grant, GrantState, Lease, LeaseState, ProblemReport
+
+# Work cut off by its time is paid by a job within seconds; later than this something is wrong.
+LATE = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ def unpaid_leases() -> QuerySet[Lease]:
         draft__isnull=False,
         submission__isnull=True,
         compensated=False,
+        closed_at__lt=timezone.now() - LATE,
     )
 
 

@@ -97,14 +97,14 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         verdict=verdict,
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
-        note=request.session.pop(f"note {row.key}", ""),
+        typed=request.session.pop(f"override {row.key}", {}),
     )
 
 
 @on_desk
 @require_POST
 def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
-    """Record a decision by hand; a refused one keeps the note that was typed."""
+    """Record a decision by hand; a refused one keeps what was typed."""
     row = _question(desk, key)
     verdict = getattr(row, "verdict", None)
     if verdict is None:
@@ -115,7 +115,8 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     try:
         override_verdict(verdict, outcome, chosen, note, name_of(request), timezone.now())
     except ReviewError as error:
-        request.session[f"note {row.key}"] = note
+        typed = {"note": note, "decision": request.POST.get("decision", "")}
+        request.session[f"override {row.key}"] = typed
         messages.error(request, str(error))
     else:
         done = "is in the dataset" if outcome == Outcome.KEPT else "is left out"

@@ -1,13 +1,16 @@
 """Releases: making one, what is in it, its files and checksums, and the report."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
@@ -17,6 +20,7 @@ from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 
 SUMS = "SHA256SUMS"
+PIECE_BYTES = 1 << 16
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 
 
@@ -74,18 +78,19 @@ def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
 
 @on_desk
 @require_safe
-def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> FileResponse:
+def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> StreamingHttpResponse:
     """Hand out one file of a release in pieces; nothing outside its folder."""
     row = _release(desk, number)
     path = _path(row, name)
     if path is None:
         raise Http404
     # Never shown in the browser: a released text must not run as a page of ours.
-    return FileResponse(
-        path.open("rb"),
-        as_attachment=True,
-        filename=Path(name).name,
-        content_type="application/octet-stream",
+    headers = {
+        "Content-Disposition": content_disposition_header(True, path.name) or "attachment",
+        "Content-Length": str(path.stat().st_size),
+    }
+    return StreamingHttpResponse(
+        _read(path), content_type="application/octet-stream", headers=headers
     )
 
 
@@ -97,6 +102,13 @@ def report(request: HttpRequest, desk: Desk) -> HttpResponse:
 
     tables = [table for table in tables_of(desk.collection) if table.rows]
     return desk.render(request, "report.html", tab="releases", tables=tables)
+
+
+async def _read(path: Path) -> AsyncIterator[bytes]:
+    """Yield the file in pieces; an ordinary file object would be read whole into memory first."""
+    with path.open("rb") as file:
+        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+            yield piece
 
 
 def _now(desk: Desk) -> dict[str, Any]:

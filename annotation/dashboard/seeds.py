@@ -24,7 +24,7 @@ MOST_AT_ONCE = 100_000
 def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show the folds and a page of seeds with their real text."""
     counts = _folds(desk.collection)
-    fold = request.GET.get("fold", "")
+    fold = request.GET.get("fold")
     rows = desk.collection.seeds.order_by("position")
     if fold in counts:
         rows = rows.filter(fold=fold)

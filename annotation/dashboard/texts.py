@@ -58,7 +58,7 @@ def text(request: HttpRequest, desk: Desk, name: str, version: int = 0) -> HttpR
         html=markdown(fill(shown.markdown, desk.collection, desk.parameters, name)),
         typed=typed if request.method == "POST" else shown.markdown,
         problem=problem,
-        editing=bool(problem),
+        editing=bool(problem) or (not version and "edit" in request.GET),
     )
 
 

@@ -1,5 +1,6 @@
 """Words and amounts on the requester's pages."""
 
+import re
 from datetime import datetime
 
 from django import template
@@ -11,6 +12,7 @@ from tasks.pages.words import price as price_of
 
 register = template.Library()
 MINUTE, HOUR, DAY = 60, 3600, 86400
+SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
 @register.filter
@@ -47,6 +49,12 @@ def ago(when: datetime | None) -> str:
     if days < 7:
         return "yesterday" if days == 1 else f"{days} days ago"
     return f"{when:%-d %b %Y}"
+
+
+@register.filter
+def plainly(text: str) -> str:
+    """Return a text of a report with machine's words in it written as people write them."""
+    return SNAKE.sub(lambda found: found[0].replace("_", " "), text)
 
 
 @register.filter

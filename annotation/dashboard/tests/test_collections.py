@@ -1,6 +1,7 @@
 """Tests of the list of collections, of a new one, and of the page of one."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -148,7 +149,12 @@ def test_time_of_simulated_workers_warns_of_nothing(rita: Client) -> None:
 
 def test_reports_and_unpaid_work_need_attention(rita: Client) -> None:
     collection = make_collection(slug="pilot")
-    lease = make_lease(stage_of(collection, "question"), state=LeaseState.EXPIRED, draft={})
+    lease = make_lease(
+        stage_of(collection, "question"),
+        state=LeaseState.EXPIRED,
+        draft={},
+        closed_at=timezone.now() - timedelta(hours=1),
+    )
     ProblemReport.objects.create(lease=lease, message="No text", at=timezone.now())
     page = rita.get("/collections/pilot/").content.decode()
     assert "1 problem reported by workers" in page

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 def test_it_says_what_this_is_and_shows_three_doors(rita: Client, settings: Any) -> None:
     page = rita.get("/").content.decode()
-    assert "turns a text corpus into a published question-answering dataset" in page
+    assert "Collector turns a text corpus into a published" in page
     for door in ("Work as a worker", "Run a collection", "See a finished release"):
         assert door in page
     assert f'href="{settings.MARKETPLACE_URL}/"' in page

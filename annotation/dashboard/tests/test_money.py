@@ -1,0 +1,132 @@
+"""Tests of the ledger and of compensation."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.dashboard.tests.making import make_lease, make_submission
+from annotation.dashboard.tests.test_collections import queries
+from collector.models import Collection
+from tasks.models import Lease, LeaseState, Payment, PaymentKind, PaymentState
+from tasks.tests.making import make_collection, stage_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/collections/pilot/money/"
+
+
+@pytest.fixture
+def pilot(rita: Client) -> Collection:
+    """Return a collection in which nobody has earned anything."""
+    return make_collection(slug="pilot")
+
+
+def unfinished(collection: Collection, written: int = 1, **fields: Any) -> Lease:
+    """Return a lease whose time ran out with `written` of two questions saved."""
+    closed = timezone.now() - timedelta(hours=1)
+    draft = {"data": {"questions": [{"text": f"Which {number}?"} for number in range(written)]}}
+    fields = {"state": LeaseState.EXPIRED, "closed_at": closed, "draft": draft, **fields}
+    return make_lease(stage_of(collection, "question"), **fields)
+
+
+def compensate(rita: Client, lease: Lease, amount: str = "2.00", **fields: str) -> str:
+    """Return the page after the button was pressed."""
+    form = {"lease": str(lease.pk), "amount": amount, **fields}
+    return rita.post(f"{PAGE}compensate/", form, follow=True).content.decode()
+
+
+def test_an_empty_ledger_says_when_it_fills(rita: Client, pilot: Collection) -> None:
+    page = rita.get(PAGE).content.decode()
+    assert "Nobody has earned anything yet" in page
+    assert "Not changed since the collection was created." in page
+
+
+def test_owed_and_confirmed_are_never_mixed(rita: Client, pilot: Collection) -> None:
+    stage = stage_of(pilot, "question")
+    make_submission(stage, reward=400)
+    make_submission(stage, reward=500)
+    Payment.objects.filter(amount_cents=500).update(state=PaymentState.CONFIRMED)
+    page = rita.get(PAGE).content.decode()
+    assert '<td class="n">$4.00</td><td class="n">$5.00</td>' in page
+
+
+def test_changes_of_the_budget_are_listed(rita: Client, pilot: Collection) -> None:
+    pilot.revisions.create(key="budget_cents", old=1000, new=2000, by="rita", at=timezone.now())
+    assert "rita: $10.00 → <b>$20.00</b>" in rita.get(PAGE).content.decode()
+
+
+def test_unfinished_work_is_listed_with_its_share(rita: Client, pilot: Collection) -> None:
+    unfinished(pilot)
+    unfinished(pilot, written=0)
+    page = rita.get(PAGE).content.decode()
+    assert "50 % saved" in page
+    assert 'value="2.00"' in page
+    assert page.count(">Compensate<") == 1
+    assert "not paid yet" in page
+
+
+def test_work_taken_up_again_is_not_listed(rita: Client, pilot: Collection) -> None:
+    lease = unfinished(pilot, state=LeaseState.RETURNED)
+    Lease.objects.create(
+        unit=lease.unit,
+        worker=lease.worker,
+        session=make_lease(stage_of(pilot, "question"), lease.worker).session,
+        taken_at=lease.taken_at,
+        expires_at=lease.expires_at,
+    )
+    assert ">Compensate<" not in rita.get(PAGE).content.decode()
+
+
+def test_one_click_compensates_once(rita: Client, pilot: Collection) -> None:
+    lease = unfinished(pilot)
+    page = compensate(rita, lease)
+    assert "Worker 1 is owed $2.00: a HIT for them alone opens." in page
+    payment = Payment.objects.get(kind=PaymentKind.COMPENSATION)
+    assert (payment.amount_cents, payment.worker_id) == (200, lease.worker_id)
+    assert payment.posting is not None
+    assert payment.posting.worker_id == lease.worker_id
+    form = {"lease": str(lease.pk), "amount": "2.00"}
+    assert rita.post(f"{PAGE}compensate/", form).status_code == 404
+    assert Payment.objects.filter(kind=PaymentKind.COMPENSATION).count() == 1
+
+
+@pytest.mark.parametrize("amount", ["", "0", "-1", "4.01", "much", "1.005"])
+def test_an_amount_that_is_none_pays_nothing(rita: Client, pilot: Collection, amount: str) -> None:
+    page = compensate(rita, unfinished(pilot), amount)
+    assert "at most the HIT&#x27;s reward of $4.00" in page
+    assert not Payment.objects.exists()
+
+
+def test_a_budget_that_cannot_hold_it_says_so(rita: Client, pilot: Collection) -> None:
+    lease = unfinished(pilot)
+    Collection.objects.update(budget_cents=500)
+    page = compensate(rita, lease)
+    assert "The budget cannot hold $2.00: raise it, then compensate." in page
+    assert not Payment.objects.exists()
+
+
+@pytest.mark.parametrize("lease", ["", "0", "x", "99999999999999999999", "²"])
+def test_an_unknown_lease_is_nowhere(rita: Client, pilot: Collection, lease: str) -> None:
+    form = {"lease": lease, "amount": "1"}
+    assert rita.post(f"{PAGE}compensate/", form).status_code == 404
+
+
+def test_another_collection_s_lease_is_nowhere(rita: Client, pilot: Collection) -> None:
+    other = make_collection(pilot.corpus, slug="other")
+    form = {"lease": str(unfinished(other).pk), "amount": "1"}
+    assert rita.post(f"{PAGE}compensate/", form).status_code == 404
+
+
+def test_its_queries_do_not_follow_the_payments(rita: Client, pilot: Collection) -> None:
+    make_submission(stage_of(pilot, "question"))
+    unfinished(pilot)
+    compensate(rita, unfinished(pilot))
+    one = queries(lambda: rita.get(PAGE))
+    for _ in range(15):
+        make_submission(stage_of(pilot, "question"))
+        unfinished(pilot)
+        compensate(rita, unfinished(pilot))
+    rita.get(PAGE)
+    assert queries(lambda: rita.get(PAGE)) == one

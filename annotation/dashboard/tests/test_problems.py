@@ -1,0 +1,76 @@
+"""Tests of the workers' reports."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.dashboard.tests.making import make_lease
+from annotation.dashboard.tests.test_collections import queries
+from collector.models import Collection
+from tasks.models import ProblemReport
+from tasks.tests.making import make_collection, stage_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/collections/pilot/problems/"
+
+
+@pytest.fixture
+def pilot(rita: Client) -> Collection:
+    """Return a collection about which nobody complains."""
+    return make_collection(slug="pilot")
+
+
+def report(collection: Collection, message: str = "The link opens nothing.") -> ProblemReport:
+    """Return a worker's report."""
+    lease = make_lease(stage_of(collection, "question"))
+    return ProblemReport.objects.create(lease=lease, message=message, at=timezone.now())
+
+
+def test_without_reports_it_says_where_they_come_from(rita: Client, pilot: Collection) -> None:
+    assert "No worker has reported a problem" in rita.get(PAGE).content.decode()
+
+
+def test_a_report_shows_what_was_written_and_nobody_s_name(rita: Client, pilot: Collection) -> None:
+    row = report(pilot, "The <b>link</b> opens nothing.")
+    page = rita.get(PAGE).content.decode()
+    assert "The &lt;b&gt;link&lt;/b&gt; opens nothing." in page
+    assert "Worker 1" in page
+    assert row.lease.worker_id not in page
+    assert row.lease.worker.identity.person not in page
+
+
+def test_it_is_resolved_and_can_be_opened_again(rita: Client, pilot: Collection) -> None:
+    row = report(pilot)
+    form = {"report": str(row.pk)}
+    page = rita.post(f"{PAGE}resolve/", form, follow=True).content.decode()
+    assert "Marked as resolved." in page
+    assert "Every report is resolved." in page
+    assert row.message in rita.get(PAGE + "?show=resolved").content.decode()
+    rita.post(f"{PAGE}resolve/", {**form, "again": "yes"})
+    row.refresh_from_db()
+    assert row.resolved_at is None
+
+
+def test_nothing_resolved_is_said_to_be_so(rita: Client, pilot: Collection) -> None:
+    report(pilot)
+    page = rita.get(PAGE + "?show=resolved").content.decode()
+    assert "Nothing has been resolved yet." in page
+
+
+@pytest.mark.parametrize("key", ["", "0", "x", "99999999999999999999"])
+def test_an_unknown_report_is_nowhere(rita: Client, pilot: Collection, key: str) -> None:
+    assert rita.post(f"{PAGE}resolve/", {"report": key}).status_code == 404
+
+
+def test_another_collection_s_report_is_nowhere(rita: Client, pilot: Collection) -> None:
+    row = report(make_collection(pilot.corpus, slug="other"))
+    assert rita.post(f"{PAGE}resolve/", {"report": str(row.pk)}).status_code == 404
+
+
+def test_its_queries_do_not_follow_the_reports(rita: Client, pilot: Collection) -> None:
+    report(pilot)
+    one = queries(lambda: rita.get(PAGE))
+    for _ in range(30):
+        report(pilot)
+    assert queries(lambda: rita.get(PAGE)) <= one + 1
+    assert "Page 1 of 2" in rita.get(PAGE).content.decode()

@@ -1,0 +1,186 @@
+"""Tests of the list of questions, of one question, and of overriding."""
+
+import pytest
+from django.test import Client
+
+from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
+from annotation.dashboard.tests.test_collections import queries
+from annotation.models import Override, Verdict
+from collector.models import Collection
+from tasks.models import Payment, Question
+from tasks.tests.making import make_collection, stage_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/collections/pilot/questions/"
+
+
+@pytest.fixture
+def pilot(rita: Client) -> Collection:
+    """Return a collection without any question."""
+    return make_collection(slug="pilot")
+
+
+def ask(collection: Collection, outcome: str = "", **fields: object) -> Question:
+    """Return a question, with three votes and a verdict when an outcome is given."""
+    question = make_question(stage_of(collection, "question"), **fields)
+    if outcome:
+        stage = stage_of(collection, "answer")
+        first = make_answer(question, stage)
+        make_answer(question, stage, "binary", yes_no="no")
+        make_answer(question, stage, "bad", reason="It makes no sense.", context=[])
+        chosen = {"chosen": first, "agreeing": [first.pk]} if outcome == "kept" else {}
+        make_verdict(question, outcome, **chosen)
+    return question
+
+
+def test_without_questions_it_says_when_they_come(rita: Client, pilot: Collection) -> None:
+    assert "No question has been written yet" in rita.get(PAGE).content.decode()
+
+
+def test_one_question_is_listed_with_its_verdict(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    page = rita.get(PAGE).content.decode()
+    assert question.text in page
+    assert "12 years" in page
+    assert "In the dataset" in page
+    assert "3 votes" in page
+
+
+def test_questions_of_a_qualification_are_not_listed(rita: Client, pilot: Collection) -> None:
+    question = make_question(stage_of(pilot, "question_qualification"))
+    assert question.text not in rita.get(PAGE).content.decode()
+    assert rita.get(f"{PAGE}{question.key}/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "listed"),
+    [
+        ("", {"kept", "dropped", "waiting", ""}),
+        ("?outcome=kept", {"kept"}),
+        ("?outcome=none", {""}),
+        ("?outcome=by_hand", set()),
+        ("?outcome=nonsense", {"kept", "dropped", "waiting", ""}),
+        ("?reason=no_agreement", {"kept", "dropped", "waiting"}),
+        ("?reason=nonsense", set()),
+        ("?type=value", {"kept"}),
+        ("?fold=train", {"kept", "dropped", "waiting", ""}),
+        ("?fold=test", set()),
+        ("?q=about+DROPPED", {"dropped"}),
+        ("?q=%00%27%3B--", set()),
+        ("?page=99&outcome=kept", {"kept"}),
+    ],
+)
+def test_they_are_found_by(rita: Client, pilot: Collection, query: str, listed: set[str]) -> None:
+    pilot.seeds.exclude(fold="").update(fold="train")
+    for outcome in ("kept", "dropped", "waiting", ""):
+        ask(pilot, outcome, text=f"What is said about {outcome or 'nothing'} things?")
+    page = rita.get(PAGE + query).content.decode()
+    words = {"": "nothing"}
+    for outcome in ("kept", "dropped", "waiting", ""):
+        text = f"What is said about {words.get(outcome, outcome)} things?"
+        assert (text in page) == (outcome in listed), outcome
+
+
+def test_a_long_list_has_pages(rita: Client, pilot: Collection) -> None:
+    for _ in range(26):
+        ask(pilot)
+    page = rita.get(PAGE + "?fold=").content.decode()
+    assert "Page 1 of 2" in page
+    assert 'href="?page=2"' in page
+
+
+def test_a_question_is_shown_with_everything_said_about_it(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert f"{question.payload['context'][0]['text']}</mark>" in page
+    for words in ("Released", "Yes or no", "It makes no sense.", "None so far", "Place"):
+        assert words in page
+    assert "Keep with answer B" in page
+    assert "Keep with answer C" not in page, "a question is never kept with a bad vote"
+    for answer in question.answers.all():
+        assert answer.worker_id not in page
+
+
+def test_a_later_reading_is_shown_but_is_no_vote(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    make_answer(question, stage_of(pilot, "human_performance"))
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert "Second reading, no vote" in page
+    assert "Keep with answer D" not in page
+    form = {"decision": "D", "note": "I like it."}
+    rita.post(f"{PAGE}{question.key}/override/", form)
+    assert not Override.objects.exists()
+
+
+def test_a_question_nobody_answered_cannot_be_decided(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot)
+    assert "Not answered yet" in rita.get(f"{PAGE}{question.key}/").content.decode()
+    form = {"decision": "drop", "note": "Odd."}
+    reply = rita.post(f"{PAGE}{question.key}/override/", form, follow=True)
+    assert "Nobody has answered yet" in reply.content.decode()
+
+
+def test_it_is_kept_by_hand_and_that_is_logged(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "dropped")
+    before = list(Payment.objects.values())
+    form = {"decision": "B", "note": "Two say the same in other words."}
+    page = rita.post(f"{PAGE}{question.key}/override/", form, follow=True).content.decode()
+    verdict = Verdict.objects.get()
+    assert (verdict.outcome, verdict.overridden, verdict.chosen.type) == ("kept", True, "binary")
+    logged = Override.objects.get()
+    assert (logged.by, logged.old_outcome, logged.new_outcome) == ("owner", "dropped", "kept")
+    assert "kept it with answer B" in page
+    assert "Two say the same in other words." in page
+    assert list(Payment.objects.values()) == before
+
+
+def test_it_is_left_out_by_hand(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    form = {"decision": "drop", "note": "Names a living person."}
+    rita.post(f"{PAGE}{question.key}/override/", form)
+    verdict = Verdict.objects.get()
+    assert (verdict.outcome, verdict.chosen) == ("dropped", None)
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ({"decision": "A", "note": "  "}, "Say in the note why"),
+        ({"note": "Because."}, "Choose an answer to keep the question with"),
+        ({"decision": "Z", "note": "Because."}, "Choose one of this question"),
+        ({"decision": "C", "note": "Because."}, "says that the question is bad"),
+    ],
+)
+def test_a_refused_decision_changes_nothing_and_keeps_what_was_typed(
+    rita: Client, pilot: Collection, form: dict[str, str], sentence: str
+) -> None:
+    question = ask(pilot, "dropped")
+    page = rita.post(f"{PAGE}{question.key}/override/", form, follow=True).content.decode()
+    assert sentence in page
+    assert form["note"] in page
+    assert Verdict.objects.get().overridden is False
+
+
+def test_markup_in_a_question_stays_text(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept", text="<script>alert(1)</script> or what?")
+    for path in (PAGE, f"{PAGE}{question.key}/"):
+        page = rita.get(path).content.decode()
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert" in page
+
+
+def test_its_queries_do_not_follow_the_questions(rita: Client, pilot: Collection) -> None:
+    ask(pilot, "kept")
+    one = queries(lambda: rita.get(PAGE))
+    for _ in range(24):
+        ask(pilot, "kept")
+    assert queries(lambda: rita.get(PAGE)) == one
+
+
+def test_its_queries_do_not_follow_the_votes(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    path = f"{PAGE}{question.key}/"
+    one = queries(lambda: rita.get(path))
+    for _ in range(20):
+        make_answer(question, stage_of(pilot, "answer"))
+    assert queries(lambda: rita.get(path)) == one

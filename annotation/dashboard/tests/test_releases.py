@@ -1,0 +1,212 @@
+"""Tests of making releases and of looking at them."""
+
+import hashlib
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.dashboard import orders
+from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
+from annotation.dashboard.tests.test_collections import queries
+from annotation.jobs import believe_all, fulfil_order
+from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.release.folder import ReleaseError
+from collector.models import Collection
+from tasks.tests.making import make_collection, stage_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/collections/pilot/releases/"
+
+
+@pytest.fixture
+def pilot(rita: Client) -> Collection:
+    """Return a collection without any release."""
+    return make_collection(slug="pilot")
+
+
+def issue_into(folder: Path, collection: Collection, number: int = 1, **files: str) -> Release:
+    """Return a release with these files in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {}
+    for name, text in {"train.json": "[]", **files}.items():
+        (folder / name).write_text(text)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        manifest[name] = {"sha256": digest, "bytes": len(text)}
+    (folder / "SHA256SUMS").write_text("sums")
+    return Release.objects.create(
+        collection=collection,
+        number=number,
+        folder=str(folder),
+        manifest=manifest,
+        counts={"questions": {"train": 7, "dev": 1}, "dropped": 2, "votes": 9},
+        created_at=timezone.now(),
+    )
+
+
+def test_without_releases_it_says_what_one_is(rita: Client, pilot: Collection) -> None:
+    page = rita.get(PAGE).content.decode()
+    assert "Nothing has been released." in page
+    assert "No question is in the dataset yet" in page
+
+
+def test_what_is_kept_would_be_released(rita: Client, pilot: Collection) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
+    assert "<b>1</b> question would be released now" in rita.get(PAGE).content.decode()
+
+
+def test_asking_makes_one_order_at_a_time(rita: Client, pilot: Collection) -> None:
+    page = rita.post(f"{PAGE}make/", follow=True).content.decode()
+    assert "Waiting to begin" in page
+    page = rita.post(f"{PAGE}make/", follow=True).content.decode()
+    assert "being made already" in page
+    assert ReleaseOrder.objects.get().by == "owner"
+    assert "<html" not in rita.get(f"{PAGE}now/").content.decode()
+
+
+def test_a_job_finds_the_order_and_says_why_it_cannot_be(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rita.post(f"{PAGE}make/")
+    found: list[int] = []
+    monkeypatch.setattr(fulfil_order, "delay", found.append)
+    monkeypatch.setattr("annotation.jobs.believe.delay", lambda pk: None)
+    believe_all()
+    fulfil_order(found[0])
+    order = ReleaseOrder.objects.get()
+    assert (order.state, order.message) == (OrderState.FAILED, orders.NOTHING)
+    page = rita.get(PAGE).content.decode()
+    assert "The release was not made. There is no question to release yet" in page
+    assert rita.post(f"{PAGE}make/").status_code == 302
+    assert ReleaseOrder.objects.filter(state=OrderState.WAITING).count() == 1
+
+
+def order_of(collection: Collection, **fields: Any) -> ReleaseOrder:
+    """Return an order."""
+    return ReleaseOrder.objects.create(
+        collection=collection, by="rita", asked_at=timezone.now(), **fields
+    )
+
+
+def test_a_fulfilled_order_names_its_release(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    release = issue_into(tmp_path, pilot)
+    monkeypatch.setattr(orders, "_make", lambda order, now: (release, False))
+    order = order_of(pilot)
+    orders.fulfil(order.pk, timezone.now())
+    order.refresh_from_db()
+    assert (order.state, order.release) == (OrderState.DONE, release)
+    assert "Nothing has changed since release 1." in rita.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [(ReleaseError("Make room."), "Make room."), (RuntimeError("secret"), orders.BROKEN)],
+)
+def test_an_order_that_breaks_says_so_without_its_insides(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
+) -> None:
+    def fail(order: ReleaseOrder, now: object) -> None:
+        raise error
+
+    monkeypatch.setattr(orders, "_make", fail)
+    order = order_of(pilot)
+    orders.fulfil(order.pk, timezone.now())
+    order.refresh_from_db()
+    assert (order.state, order.message) == (OrderState.FAILED, sentence)
+
+
+def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collection) -> None:
+    now = timezone.now()
+    order = order_of(pilot, state=OrderState.RUNNING, seen_at=now)
+    assert orders.orders_to_fulfil(now) == []
+    orders.fulfil(order.pk, now)
+    order.refresh_from_db()
+    assert order.state == OrderState.RUNNING
+    assert orders.orders_to_fulfil(now + orders.SILENT + timedelta(seconds=1)) == [order.pk]
+
+
+def test_a_release_shows_its_files_and_checksums(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    issue_into(tmp_path, pilot)
+    page = rita.get(f"{PAGE}1/").content.decode()
+    assert hashlib.sha256(b"[]").hexdigest() in page
+    assert "SHA256SUMS" in page
+    assert "<dd>7</dd>" in page
+    listed = rita.get(PAGE).content.decode()
+    assert "<b>7</b> train" in listed
+
+
+def test_a_release_whose_folder_is_gone_says_so(rita: Client, pilot: Collection) -> None:
+    Release.objects.create(
+        collection=pilot,
+        number=1,
+        folder="/nowhere",
+        manifest={"train.json": {"sha256": "0", "bytes": 2}},
+        created_at=timezone.now(),
+    )
+    assert "not in their folder any more" in rita.get(f"{PAGE}1/").content.decode()
+    assert rita.get(f"{PAGE}1/train.json").status_code == 404
+
+
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
+def test_a_file_is_handed_out_and_never_shown(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    issue_into(tmp_path, pilot, **{"README.md": "<script>alert(1)</script>"})
+    reply = rita.get(f"{PAGE}1/README.md")
+    assert b"".join(reply) == b"<script>alert(1)</script>"
+    assert reply["Content-Disposition"] == 'attachment; filename="README.md"'
+    assert reply["Content-Type"] == "application/octet-stream"
+    assert reply["Content-Length"] == "25"
+    assert rita.get(f"{PAGE}1/SHA256SUMS").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret", "..%2Fsecret", "/etc/passwd", "other.json", "%2e%2e/secret", "."]
+)
+def test_nothing_outside_the_release_is_handed_out(
+    rita: Client, pilot: Collection, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "other.json").write_text("not of the release")
+    release = issue_into(tmp_path / "release", pilot)
+    release.manifest["../secret"] = {"sha256": "0", "bytes": 6}
+    release.save()
+    assert rita.get(f"{PAGE}1/{name}").status_code == 404
+
+
+def test_an_unknown_release_is_nowhere(rita: Client, pilot: Collection) -> None:
+    assert rita.get(f"{PAGE}9/").status_code == 404
+    assert rita.get(f"{PAGE}9/train.json").status_code == 404
+
+
+def test_the_report_is_drawn_in_tables(rita: Client, pilot: Collection) -> None:
+    page = rita.get("/collections/pilot/report/").content.decode()
+    assert "<table" in page
+    assert "question_qualification" not in page
+    assert "Question qualification" in page
+
+
+def test_a_report_without_rows_says_so(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.reports.tables_of", lambda collection: [])
+    assert "No report yet" in rita.get("/collections/pilot/report/").content.decode()
+
+
+def test_its_queries_do_not_follow_the_releases(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    issue_into(tmp_path / "1", pilot)
+    one = queries(lambda: rita.get(PAGE))
+    for number in range(2, 32):
+        issue_into(tmp_path / str(number), pilot, number)
+    assert queries(lambda: rita.get(PAGE)) == one
