@@ -9,6 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
+# The key of a payload with a published file's own object, as JSON text: a database that stores
+# JSON as values would lose the order of keys and change large numbers.
+IMPORTED = "imported"
+
 
 class PassageRecord(TypedDict):
     """One paragraph of a seed. `links`: [start, end, target title] into `text`."""

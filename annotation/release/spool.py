@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from annotation.release.shape import SeedRecord, is_kept
+from annotation.release.shape import IMPORTED, SeedRecord, is_kept
 
 
 class Spool:
@@ -43,5 +43,5 @@ class Spool:
                 for question in seed["questions"]
                 if is_kept(question) and question["split"] == split
             ]
-            if questions or ("imported" in seed["payload"] and seed["fold"] == split):
+            if questions or (IMPORTED in seed["payload"] and seed["fold"] == split):
                 yield {**seed, "questions": questions}

@@ -1,7 +1,9 @@
 """Turns records of a release into the tree that the official files are written from."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from annotation.protocols.iirc.layout import (
     QUESTION,
@@ -15,6 +17,7 @@ from annotation.protocols.iirc.layout import (
     question_id,
 )
 from annotation.release.shape import (
+    IMPORTED,
     ArticleRecord,
     QuestionRecord,
     SeedRecord,
@@ -40,10 +43,10 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
         for question in seed["questions"]:
             qid = question_id(pid, question["text"], texts[question["text"]])
             texts[question["text"]] += 1
-            own = question["payload"].get("imported", {}).get("qid")
-            questions.append({**question, "id": own or qid})
-        own = seed["payload"].get("imported", {}).get("pid")
-        yield {**seed, "id": own or pid, "questions": questions}
+            own = imported(question["payload"]) or {}
+            questions.append({**question, "id": own.get("qid") or qid})
+        own = imported(seed["payload"]) or {}
+        yield {**seed, "id": own.get("pid") or pid, "questions": questions}
 
 
 def passages(seeds: Iterable[SeedRecord]) -> Iterator[Passage]:
@@ -59,7 +62,7 @@ def passages(seeds: Iterable[SeedRecord]) -> Iterator[Passage]:
                 for start, end, target in sorted(passage["links"], key=lambda link: link[:2])
             ),
             questions=tuple(_question(question) for question in seed["questions"]),
-            imported=seed["payload"].get("imported"),
+            imported=imported(seed["payload"]),
         )
 
 
@@ -68,6 +71,12 @@ def articles(records: Iterable[ArticleRecord]) -> Iterator[Article]:
     for record in records:
         links = tuple(Link(target, start, end) for start, end, target in record["links"])
         yield Article(record["title"], record["text"], links, record["imported"])
+
+
+def imported(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the published file's own object, None for what was collected here."""
+    text = payload.get(IMPORTED)
+    return None if text is None else json.loads(text)
 
 
 def _question(question: QuestionRecord) -> Question:
@@ -82,7 +91,7 @@ def _question(question: QuestionRecord) -> Question:
         # The question itself proves nothing; readers of the files know no such document.
         evidence=tuple(span for span in _spans(vote, "context") if span.passage != QUESTION),
         answer=_answer(vote),
-        imported=question["payload"].get("imported"),
+        imported=imported(question["payload"]),
     )
 
 

@@ -1,10 +1,11 @@
 """Official files as records, so that they can be stored, compared, and written again equal."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from annotation.protocols.iirc.layout import Article, Dataset, Passage, Question, Span
-from annotation.release.shape import ArticleRecord, QuestionRecord, SeedRecord
+from annotation.release.shape import IMPORTED, ArticleRecord, QuestionRecord, SeedRecord
 
 REASON = "published"
 
@@ -12,7 +13,7 @@ REASON = "published"
 def seed_records(dataset: Dataset) -> Iterator[SeedRecord]:
     """Yield every passage of an imported dataset with its questions, each kept in its fold.
 
-    The file's own objects come along as payload["imported"]; the ids are those of the file.
+    The file's own objects come along under IMPORTED; the ids are those of the file.
     """
     for fold, passages in dataset.folds.items():
         for number, passage in enumerate(passages):
@@ -44,7 +45,7 @@ def _seed(passage: Passage, fold: str, key: str) -> SeedRecord:
         "id": passage.pid,
         "key": key,
         "fold": fold,
-        "payload": {"imported": dict(passage.imported or {})},
+        "payload": {IMPORTED: json.dumps(passage.imported)},
         "passages": [
             {
                 "title": passage.title,
@@ -77,7 +78,7 @@ def _question(question: Question, fold: str, key: str) -> QuestionRecord:
         "payload": {
             "context": [],
             "links": list(question.question_links),
-            "imported": dict(question.imported or {}),
+            IMPORTED: json.dumps(question.imported),
         },
         "stage": "",
         "worker": None,

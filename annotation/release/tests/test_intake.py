@@ -72,13 +72,17 @@ def test_every_type_of_answer_comes_out_as_it_went_in(tmp_path: Path) -> None:
         "dev.json": [],
         "context_articles.json": ARTICLES,
     }
-    assert again(files, tmp_path / "out") == files
+    assert as_text(again(files, tmp_path / "out")) == as_text(files)
+
+
+def as_text(files: dict[str, Any]) -> dict[str, str]:
+    """Return each file as JSON, so that the order of keys and the kinds of numbers count too."""
+    return {name: json.dumps(value) for name, value in files.items()}
 
 
 def is_storable(files: dict[str, Any]) -> bool:
-    """Return whether every database can hold it: neither infinities nor the character NUL."""
-    written = json.dumps(files)
-    return not any(word in written for word in ("Infinity", "NaN", "\\u0000"))
+    """Return whether every database can hold it: PostgreSQL refuses the character NUL."""
+    return "\\u0000" not in json.dumps(files)
 
 
 @settings(
@@ -95,7 +99,7 @@ def test_generated_files_come_out_equal(
     assume(is_storable(files))
     with transaction.atomic():
         out = tmp_path / str(sum(1 for _ in tmp_path.iterdir()))
-        assert again(files, out) == files
+        assert as_text(again(files, out)) == as_text(files)
         transaction.set_rollback(True)
 
 
@@ -116,8 +120,8 @@ def test_the_real_passage_comes_out_equal_through_the_commands(tmp_path: Path) -
     assert OfficialFile.objects.get().sha256 in card
 
 
-def test_what_no_database_can_hold_is_refused_in_one_line() -> None:
-    files = {"dev.json": b'[{"text": "", "questions": [{"answer": {"x": Infinity}}]}]'}
+def test_what_a_database_cannot_hold_is_refused_in_one_line() -> None:
+    files = {"dev.json": rb'[{"text": "\ud800", "questions": []}]'}
     with pytest.raises(IntakeError, match=r"cannot store .* nothing was stored") as refused:
         take_in("published", "iirc", files, Source(), NOW)
     assert "\n" not in str(refused.value)
