@@ -111,7 +111,7 @@ def _limitations(collection: Collection, outcomes: Outcomes) -> str:
         "bound of what people spent.",
     ]
     if waiting:
-        lines.append(f"* {waiting:,} questions were still waiting for answers at this release.")
+        lines.append(f"* Questions still waiting for answers at this release: {waiting:,}.")
     if not collection.corpus.licence_name:
         lines.append("* The corpus names no licence: ask its owner before you pass this on.")
     return "\n".join(lines) + "\n"

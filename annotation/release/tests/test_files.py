@@ -118,7 +118,7 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
         "5 questions (2 train, 1 dev, 2 test)",
         "| answer | 15 | 0 | $3.00 | 10.00 | $18.00 |",
         "| dev | 3 | 2 | 50.0 % |",
-        "* 1 questions were still waiting",
+        "* Questions still waiting for answers at this release: 1.",
         '"min_agreeing": 2',
         "## How to cite\n\nRita: The pilot.",
     ):

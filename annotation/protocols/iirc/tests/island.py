@@ -12,7 +12,7 @@ from annotation.tests.making import (
     make_verdict,
     span,
 )
-from collector.models import Collection, Paragraph
+from collector.models import Collection, Paragraph, Seed
 
 HARBOUR = "Port Ellan 🙂 is the harbour of Hollin. The ferry to Marle < Ost leaves at noon."
 LIGHT = "The light of Cape Tarn was lit by Ida Brook, who was born in Port Ellan."
@@ -51,53 +51,67 @@ def paragraphs() -> dict[str, Paragraph]:
 
 
 def island() -> Collection:
-    """Return a collection with one seed a fold and eight questions, six of them kept."""
+    """Return a collection with one seed a fold and eight questions, five of them kept."""
     found = paragraphs()
     collection = make_collection(found["train"].article.corpus)
     train, dev, test = (make_seed(collection, found[fold], fold) for fold in found)
-    island_text, port = TEXTS["Hollin"], TEXTS["Port Ellan"]
+    ask_train(train)
+    ask_dev(dev)
+    ask_test(test)
+    return collection
 
+
+def ask_train(seed: Seed) -> None:
+    """Make a number, a yes and a bad question, with one answer each."""
     asked = make_question(
-        train,
+        seed,
         "How many people live on the island of the harbour?",
         links=("The island",),
         context=(span("main", "Port Ellan 🙂", HARBOUR),),
     )
     evidence = [
         span("main", "harbour of Hollin", HARBOUR),
-        span("The island", "4,120 < 5,000", island_text),
+        span("The island", "4,120 < 5,000", TEXTS["Hollin"]),
     ]
     given = make_answer(asked, "value", value="4,120", unit="people", context=evidence)
     make_verdict(asked, given, reason="single_annotator")
-    asked = make_question(train, "Is the harbour older than 1800?", links=("Port Ellan",))
-    evidence = [span("Port Ellan", "1702", port)]
+    asked = make_question(seed, "Is the harbour older than 1800?", links=("Port Ellan",))
+    evidence = [span("Port Ellan", "1702", TEXTS["Port Ellan"])]
     make_verdict(asked, make_answer(asked, "binary", yes_no="yes", context=evidence))
-    asked = make_question(train, "What colour is the harbour's sky?")
+    asked = make_question(seed, "What colour is the harbour's sky?")
     make_answer(asked, "bad", reason="Nobody can know.")
     make_verdict(asked, reason="marked_bad")
 
-    asked = make_question(dev, "When was the keeper of the light born?", links=("Ida Brook",))
+
+def ask_dev(seed: Seed) -> None:
+    """Make a question on which two of three agree, and one on which nobody does."""
+    asked = make_question(seed, "When was the keeper of the light born?", links=("Ida Brook",))
     votes = []
     for worker, words in [("grace", "1850"), ("mallory", "31 years"), ("hedy", "1850")]:
         found_in = span("Ida Brook", words, TEXTS["Ida Brook"])
         evidence = [span("main", "Ida Brook", LIGHT), found_in]
         votes.append(make_answer(asked, "span", worker=worker, spans=[found_in], context=evidence))
     make_verdict(asked, votes[0], agreeing=[votes[0].pk, votes[2].pk])
-    asked = make_question(dev, "What did the keeper of the light eat?")
+    asked = make_question(seed, "What did the keeper of the light eat?")
     for worker in ("grace", "mallory", "hedy"):
         make_answer(asked, "value", worker=worker, value=str(len(worker)))
     make_verdict(asked)
 
-    asked = make_question(test, "Which of both was founded in 1702?")
+
+def ask_test(seed: Seed) -> None:
+    """Make two spans, an unanswerable question, and one that nobody has answered."""
+    asked = make_question(seed, "Which of both was founded in 1702?")
     spans = [span("main", "Port Ellan", SCHOOL), span("question", "1702", asked.text)]
-    evidence = [span("Port Ellan", "founded in 1702", port), span("Hollin", "island", island_text)]
+    evidence = [
+        span("Port Ellan", "founded in 1702", TEXTS["Port Ellan"]),
+        span("Hollin", "island", TEXTS["Hollin"]),
+    ]
     votes = [
         make_answer(asked, "span", worker=worker, spans=spans, context=evidence)
         for worker in ("grace", "mallory", "hedy")
     ]
     make_verdict(asked, votes[0], agreeing=[vote.pk for vote in votes])
-    asked = make_question(test, "Who built the school?")
+    asked = make_question(seed, "Who built the school?")
     votes = [make_answer(asked, worker=worker) for worker in ("grace", "mallory", "hedy")]
     make_verdict(asked, votes[0], agreeing=[vote.pk for vote in votes])
-    make_question(test, "How old is the mill?")
-    return collection
+    make_question(seed, "How old is the mill?")
