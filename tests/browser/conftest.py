@@ -59,3 +59,11 @@ def rita(instance: Instance, chromium: Browser) -> Iterator[Page]:
     page.set_default_timeout(15_000)
     yield page
     context.close()
+
+
+@pytest.fixture(scope="package")
+def practice(instance: Instance) -> Instance:
+    """Return the instance with big HITs that everybody may take: see rows.open_practice."""
+    instance.call("tests.browser.rows:read_sample")
+    instance.call("tests.browser.rows:open_practice")
+    return instance

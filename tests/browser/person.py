@@ -149,6 +149,16 @@ class Person:
         """Wait until everything on the page is on the server."""
         self.frame.wait_for_selector("[data-save-state=saved]:text-matches('^Saved \\\\d')")
 
+    def expect_progress(self, words: str) -> None:
+        """Wait until the bar says so."""
+        bar = self.page.frame_locator("#task").locator("[data-progress-text]")
+        expect(bar).to_contain_text(words)
+
+    def expect_receipt(self) -> None:
+        """Wait for the marketplace to say that it has the work."""
+        thanks = self.page.get_by_role("heading", name="Submitted, thank you")
+        expect(thanks).to_be_visible(timeout=15_000)
+
     # -- what went over the wire
 
     def refusals(self) -> list[str]:

@@ -7,8 +7,9 @@ from django.conf import settings
 from django.core.management import call_command
 
 from tasks.articles import article_text
-from tasks.models import Answer, Question, Submission
+from tasks.models import Answer, Lease, Question, Submission
 from tasks.passages import find_article
+from tests.browser import writing
 
 STAGES = (
     "question_qualification",
@@ -53,6 +54,61 @@ def _toml(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
     return json.dumps(value)
+
+
+def open_island(slug: str) -> None:
+    """Open a collection with the real numbers of questions and answers, and few places."""
+    few = {f"{name}__places_at_once": 2 for name in STAGES}
+    alike = {"train": 1, "dev": 1, "test": 1}
+    open_collection(slug, "quarnsey", 20, **few, answer__redundancy=alike)
+
+
+def open_practice() -> None:
+    """Open a collection whose big HITs need no qualification, and one with a single question.
+
+    Its answer HIT asks ten questions that a writer of the test's own has handed in.
+    """
+    many = {"train": 60, "dev": 60, "test": 60}
+    few = {f"{name}__places_at_once": 1 for name in STAGES}
+    open_collection(
+        "practice",
+        "quarnsey",
+        1,
+        **few
+        | {
+            "question_qualification__title": "Practice: ten questions",
+            "question_qualification__items_per_hit": 10,
+            "question_qualification__questions_per_hit": 10,
+            "question_qualification__multi_link_questions": 2,
+            "question_qualification__redundancy": many,
+            "question_qualification__places_at_once": 8,
+            "answer_qualification__title": "Practice: ten answers",
+            "answer_qualification__items_per_hit": 10,
+            "answer_qualification__redundancy": many,
+            "answer_qualification__places_at_once": 8,
+        },
+    )
+    open_single("single", "quarnsey", "Single: one question", 8, 870, 925)
+    writing.hand_in_questions("practice")
+
+
+def open_single(
+    slug: str, corpus: str, title: str, places: int, shortest: int, longest: int, links: int = 10
+) -> None:
+    """Open a collection whose HIT asks one question on one paragraph."""
+    few = {f"{name}__places_at_once": 1 for name in STAGES}
+    chosen = {
+        "seeds__min_links": links,
+        "seeds__min_links_in_corpus": 0,
+        "seeds__min_characters": shortest,
+        "seeds__max_characters": longest,
+        "question_qualification__title": title,
+        "question_qualification__items_per_hit": 1,
+        "question_qualification__questions_per_hit": 1,
+        "question_qualification__multi_link_questions": 0,
+        "question_qualification__places_at_once": places,
+    }
+    open_collection(slug, corpus, 1, **few | chosen)
 
 
 def questions(slug: str, stage: str) -> list[dict[str, Any]]:
@@ -126,8 +182,22 @@ def _proven(span: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     return {**span, "slice": words, "before": before}
 
 
-def open_island(slug: str) -> None:
-    """Open a collection with the real numbers of questions and answers, and few places."""
-    few = {name + "__places_at_once": 2 for name in STAGES}
-    alike = {"train": 1, "dev": 1, "test": 1}
-    open_collection(slug, "quarnsey", 10, **few, answer__redundancy=alike)
+def drafts(slug: str) -> list[dict[str, Any]]:
+    """Return each lease of a collection, the oldest first, with the words its draft has marked."""
+    leases = Lease.objects.filter(unit__stage__collection__slug=slug).order_by("id")
+    return [
+        {"state": lease.state, "draft": lease.draft, "marked": _marked(lease)} for lease in leases
+    ]
+
+
+def _marked(lease: Lease) -> list[str]:
+    texts = {
+        str(item.position): item.the_seed().seed_paragraphs.get(position=0).paragraph.text
+        for item in lease.unit.items.filter(seed__isnull=False)
+    }
+    data = (lease.draft or {}).get("data") or {}
+    return [
+        texts[question["item"]][span["start"] : span["end"]]
+        for question in data.get("questions", [])
+        for span in question["context"]
+    ]

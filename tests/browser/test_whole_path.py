@@ -7,15 +7,15 @@ from playwright.sync_api import Page, expect
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage, Given
 from tests.browser.conftest import Enter
+from tests.browser.kept import ROWS, assert_answers_are_kept, assert_questions_are_kept
 from tests.browser.person import Person
-from tests.browser.phrase import Phrase, phrase
+from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, Written, plan
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
 
 SLUG = "island"
-ROWS = "tests.browser.rows"
 TITLES = {
     "question_qualification": "Qualify: write questions about what a paragraph leaves out",
     "question": "Write ten questions about what a paragraph leaves out",
@@ -32,16 +32,18 @@ def test_one_person_asks_another_answers_and_both_are_paid(
     instance.call(f"{ROWS}:open_island", SLUG)
     ada, grace = enter("Ada"), enter("Grace", 1920, 1080)
     first = ask(ada, "question_qualification", 3, 1)
-    assert_questions_are_kept(instance, "question_qualification", first)
+    assert_questions_are_kept(
+        instance.call(f"{ROWS}:questions", SLUG, "question_qualification"), first
+    )
     inspect(rita, "question_qualification", first[0].text)
     written = ask(ada, "question", 10, 2)
-    assert_questions_are_kept(instance, "question", written)
+    assert_questions_are_kept(instance.call(f"{ROWS}:questions", SLUG, "question"), written)
     tried = answer(grace, "answer_qualification")
-    assert_answers_are_kept(instance, "answer_qualification", tried)
+    assert_answers_are_kept(instance.call(f"{ROWS}:answers", SLUG, "answer_qualification"), tried)
     inspect(rita, "answer_qualification", first[0].text)
     given = answer(grace, "answer")
     assert [each.type for each in given].count("span") == 4
-    assert_answers_are_kept(instance, "answer", given)
+    assert_answers_are_kept(instance.call(f"{ROWS}:answers", SLUG, "answer"), given)
     for person, paid in ((ada, "$5.20"), (grace, "$3.90")):
         assert_paid(person, paid)
         assert person.mistakes == []
@@ -62,10 +64,10 @@ def ask(person: Person, stage: str, count: int, multi_link: int) -> list[Written
         page.write(question)
         if number < count - 1:
             page.next()
-    expect_progress(person, f"{count} of {count} questions")
+    person.expect_progress(f"{count} of {count} questions")
     assert frame.inner_text(".button.primary") == "Submit"
     page.submit()
-    expect_receipt(person.page)
+    person.expect_receipt()
     return questions
 
 
@@ -81,9 +83,9 @@ def answer(person: Person, stage: str) -> list[Given]:
         page.give(given[-1])
         if number < len(items) - 1:
             page.next()
-    expect_progress(person, f"{len(items)} of {len(items)} answered")
+    person.expect_progress(f"{len(items)} of {len(items)} answered")
     page.submit()
-    expect_receipt(person.page)
+    person.expect_receipt()
     return given
 
 
@@ -128,56 +130,6 @@ def inspect(rita: Page, stage: str, seen: str) -> None:
     expect(rita.get_by_text(seen).first).to_be_visible()
     rita.locator("button[value=grant]").click()
     expect(rita.get_by_text("may now take the main task")).to_be_visible()
-
-
-def expect_progress(person: Person, words: str) -> None:
-    """Wait until the bar says so."""
-    expect(person.page.frame_locator("#task").locator("[data-progress-text]")).to_contain_text(
-        words
-    )
-
-
-def expect_receipt(page: Page) -> None:
-    """Wait for the marketplace to say that it has the work."""
-    expect(page.get_by_role("heading", name="Submitted, thank you")).to_be_visible()
-
-
-def assert_questions_are_kept(instance: Instance, stage: str, written: list[Written]) -> None:
-    """Check that the rows say exactly what was typed, dragged and clicked."""
-    rows = instance.call(f"{ROWS}:questions", SLUG, stage)
-    assert [row["text"] for row in rows] == [question.text for question in written]
-    for row, question in zip(rows, written, strict=True):
-        assert row["links"] == list(question.links)
-        (span,) = row["context"]
-        assert span.pop("slice") == question.evidence.words
-        span.pop("before")
-        assert span == question.evidence.span
-
-
-def assert_answers_are_kept(instance: Instance, stage: str, given: list[Given]) -> None:
-    """Check that the rows say exactly what was chosen, typed and dragged."""
-    rows = instance.call(f"{ROWS}:answers", SLUG, stage)
-    assert [row["type"] for row in rows] == [answer.type for answer in given]
-    for row, answer in zip(rows, given, strict=True):
-        assert {name: row[name] for name in ("value", "unit", "yes_no", "reason")} == {
-            "value": answer.value,
-            "unit": answer.unit,
-            "yes_no": answer.yes_no,
-            "reason": answer.reason,
-        }
-        assert_spans_are_kept(row["spans"], answer.spans)
-        assert_spans_are_kept(row["context"], answer.evidence)
-
-
-def assert_spans_are_kept(rows: list[dict[str, Any]], marked: tuple[Phrase, ...]) -> None:
-    """Check that each row's offsets give the words that were dragged over, where they were."""
-    for row, wanted in zip(rows, marked, strict=True):
-        assert row["document"] == wanted.document
-        assert row["text"] == row["slice"] == wanted.words
-        if wanted.document in ("main", "question"):
-            assert row["start"] == wanted.start
-        else:
-            assert row["before"] == wanted.occurrence
 
 
 def assert_paid(person: Person, amount: str) -> None:

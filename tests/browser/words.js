@@ -89,9 +89,26 @@ function pointAt(wanted) {
   return { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
 }
 
-/** How many graphemes stand in the block before the words, and how many the words have. */
-function stepsTo(wanted) {
-  const { text, from, to } = find(wanted);
+/** Where the words and the caret stand, counted in graphemes of all blocks of the document. */
+function stepsTo({ document: name, words, occurrence }) {
   const count = (piece) => [...segmenter.segment(piece)].length;
-  return { before: count(text.slice(0, from)), inside: count(text.slice(from, to)) };
+  const { focusNode, focusOffset } = window.getSelection();
+  let caret = null;
+  let start = null;
+  let left = occurrence;
+  let before = 0;
+  for (const { element, text } of blocksOf(name)) {
+    for (let at = text.indexOf(words); at >= 0 && start === null; at = text.indexOf(words, at + 1)) {
+      if (left === 0) start = before + count(text.slice(0, at));
+      left -= 1;
+    }
+    if (focusNode && element.contains(focusNode)) {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      range.setEnd(focusNode, focusOffset);
+      caret = before + count(range.toString());
+    }
+    before += count(text);
+  }
+  return { start, caret, inside: count(words), isRightToLeft: rightToLeft.test(words) };
 }
