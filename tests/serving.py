@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ for line in sys.stdin:
 class Instance:
     """One served Collector with its embedded marketplace; `call` works on its databases."""
 
-    def __init__(self, home: Path, port: int) -> None:
+    def __init__(self, home: Path, port: int, settings: Mapping[str, str] | None = None) -> None:
         self.home = home
         self.collector_url = f"http://localhost:{port}"
         self.marketplace_url = f"http://127.0.0.1:{port}"
@@ -45,6 +45,7 @@ class Instance:
             "PORT": str(port),
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
+            **(settings or {}),
         }
         self._desk: subprocess.Popen[str] | None = None
 
@@ -75,6 +76,18 @@ class Instance:
         """Return the open file that keeps what a process of the instance says."""
         return (self.home / f"{name}.log").open("a")
 
+    def run(self, *command: str) -> str:
+        """Return what `manage.py` printed for a command; raises AssertionError when it failed."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *command],
+            env=self.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout
+
     def close(self) -> None:
         """End the process behind `call`."""
         if self._desk is not None:
@@ -87,10 +100,13 @@ SETTINGS = frozenset(Environment.model_fields) - {"COLLECTOR_DATA"}
 
 
 @contextmanager
-def serving(home: Path) -> Iterator[Instance]:
-    """Yield an instance served as `manage.py run` does it, on a free port, from an empty folder."""
+def serving(home: Path, settings: Mapping[str, str] | None = None) -> Iterator[Instance]:
+    """Yield an instance served as `manage.py run` does it, on a free port, from an empty folder.
+
+    `settings` are further environment variables, such as the addresses of its databases.
+    """
     port = free_port()
-    instance = Instance(home, port)
+    instance = Instance(home, port, settings)
     with instance.log("server") as log:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "run"],

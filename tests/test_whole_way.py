@@ -1,0 +1,113 @@
+"""From a dump to a released dataset: real text on SQLite, the sample corpus on PostgreSQL."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from tests.processes import database_url
+from tests.serving import ROOT, Instance, serving
+
+SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
+REAL = Path("wiki") / "enwiki-rock-performers-2025.xml.bz2"
+# A slice of a wiki holds few of the articles it links to.
+IN_SLICE = ["--set", "seeds.min_links_in_corpus=3"]
+
+
+@contextmanager
+def databases(name: str) -> Iterator[dict[str, str]]:
+    """Yield the settings of two empty databases on the server of the running suite."""
+    if connection.vendor == "sqlite":
+        yield {}
+        return
+    server = database_url("default").rpartition("/")[0]
+    names = [f"{name}_collector", f"{name}_marketplace"]
+    with connection.cursor() as cursor:
+        for one in names:
+            cursor.execute(f"DROP DATABASE IF EXISTS {one} WITH (FORCE)")
+            cursor.execute(f"CREATE DATABASE {one}")
+    yield {
+        "DATABASE_URL": f"{server}/{names[0]}",
+        "MARKETPLACE_DATABASE_URL": f"{server}/{names[1]}",
+    }
+
+
+def collect(instance: Instance, dump: Path, out: Path, *options: str) -> None:
+    """Walk every step a requester would type, with simulated workers."""
+    instance.run("ingest_dump", str(dump), "--corpus", "read", "--licence", "CC BY-SA 4.0")
+    create = ["--protocol", "iirc", "--corpus", "read", "--budget", "600", "--seed", "3"]
+    instance.run("create_collection", "whole", *create, *options)
+    instance.run("select_seeds", "whole", "--count", "30")
+    instance.run("publish", "whole")
+    instance.run("simulate", "whole", "--workers", "14", "--inspect", "--seed", "3")
+    instance.run("validate_answers", "whole")
+    instance.run("make_splits", "whole")
+    instance.run("export_dataset", "whole", "--out", str(out))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dump_becomes_a_released_dataset(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    on_sqlite = connection.vendor == "sqlite"
+    dump = request.getfixturevalue("data") / REAL if on_sqlite else SAMPLE
+    home, out = tmp_path / "home", tmp_path / "release"
+    home.mkdir()
+    with databases("whole_way") as settings, serving(home, settings) as instance:
+        collect(instance, dump, out, *(IN_SLICE if on_sqlite else []))
+        report = json.loads(instance.run("report", "whole", "--json"))
+        money = instance.call("tests.test_whole_way:money", "whole")
+    check_release(out)
+    assert report
+    assert money["due"] == 0
+    assert money["spent_cents"] == money["confirmed_cents"] > 0
+    assert money["submissions"] == money["rewards"]
+
+
+def money(slug: str) -> dict[str, int]:
+    """Return what the ledger says of a collection (runs on the instance's databases)."""
+    from django.db.models import Sum
+
+    from collector.models import Collection
+    from tasks.models import Payment, PaymentKind, PaymentState, Submission
+
+    collection = Collection.objects.get(slug=slug)
+    payments = Payment.objects.filter(collection=collection)
+    confirmed = payments.filter(state=PaymentState.CONFIRMED)
+    return {
+        "due": payments.filter(state=PaymentState.DUE).count(),
+        "spent_cents": collection.spent_cents,
+        "confirmed_cents": confirmed.aggregate(all=Sum("amount_cents"))["all"],
+        "rewards": payments.filter(kind=PaymentKind.REWARD).count(),
+        "submissions": Submission.objects.count(),
+    }
+
+
+def check_release(out: Path) -> None:
+    """Every fold has questions, every offset is true, every checksum holds."""
+    articles = json.loads((out / "context_articles.json").read_text())
+    assert articles
+    for fold in ("train", "dev", "test"):
+        passages = json.loads((out / f"{fold}.json").read_text())
+        assert passages, f"{fold} is empty"
+        for passage in passages:
+            assert len({link["target"] for link in passage["links"]}) >= 10
+            assert passage["questions"]
+            for question in passage["questions"]:
+                check_evidence(passage["text"], question)
+    for line in (out / "SHA256SUMS").read_text().splitlines():
+        checksum, name = line.split(maxsplit=1)
+        content = (out / name.lstrip("*")).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == checksum
+
+
+def check_evidence(text: str, question: dict) -> None:
+    """The writer's links are picked, and evidence in the passage is where it says it is."""
+    assert question["question_links"]
+    for evidence in question["context"]:
+        start, end = evidence["indices"]
+        if evidence["passage"] == "main":
+            assert text[start:end] == evidence["text"]
+        assert end - start == len(evidence["text"])
