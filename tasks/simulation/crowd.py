@@ -52,6 +52,7 @@ class Crowd:
         self.threads, self.inspect = threads, inspect
         self.turns = Turns(len(workers), time.monotonic)
         self.result = Result(len(workers))
+        # The kind of stage of each HIT type, and the types that qualify.
         self._types: dict[str, str] = {}
         self._once: set[str] = set()
         self._changed_at = time.monotonic()
@@ -107,11 +108,10 @@ class Crowd:
         if not worker.counts["signed in"]:
             worker.sign_in()
             worker.counts["signed in"] += 1
-        # Nobody tries a second time to qualify for the same work.
-        types = {one for one in self._types if one not in worker.done & self._once}
-        if not types:
+        offers = news.offers(self.collection, self._types_for(worker))
+        if not offers:
             return REST_SECONDS
-        outcome = worker.turn(types, time.monotonic())
+        outcome = worker.turn(offers, time.monotonic())
         if outcome != "submitted":
             return REST_SECONDS
         stage = news.stage_of(worker.doing)
@@ -124,7 +124,15 @@ class Crowd:
         tables = parameters_of(self.collection).stages()
         types = news.hit_types(self.collection, self.stage)
         self._once = {one for one, stage in types.items() if tables[stage].qualifies}
-        self._types = types
+        self._types = {one: tables[stage].kind for one, stage in types.items()}
+
+    def _types_for(self, worker: SimulatedWorker) -> list[str]:
+        """Return the types a worker may want; nobody tries twice to qualify for the same work."""
+        return [
+            one
+            for one, kind in self._types.items()
+            if (not worker.kinds or kind in worker.kinds) and one not in worker.done & self._once
+        ]
 
     def _is_finished(self) -> bool:
         """Look around for everybody; return whether there has been nothing to do for long."""

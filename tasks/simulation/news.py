@@ -1,18 +1,52 @@
 """What has happened on a collection that its workers would notice, and what the jobs still owe."""
 
+from collections.abc import Sequence
+
 from django.db.models import F, Q
 
 from collector.models import Collection, StageState
 from tasks import hits
-from tasks.models import Grant, GrantState, Posting, PostingState, ReceiptState, Submission
+from tasks.models import (
+    Grant,
+    GrantState,
+    LeaseState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Submission,
+)
 
 
 def hit_types(collection: Collection, stage: str = "") -> dict[str, str]:
-    """Return the marketplace's HIT types of the collection, or of one stage, with their stages."""
+    """Return the HIT types of the collection, or of one stage, with their stages, in order."""
     postings = Posting.objects.filter(stage__collection=collection).exclude(external_type="")
     if stage:
         postings = postings.filter(stage__name=stage)
-    return dict(postings.order_by().values_list("external_type", "stage__name").distinct())
+    found = postings.order_by("stage__position").values_list("external_type", "stage__name")
+    return dict(found.distinct())
+
+
+def offers(collection: Collection, types: Sequence[str]) -> dict[str, list[str]]:
+    """Return each type with the HITs to choose from, none where every HIT of it is ours.
+
+    Types without a free HIT are left out. Two collections with the same words and rewards share
+    their HIT types on a marketplace.
+    """
+    live = Posting.objects.filter(external_type__in=types, state=PostingState.LIVE)
+    others = live.exclude(stage__collection=collection)
+    shared = set(others.order_by().values_list("external_type", flat=True).distinct())
+    found: dict[str, list[str]] = {one: [] for one in types}
+    free = live.filter(stage__collection=collection, external_type__in=shared).exclude(
+        sessions__leases__state=LeaseState.LIVE
+    )
+    for type_id, hit in free.values_list("external_type", "external_id"):
+        found[type_id].append(hit)
+    return {one: hits for one, hits in found.items() if hits or one not in shared}
+
+
+def is_ours(collection: Collection, hit_id: str) -> bool:
+    """Return whether a HIT of the marketplace belongs to the collection."""
+    return Posting.objects.filter(stage__collection=collection, external_id=hit_id).exists()
 
 
 def stage_of(hit_id: str) -> str:

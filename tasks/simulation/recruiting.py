@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocol import find
+from tasks.simulation import news
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser
 from tasks.simulation.crowd import Crowd
@@ -37,18 +38,25 @@ def recruit(
     """Return a crowd that is ready to run; the same seed brings the same workers back.
 
     behaviour: a name of BEHAVIOURS or "mixed". replay: real work to type where it fits.
-    Raises ProtocolError where the protocol has no simulated workers.
+    Raises ProtocolError where the protocol has no simulated workers, ValueError for a replay by
+    one worker alone: whoever wrote a question never answers it.
     """
+    if replay is not None and n_workers < 2:
+        raise ValueError("Replay with two workers at least: nobody answers their own questions.")
     simulated = find(collection.protocol).part("simulated")
     workers = []
     for number in range(n_workers):
-        one = Recruit(simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay)
+        one = Recruit(
+            collection, simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay
+        )
         workers.append(
             SimulatedWorker(
                 name=f"Simulated worker {number + 1} of {collection.slug[:LONGEST_SLUG]} ({seed})",
                 browser=Browser(settings.MARKETPLACE_URL, transport),
                 script=one.script(),
                 introduce=one.introduce,
+                # So that a small crowd is not stopped by what each of them has written.
+                kinds=frozenset([("question", "answer")[number % 2]] if replay else []),
             )
         )
     return Crowd(
@@ -65,16 +73,28 @@ def recruit(
 class Recruit:
     """One worker's way of working: behaviour, own source of choices, and perhaps real work."""
 
-    def __init__(self, simulated: Any, behaviour: Behaviour, seed: str, replay: Any) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        simulated: Any,
+        behaviour: Behaviour,
+        seed: str,
+        replay: Any,
+    ) -> None:
+        self._collection = collection
         self._simulated, self._behaviour, self._replay = simulated, behaviour, replay
         self._rng = random.Random(seed)
         self._worker_id = ""
 
-    def introduce(self, person: str) -> None:
-        """Say that the worker is simulated; one who only types real work is not, until they add."""
+    def introduce(self, person: str, hit: str) -> bool:
+        """Return whether the HIT is the collection's, after saying that the worker is simulated.
+
+        One who only types real work is not, until they add to it.
+        """
         if not self._worker_id:
             synthetic = self._replay is None
             self._worker_id = introduce(person, synthetic=synthetic, now=timezone.now())
+        return news.is_ours(self._collection, hit)
 
     def script(self) -> Script:
         """Return what the worker types into a page."""

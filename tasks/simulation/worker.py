@@ -1,7 +1,8 @@
 """One simulated worker: signs in, takes a HIT, works in its frame, hands in, takes the next."""
 
+import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,10 +13,14 @@ from tasks.simulation.pages import Form, Page, StuckError
 Opener = Callable[[str, str], Mapping[str, Any] | None]
 # (state of the page, opener of linked articles) -> what the worker types.
 Script = Callable[[Mapping[str, Any], Opener], dict[str, Any]]
+# HIT types, the most wanted first; with HITs to choose from where not all of a type will do.
+Offers = Mapping[str, Sequence[str]]
 AVAILABLE = "/hits/"
 # More pages than this without work or an end are a circle.
 MOST_PAGES = 6
 MOST_REFUSALS = 3
+# Others may be quicker to accept a HIT; after so many the list is looked at again.
+MOST_TRIES = 4
 # Who was told that nothing is there for them leaves that kind of HIT alone for a while.
 SHORTEST_RELUCTANCE_SECONDS = 3.0
 LONGEST_RELUCTANCE_SECONDS = 6.0
@@ -25,13 +30,16 @@ LONGEST_RELUCTANCE_SECONDS = 6.0
 class SimulatedWorker:
     """A browser, a script to type by, and what became of it; `name` is unique on the site.
 
-    `introduce` is told the person's id on the marketplace before they first enter a frame.
+    `introduce` is told the person's id on the marketplace and the HIT's before they enter a
+    frame, and returns whether the HIT is one to work on; `kinds` are the kinds of stages they
+    work on, all when empty.
     """
 
     name: str
     browser: Browser
     script: Script
-    introduce: Callable[[str], None] = lambda person: None
+    introduce: Callable[[str, str], bool] = lambda person, hit: True
+    kinds: frozenset[str] = frozenset()
     counts: Counter[str] = field(default_factory=Counter)
     # The id of the HIT in hand, or of the last one.
     doing: str = ""
@@ -56,12 +64,16 @@ class SimulatedWorker:
         if not page.has_button("Sign out"):
             raise StuckError(f"{self.name} could not sign in. {page}.")
 
-    def turn(self, types: Collection[str], now: float) -> str:
-        """Take one HIT of the `types` and do it; returns "submitted", "returned" or "nothing".
+    def turn(self, offers: Offers, now: float) -> str:
+        """Take one HIT of the `offers` and do it; returns "submitted", "returned" or "nothing".
 
         now: seconds of a clock that never goes back.
         """
-        willing = {one for one in types if self._reluctance.get(one, (now, 0.0))[0] <= now}
+        willing = {
+            one: hits
+            for one, hits in offers.items()
+            if self._reluctance.get(one, (now, 0.0))[0] <= now
+        }
         page = self._take(willing)
         if page is None:
             return "nothing"
@@ -75,10 +87,11 @@ class SimulatedWorker:
             self._reluctance[self._type] = (now + pause, pause)
         return outcome
 
-    def _take(self, types: Collection[str]) -> Page | None:
+    def _take(self, offers: Offers) -> Page | None:
         """Return the page of a HIT in progress, else of one just accepted, else None."""
         page, self._next = self._next, None
-        goes_on = page is not None and self._type in types
+        any_of = [one for one, hits in offers.items() if not hits]
+        goes_on = page is not None and self._type in any_of
         if page is not None and goes_on and page.has_button("Accept the next HIT"):
             page = self.browser.press(page.form("Accept the next HIT"), "Accept the next HIT")
         else:
@@ -90,19 +103,35 @@ class SimulatedWorker:
             if held:
                 page = self.browser.open(held[0])
                 continue
-            form = _acceptable(page, types)
+            form = _acceptable(page, any_of)
             if form is None:
-                return None
+                return self._take_named(offers)
             self._type = _type_of(form)
             page = self.browser.press(form, "Accept")
         raise StuckError(f"{self.name} got stuck taking a HIT. {page}.")
+
+    def _take_named(self, offers: Offers) -> Page | None:
+        """Return the page of one of the HITs that are offered by name, from its own preview."""
+        for type_id, hits in offers.items():
+            # Not everybody tries the same one first.
+            first = zlib.crc32(self.name.encode()) % max(1, len(hits))
+            for hit in [*hits[first:], *hits[:first]][:MOST_TRIES]:
+                page = self.browser.open(f"{AVAILABLE}{hit}/")
+                if not page.has_button("Accept and work"):
+                    continue
+                self._type = type_id
+                page = self.browser.press(page.form("Accept and work"), "Accept and work")
+                if page.frames:
+                    return page
+        return None
 
     def _do(self, page: Page) -> str:
         """Work in the frame of an accepted HIT until it is submitted or returned."""
         address = page.frames[0]["src"]
         claims = parse_qs(urlsplit(address).query)
         self.doing = claims.get("hitId", [""])[0]
-        self.introduce(claims.get("workerId", [""])[0])
+        if not self.introduce(claims.get("workerId", [""])[0], self.doing):
+            return self._return(page)
         inner = self.browser.open_frame(address)
         for _ in range(MOST_PAGES):
             if inner.status >= 400:
@@ -207,9 +236,10 @@ class Desk:
         return self.browser.post(self.page, self.state["urls"][name], self.state["token"], body)
 
 
-def _acceptable(page: Page, types: Collection[str]) -> Form | None:
-    """Return the first form of the list that accepts a HIT of one of the types."""
-    return next((form for form in page.forms if _type_of(form) in types), None)
+def _acceptable(page: Page, types: Sequence[str]) -> Form | None:
+    """Return the form of the list that accepts a HIT of the first type that it has."""
+    forms = {_type_of(form): form for form in page.forms}
+    return next((forms[one] for one in types if one in forms), None)
 
 
 def _type_of(form: Form) -> str:

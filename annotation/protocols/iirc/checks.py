@@ -5,7 +5,7 @@ items; `table` is the stage's own table of the parameters.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tasks.problems import Problem
@@ -77,7 +77,7 @@ def _question(
     yield from advice(index, question, item)
 
 
-def advice(index: int, question: dict[str, Any], item: dict[str, Any]) -> Iterator[Problem]:
+def advice(index: int, question: Mapping[str, Any], item: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what could make one question better, as hints; item: the paragraph it is about."""
     if not question["text"].rstrip().endswith(("?", "？", "؟")):
         yield Problem("Does it end with a question mark?", index, "text", hint=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 # Further down an article even a patient reader only skims.
@@ -64,12 +65,7 @@ class Article:
 
 def read(page: Mapping[str, Any]) -> Article:
     """Return the article in the form that the page gets when a reader opens it."""
-    sentences = []
-    for sentence in _sentences(page):
-        if len(sentences) == MOST_SENTENCES:
-            break
-        sentences.append(sentence)
-    return Article(page["title"], tuple(sentences))
+    return Article(page["title"], tuple(islice(_sentences(page), MOST_SENTENCES)))
 
 
 def _sentences(page: Mapping[str, Any]) -> Iterator[Sentence]:

@@ -98,7 +98,7 @@ def invent(
     span = _evidence(item, about)
     if len(about) > 1:
         asked = _of_several(about, rng)
-        front = "" if careless else f"In the passage on {item['title']}, "
+        front = "" if careless else _front_of_several(item, about[0], span, rng)
     else:
         asked, front = _of_one(item, about[0], subjects, span, rng, careless=careless)
     text = f"{front}{asked}"
@@ -147,6 +147,15 @@ def _of_several(about: Sequence[Subject], rng: random.Random) -> str:
         return SEVERAL.format(all=f"{', '.join(names[:-1])} or {names[-1]}")
     people = all(subject.kind == PERSON for subject in about)
     return rng.choice(TWO_PEOPLE if people else TWO).format(a=names[0], b=names[1])
+
+
+def _front_of_several(
+    item: Mapping[str, Any], first: Subject, span: Sequence[tuple[int, int]], rng: random.Random
+) -> str:
+    if rng.random() < 0.6:
+        return f"In the passage on {item['title']}, "
+    start, end = next((one for one in span if one[0] <= first.start < one[1]), span[0])
+    return f"The passage says “{_quote(item['text'], first, start, end)}”: "
 
 
 def _of_one(

@@ -17,6 +17,18 @@ STORY = (
     "she built the Long Bridge in 1844. It is 212 metres long and was designed by Grace Holt."
 )
 
+QUESTIONS = (
+    "In what year was Ada Byrne born?",
+    "Which is older, Ada Byrne or Hollin?",
+    "How many years lie between the beginnings of Ada Byrne and Hollin?",
+    "Do Ada Byrne and Hollin date from the same century?",
+    "How old was Ada Byrne in 1844?",
+    "How long or how high is Hollin?",
+    "how many inhabitants does Hollin have",
+    "Where was she born?",
+    "漢字 x?",
+)
+
 
 @st.composite
 def texts(draw: st.DrawFn, least: int = 8) -> str:
@@ -69,21 +81,7 @@ def answer_pages(draw: st.DrawFn) -> dict[str, Any]:
     for number in range(draw(st.integers(1, 4))):
         passage = draw(passages(str(number), least_links=2))
         titles = sorted({link["title"] for link in passage["links"]})
-        question = draw(
-            st.sampled_from(
-                (
-                    "In what year was Ada Byrne born?",
-                    "Which is older, Ada Byrne or Hollin?",
-                    "How many years lie between the beginnings of Ada Byrne and Hollin?",
-                    "Do Ada Byrne and Hollin date from the same century?",
-                    "How old was Ada Byrne in 1844?",
-                    "How long or how high is Hollin?",
-                    "how many inhabitants does Hollin have",
-                    "Where was she born?",
-                    "漢字 x?",
-                )
-            )
-        )
+        question = draw(st.sampled_from(QUESTIONS))
         items.append(
             {
                 "id": str(number),

@@ -65,9 +65,7 @@ def test_answers_can_always_be_handed_in(
     def text_of(item: str, title: str) -> str | None:
         return joined(articles[title]) if title in articles else None
 
-    data = simulated.fill(
-        page, behaviour, seeded(number), lambda item, title: articles.get(title)
-    )
+    data = simulated.fill(page, behaviour, seeded(number), lambda item, title: articles.get(title))
     cleaned, problems = answer_widget.clean_all(data, page["items"], text_of)
     assert [problem.message for problem in problems] == []
     assert blocking("answer", cleaned, page["items"]) == []
