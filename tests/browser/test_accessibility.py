@@ -1,0 +1,110 @@
+"""axe finds no serious fault on any page, of workers and of requesters, in light and in dark."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser import EVERY_TEST
+from tests.browser.answer_page import AnswerPage
+from tests.browser.conftest import Enter
+from tests.browser.faults import faults
+from tests.browser.question_page import QuestionPage, plan
+from tests.serving import Instance
+
+pytestmark = EVERY_TEST
+
+
+def test_the_marketplace_s_pages(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada of the list")
+    title = "Single: one question"
+    found = []
+    for path in ("hits/", "history/", "earnings/", "qualifications/", "messages/", "preferences/"):
+        ada.page.goto(ada.at(path))
+        found += faults(ada.page)
+    ada.wait_for_hit(title)
+    ada.page.get_by_role("link", name=f"Preview {title}").click()
+    ada.frame.wait_for_selector("[data-page=preview]")
+    found += faults(ada.page) + faults(ada.page, ada.frame)
+    ada.begin(title)
+    found += faults(ada.page)
+    ada.page.goto(ada.at("work/"))
+    found += faults(ada.page)
+    ada.page.get_by_role("button", name="Sign out").click()
+    ada.page.get_by_label("Your name").wait_for()
+    assert found + faults(ada.page) == []
+
+
+def test_the_question_page_from_consent_to_refusal(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada of the questions")
+    ada.accept("Practice: ten questions")
+    frame = ada.frame
+    frame.wait_for_selector("[data-page=consent]")
+    found = faults(ada.page, frame)
+    frame.click("[data-action=agree]")
+    frame.wait_for_selector("[data-dialog=instructions][open]")
+    found += faults(ada.page, frame)
+    ada.ready()
+    page = QuestionPage(ada)
+    for question in plan(list(page.items.values()), 2, 1):
+        page.write(question)
+        page.next()
+    ada.click("[data-action=submit]")
+    frame.wait_for_selector("[data-problems]:not([hidden])")
+    found += faults(ada.page, frame)
+    for name in ("preferences", "report", "return"):
+        frame.click("[data-action=menu]")
+        frame.click(f"[data-action={name}]")
+        found += faults(ada.page, frame)
+        frame.press(f"[data-dialog={name}]", "Escape")
+    assert found == []
+
+
+def test_the_answer_page_with_an_article_open(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace of the answers")
+    frame = grace.begin("Practice: ten answers")
+    found = faults(grace.page, frame)
+    page = AnswerPage(grace)
+    item = grace.state()["items"][0]
+    text = page.open_article(item["writer_links"][0])
+    page.search(text.split(" ")[0])
+    found += faults(grace.page, frame)
+    for kind in ("span", "value", "binary", "none", "bad"):
+        grace.click(f".card[data-type={kind}]")
+        found += faults(grace.page, frame)
+    assert found == []
+
+
+def test_a_notice(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who declines")
+    ada.accept("Single: one question")
+    frame = ada.frame
+    frame.click("[data-action=decline]")
+    frame.wait_for_selector("[data-page=notice]")
+    assert faults(ada.page, frame) == []
+    ada.page.goto(f"{practice.collector_url}/hit/?hitId=UNKNOWN")
+    ada.page.wait_for_selector("[data-page=notice]")
+    assert faults(ada.page) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "collections/",
+        "collections/new/",
+        "collections/practice/",
+        "collections/practice/seeds/",
+        "collections/practice/qualification/question_qualification/",
+        "collections/practice/qualification/question_qualification/1/",
+        "collections/practice/questions/",
+        "collections/practice/money/",
+        "collections/practice/problems/",
+        "collections/practice/texts/",
+        "collections/practice/releases/",
+        "collections/practice/report/",
+    ],
+)
+def test_the_requester_s_pages(practice: Instance, rita: Page, path: str) -> None:
+    response = rita.goto(f"/{path}")
+    assert response
+    assert response.status == 200
+    assert faults(rita) == []
