@@ -29,7 +29,7 @@ class Attention:
         counted = [
             (self.submissions, "qualification to inspect", "qualifications to inspect"),
             (self.problems, "problem reported", "problems reported"),
-            (self.unpaid, "payment the budget cannot hold", "payments the budget cannot hold"),
+            (self.unpaid, "payment for cut-off work due", "payments for cut-off work due"),
             (self.left_out, "question left out by its votes", "questions left out by their votes"),
         ]
         return [

@@ -34,7 +34,7 @@ def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> li
         sentence = f"{_counted(attention.problems, 'problem')} reported by workers"
         found.append(Todo(sentence, desk.url("problems"), True))
     if attention.unpaid:
-        sentence = f"{_counted(attention.unpaid, 'payment')} the budget cannot hold"
+        sentence = f"{_counted(attention.unpaid, 'payment')} for cut-off work not made yet"
         found.append(Todo(sentence, desk.url("money"), True))
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} left out by the votes"

@@ -158,7 +158,7 @@ def test_reports_and_unpaid_work_need_attention(rita: Client) -> None:
     ProblemReport.objects.create(lease=lease, message="No text", at=timezone.now())
     page = rita.get("/collections/pilot/").content.decode()
     assert "1 problem reported by workers" in page
-    assert "1 payment the budget cannot hold" in page
+    assert "1 payment for cut-off work not made yet" in page
 
 
 def test_the_part_that_changes_comes_alone(rita: Client) -> None:

@@ -189,10 +189,12 @@ def test_an_unknown_release_is_nowhere(rita: Client, pilot: Collection) -> None:
 
 
 def test_the_report_is_drawn_in_tables(rita: Client, pilot: Collection) -> None:
+    make_verdict(make_question(stage_of(pilot, "question")), "dropped")
     page = rita.get("/collections/pilot/report/").content.decode()
     assert "<table" in page
     assert "question_qualification" not in page
     assert "Question qualification" in page
+    assert '<th scope="col">Reason</th>' in page, "words are set from the left"
 
 
 def test_a_report_without_rows_says_so(

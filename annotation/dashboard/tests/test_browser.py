@@ -1,0 +1,160 @@
+"""The desk in a real Chromium: axe, both widths, keys, and the part that refreshes itself."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.dashboard.tests.making import make_attempt, make_full, make_lease
+from annotation.models import Release
+from collector.models import Collection
+from tasks.models import Grant, GrantState, LeaseState, ProblemReport, Question
+from tasks.tests.making import make_collection, make_corpus, stage_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PILOT = "/collections/pilot/"
+# What a hurried person or a screen reader would stumble over, and what merely could be better.
+FAULTS = ("moderate", "serious", "critical")
+
+
+@pytest.fixture
+def browser(live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return a Chromium that opens the desk; its pages are found under `base_url`."""
+    from playwright.sync_api import sync_playwright
+
+    from tests import services
+
+    settings.OPEN_DESK = True
+    # Playwright runs a loop in this thread; the rows are still only used from here.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    path = os.environ.get("COLLECTOR_CHROMIUM") or services.chromium()
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield lambda **kwargs: chromium.new_context(
+            base_url=f"http://localhost:{live_server.thread.port}",
+            **{"viewport": {"width": 1366, "height": 768}, **kwargs},
+        ).new_page()
+        chromium.close()
+
+
+def fill_desk() -> Collection:
+    """Return a collection with something on every page, beside an empty one."""
+    corpus = make_corpus()
+    make_collection(corpus, slug="empty", seeds=1)
+    collection = make_collection(corpus, slug="pilot")
+    make_full(collection, 2)
+    question = stage_of(collection, "question")
+    lease = make_lease(
+        question,
+        state=LeaseState.EXPIRED,
+        closed_at=timezone.now(),
+        draft={"data": {"questions": [{"text": "Which one?"}]}},
+    )
+    ProblemReport.objects.create(lease=lease, message="No text", at=timezone.now())
+    Release.objects.create(
+        collection=collection,
+        number=1,
+        folder="/nowhere",
+        manifest={"train.json": {"sha256": "0" * 64, "bytes": 2}},
+        counts={"questions": {"train": 2}},
+        created_at=timezone.now(),
+    )
+    return collection
+
+
+def addresses() -> list[str]:
+    """Return a page of every kind, with rows and without."""
+    key = Question.objects.filter(stage__name="question").values_list("key", flat=True)[0]
+    parts = ["", "seeds/", "questions/", "money/", "problems/", "releases/", "report/"]
+    parts += ["qualification/question_qualification/", "qualification/answer_qualification/"]
+    parts += ["texts/consent/", "texts/question/?edit=yes"]
+    own = [f"questions/{key}/", "releases/1/"]
+    return [
+        *("/", "/collections/", "/collections/new/", "/nowhere/", "/sign-in/", "/signed-out/"),
+        *(f"/collections/empty/{part}" for part in parts),
+        *(f"{PILOT}{part}" for part in [*parts, *own]),
+    ]
+
+
+def faults(page: Any, *rules: str) -> list[str]:
+    """Return what axe finds on the page, by the rules named or by all."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"runOnly": list(rules)} if rules else {}
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{page.url} {one['id']}: {one['nodes'][0]['html']}"
+        for one in found
+        if one["impact"] in FAULTS
+    ]
+
+
+def test_axe_finds_no_fault_on_any_page(browser: Any) -> None:
+    fill_desk()
+    light, dark = browser(color_scheme="light"), browser(color_scheme="dark")
+    found = []
+    for address in addresses():
+        light.goto(address)
+        found += faults(light)
+        if "/empty/" not in address:
+            dark.goto(address)
+            found += faults(dark, "color-contrast")
+    assert found == []
+
+
+def test_every_page_fits_has_one_primary_button_and_keeps_its_policy(browser: Any) -> None:
+    fill_desk()
+    page = browser()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    for address in addresses():
+        page.goto(address)
+        assert page.locator("main .button.primary").count() <= 1, address
+        for width in (1366, 768):
+            page.set_viewport_size({"width": width, "height": 900})
+            wide, seen = page.evaluate(sizes)
+            assert wide <= seen, f"{address} at {width}"
+    assert [text for text in said if "Content Security Policy" in text] == []
+
+
+def test_a_submission_is_granted_and_declined_by_key(browser: Any) -> None:
+    collection = make_collection(slug="pilot")
+    stage = stage_of(collection, "question_qualification")
+    make_attempt(stage)
+    make_attempt(stage)
+    page = browser()
+    page.goto(f"{PILOT}qualification/question_qualification/")
+    page.keyboard.press("g")
+    page.get_by_text("Worker 1 may now take the main task.").wait_for()
+    page.keyboard.press("d")
+    assert page.evaluate("document.activeElement.id") == "note", "declining needs a reason"
+    page.keyboard.type("good dogs")
+    page.keyboard.press("Tab")
+    page.keyboard.press("d")
+    page.get_by_text("Worker 2 is declined.").wait_for()
+    states = list(Grant.objects.order_by("pk").values_list("state", "note"))
+    assert states == [(GrantState.GRANTED, ""), (GrantState.DECLINED, "good dogs")]
+
+
+def test_the_collection_s_page_keeps_itself_up_to_date(browser: Any) -> None:
+    collection = make_collection(slug="pilot")
+    page = browser()
+    page.goto(PILOT)
+    page.get_by_text("What workers and you do is listed here.").wait_for()
+    make_attempt(stage_of(collection, "question_qualification"))
+    page.get_by_text("Worker 1 handed in: Question qualification.").wait_for(timeout=12_000)
+
+
+def test_nothing_moves_under_the_hand_of_who_types_a_budget(browser: Any) -> None:
+    collection = make_collection(slug="pilot")
+    page = browser()
+    page.goto(PILOT)
+    page.locator("#budget-field").fill("1250")
+    make_attempt(stage_of(collection, "question_qualification"))
+    page.wait_for_timeout(6_000)
+    assert page.locator("#budget-field").input_value() == "1250"
+    page.get_by_role("button", name="Set").click()
+    page.get_by_text("The budget is $1250.00.").wait_for()
