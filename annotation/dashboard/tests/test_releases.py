@@ -104,6 +104,25 @@ def test_a_fulfilled_order_names_its_release(
     assert "Nothing has changed since release 1." in rita.get(PAGE).content.decode()
 
 
+def test_the_button_brings_a_release_with_its_files(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    question = make_question(stage_of(pilot, "question"))
+    question.seed.fold = "train"
+    question.seed.save()
+    make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
+    rita.post(f"{PAGE}make/")
+    fulfil_order(ReleaseOrder.objects.get().pk)
+    order = ReleaseOrder.objects.get()
+    assert (order.state, order.message) == (OrderState.DONE, "")
+    assert (
+        '<a href="/collections/pilot/releases/1/train.json"'
+        in rita.get(f"{PAGE}1/").content.decode()
+    )
+    assert rita.get(f"{PAGE}1/train.json").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [(ReleaseError("Make room."), "Make room."), (RuntimeError("secret"), orders.BROKEN)],
