@@ -144,7 +144,10 @@ class Crowd:
             self._latest, self._changed_at = latest, now
             self._look_up_types()
             self.turns.wake()
-        if self.turns.n_busy or now - self._changed_at < QUIET_LOOKS * settings.LOOK_SECONDS + 1:
+        quiet = now - self._changed_at
+        if self.turns.n_busy or quiet < settings.LOOK_SECONDS + 1:
+            return False
+        if quiet < QUIET_LOOKS * settings.LOOK_SECONDS + 1 and not news.is_done(self.collection):
             return False
         self.result.waiting = news.waiting(self.collection)
-        return not self.result.waiting or now - self._changed_at > PATIENCE_SECONDS
+        return not self.result.waiting or quiet > PATIENCE_SECONDS

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db.models import F, Q
 
 from collector.models import Collection, StageState
-from tasks import hits
+from tasks import hits, units
 from tasks.models import (
     Grant,
     GrantState,
@@ -79,6 +79,11 @@ def waiting(collection: Collection) -> str:
         ).count(),
     }
     return ", ".join(f"{number} {name}" for name, number in owed.items() if number)
+
+
+def is_done(collection: Collection) -> bool:
+    """Return whether every open stage has had its work, and all of it is handed in."""
+    return all(units.is_done(stage) for stage in collection.stages.filter(state=StageState.OPEN))
 
 
 def places_left(collection: Collection) -> dict[str, int]:
