@@ -141,22 +141,22 @@ def _drop_tag(kept: list[str], parts: list[str], index: int, hopeless: set[str])
         return index
     after = part[gap + 1 :]
     if action is _Action.BLOCK:
-        kept.append("\n" + after)
+        after = "\n" + after
     elif action is _Action.BREAK:
-        # At the start of a line it would mean preformatted text.
-        kept.append(after.lstrip(" ") if kept[-1].endswith("\n") else " " + after)
-    elif action is _Action.INLINE or name[1]:
-        kept.append(after)
-    elif action is _Action.LITERAL and part[gap - 1] != "/" and tag not in hopeless:
+        # At the start of a line a blank would mean preformatted text.
+        after = after.lstrip(" ") if kept[-1].endswith("\n") else " " + after
+    elif name[1] or action is _Action.INLINE:
+        pass
+    elif action is _Action.ENCLOSING:
+        return _drop_enclosing(kept, parts, index, tag, hopeless)
+    elif part[gap - 1] != "/" and tag not in hopeless:
         end = _closing(parts, index, tag)
         if end >= 0:
             inside = "<".join([after, *parts[index:end]])
-            kept.append(hide(inside) + parts[end].partition(">")[2])
-            return end + 1
-        hopeless.add(tag)
+            after = hide(inside) + parts[end].partition(">")[2]
+            index = end + 1
+        else:
+            hopeless.add(tag)
+    if after:
         kept.append(after)
-    elif action is _Action.LITERAL:
-        kept.append(after)
-    else:
-        return _drop_enclosing(kept, parts, index, tag, hopeless)
     return index

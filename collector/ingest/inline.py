@@ -4,6 +4,7 @@ import html
 import re
 from functools import lru_cache
 
+from collector.ingest.joints import drop_stray
 from collector.ingest.shield import apart, hide, hide_structure, hides
 
 # Where an external link without a label stood; no character of any text.
@@ -46,7 +47,7 @@ def clean(text: str, *, variants: bool = False) -> str:
     if variants:
         text = _VARIANT.sub(_in_place_of_variant, text)
     if "{" in text or "}" in text:
-        text = _STRAY.sub("", text)
+        text = drop_stray(text, _STRAY)
     if "&" in text:
         text = _ENTITY.sub(_in_place_of_entity, text)
     if hides(text):

@@ -1,5 +1,7 @@
 """Mends the blanks and brackets around a place where something was dropped."""
 
+import re
+
 # Not the empty text: what follows may be dropped as well, and the blank is then still wanted.
 _NO_BLANK_BEFORE = (" ", ",", ".", ";", ":", ")", "\n")
 # At the start of a line or of a list item, what the dropped thing leaves behind.
@@ -36,3 +38,16 @@ def join(kept: list[str], after: str) -> None:
             break
     if after:
         kept.append(after)
+
+
+def drop_stray(text: str, stray: re.Pattern[str]) -> str:
+    """Return `text` with a blank in place of every match of `stray`, nothing where a line begins.
+
+    Nothing at all could make a new one of what stood around it.
+    """
+    return stray.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1 : match.start()]
+    return " " if before and before != "\n" else ""

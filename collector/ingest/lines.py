@@ -36,7 +36,7 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
     start = 0
     waiting: list[str] = []
     for line in text.split("\n"):
-        if line and (line[0] not in _MARKS or _is_prose(line)):
+        if line and (line[0] not in _MARKS or _is_prose(line, text)):
             if waiting and _ends_sentence(waiting[-1]):
                 cutter.add_prose(waiting, start)
                 waiting = []
@@ -53,11 +53,13 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
     return cutter.sections, cutter.paragraphs
 
 
-def _is_prose(line: str) -> bool:
-    """Return whether a line that begins with a mark is prose all the same."""
+def _is_prose(line: str, text: str) -> bool:
+    """Return whether a line of `text` that begins with a mark is prose all the same."""
     if line[0] == "-":
         return not line.startswith("----")
-    return line[0] == "!" and "!!" not in line and "|" not in line
+    # `!Kung` is a word, `! 1994` and `!a!!b` are cells of a table that a template has begun.
+    cell = line[:2] in ("! ", "!") or "!!" in line or "|" in line
+    return line[0] == "!" and not cell and "\n|" not in text
 
 
 def _ends_sentence(line: str) -> bool:
@@ -113,9 +115,11 @@ class _Cutter:
             if links[0][0] < 0 or links[-1][1] > len(bare):
                 links = [link for link in links if link[0] >= 0 and link[1] <= len(bare)]
         if self._hides:
-            bare = show(bare)
+            bare, links = _shown(bare, links)
         if "  " in bare:
             bare, links = _with_single_blanks(bare, links)
+        if not bare:
+            return
         if self._headings:
             self.sections += self._headings
             self._headings = []
@@ -127,6 +131,14 @@ class _Cutter:
             self._headings.pop()
         if heading:
             self._headings.append((level, show(heading)))
+
+
+def _shown(text: str, links: list[Link]) -> tuple[str, list[Link]]:
+    """Return the text with what was hidden, without blanks at its ends, and its links moved."""
+    text = show(text)
+    bare = text.strip()
+    shift = len(text) - len(text.lstrip())
+    return bare, [(start - shift, end - shift, title) for start, end, title in links]
 
 
 def _with_single_blanks(text: str, links: list[Link]) -> tuple[str, list[Link]]:

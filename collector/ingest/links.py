@@ -3,6 +3,7 @@
 import re
 from itertools import accumulate
 
+from collector.ingest.joints import drop_stray
 from collector.ingest.titles import Titles
 
 Link = tuple[int, int, str]
@@ -98,6 +99,5 @@ class LinkReader:
 def balanced(text: str) -> str:
     """Return `text` without brackets that belong to no whole link."""
     text = _WHOLE.sub("\ufdee\\1\ufdef", text)
-    for _ in range(3):
-        text = _STRAY.sub("", text)
+    text = drop_stray(text, _STRAY)
     return text.replace("\ufdee", "[[").replace("\ufdef", "]]")

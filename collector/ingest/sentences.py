@@ -1,30 +1,33 @@
 """Cuts a text into sentences with spaCy's blank pipeline for its language."""
 
+import re
 from functools import lru_cache
 from typing import Any
 
-# Quotes and brackets after a full stop belong to the sentence that they close.
-CLOSERS = "\"'”’»)]"
+# Quotes and brackets after a full stop belong to the sentence that they close,
+CLOSERS = "\"'”’»)]」』）"
+# and those right before a word to the one that they open.
+OPENERS = "\"'“‘«([„「『（¿¡"
 # A full stop after one of these ends no sentence.
 ABBREVIATIONS = frozenset(
     "fig no st mr mrs ms dr prof jr sr vs vol approx c ca e.g i.e etc op cit ed eds rev gen col lt "
     "capt sgt gov sen rep hon ave bros co corp inc ltd dept est min max ft lb oz sq mt".split()
 )
+# Scripts without blanks between words: spaCy's pipelines for some of them need other libraries.
+_WIDE_STOP = re.compile(rf"(?<=[。！？])(?![。！？{re.escape(CLOSERS)}])")
 
 
 def version() -> str:
     """Return the name under which boundaries are stored: the library's version and our rules'."""
     import spacy
 
-    return f"spacy-{spacy.__version__}-sentencizer-1"
+    return f"spacy-{spacy.__version__}-sentencizer-2"
 
 
 def split(text: str, language: str) -> list[list[int]]:
     """Return [[start, end], …] in code points: the sentences in order, white space between them."""
-    document = _pipeline(language)(text)
     sentences: list[list[int]] = []
-    for sentence in document.sents:
-        start, end = sentence.start_char, sentence.end_char
+    for start, end in _pieces(text, language):
         words = text[start:end]
         start += len(words) - len(words.lstrip())
         end -= len(words) - len(words.rstrip())
@@ -37,6 +40,23 @@ def split(text: str, language: str) -> list[list[int]]:
     return sentences
 
 
+def _pieces(text: str, language: str) -> list[tuple[int, int]]:
+    """Return the library's sentences, without gaps, opening quotes moved to what they open."""
+    document = _pipeline(language)(text)
+    starts = {sentence.start_char for sentence in document.sents}
+    starts.update(stop.start() for stop in _WIDE_STOP.finditer(text))
+    moved = sorted({_before_openers(text, start) for start in starts} | {0})
+    return list(zip(moved, [*moved[1:], len(text)], strict=True))
+
+
+def _before_openers(text: str, start: int) -> int:
+    opened = start
+    while opened > 0 and text[opened - 1] in OPENERS:
+        opened -= 1
+    # A quote mark without a blank before it closes.
+    return opened if opened == 0 or text[opened - 1].isspace() else start
+
+
 def _belongs(text: str, previous: list[int], start: int) -> bool:
     """Return whether the piece at `start` continues the sentence before it."""
     before = text[previous[0] : previous[1]]
@@ -45,7 +65,8 @@ def _belongs(text: str, previous: list[int], start: int) -> bool:
     abbreviated = before.endswith(".") and (
         last_word in ABBREVIATIONS or (len(last_word) == 1 and last_word.isalpha())
     )
-    return abbreviated or following in CLOSERS or following.islower()
+    closes = following in CLOSERS and following not in OPENERS
+    return abbreviated or closes or following.islower()
 
 
 @lru_cache(maxsize=8)

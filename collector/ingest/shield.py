@@ -22,10 +22,9 @@ def apart(text: str) -> str:
 
     `<nowiki>[[</nowiki>` is read as `[ [`: whoever finds `[[` in a paragraph has found an error.
     """
-    for bracket in "[]{}":
-        hidden = _HIDDEN[bracket]
-        while hidden + hidden in text:
-            text = text.replace(hidden + hidden, f"{hidden} {hidden}")
+    for first, second in _PAIRS:
+        while first + second in text:
+            text = text.replace(first + second, f"{first} {second}")
     return text
 
 
@@ -39,5 +38,13 @@ def hides(text: str) -> bool:
     return any(hidden in text for hidden in _SHOWN)
 
 
-_STRUCTURE = frozenset("[]|=*#:;!- \n")
+_STRUCTURE = frozenset("[]{}|=*#:;!- \n")
+# Brackets in a row of which at least one is hidden.
+_PAIRS = [
+    (first, second)
+    for pair in ("[[", "]]", "{{", "}}", "{|", "|}")
+    for first in (pair[0], _HIDDEN[pair[0]])
+    for second in (pair[1], _HIDDEN[pair[1]])
+    if first + second != pair
+]
 _SHOWN = tuple(_HIDDEN.values())

@@ -1,133 +1,24 @@
-"""Drops templates, keeps the words of those that only dress words up."""
-
-import re
-from collections.abc import Callable
+"""Drops templates, but keeps the words of those that only dress words up."""
 
 from collector.ingest.joints import join
 from collector.ingest.names import is_disambiguation
+from collector.ingest.phrases import Reader, arguments_of, reader_of
 
 # MediaWiki expands no template deeper than this.
 MAX_DEPTH = 40
 # A template that dresses up more text than this is a layout, not a phrase.
-MAX_ARGUMENT = 5000
-
+MAX_CHARACTERS = 5000
 # Names remembered at most.
 MAX_NAMES = 50_000
 
-Readable = Callable[[list[str]], str]
-
-_NAMED = re.compile(r"\s*([\w -]+?)\s*=")
-_LANGUAGE = re.compile(r"lang-[a-z-]+")
-_CURRENCIES = {"us$": "US$", "usd": "US$", "gbp": "£", "£": "£", "eur": "€", "€": "€", "inr": "₹"}
-_JOINING = {
-    "-": "–",
-    "–": "–",
-    "to": " to ",
-    "and": " and ",
-    "or": " or ",
-    "x": " × ",
-    "by": " by ",
-}
-
-_SHOWS_FIRST = """\
-nowrap|nobr|nobold|small|smaller|big|larger|em|strong|abbr|tooltip|sic|bdo|bdi|script|sup|sub|mvar
-ill|interlanguage link|illm|iw|nihongo|nihongo2|nihongo3|flag|flagu|flagcountry|vanchor
-visible anchor|char|code|mono|samp|kbd|var|strikethrough|underline|ipa|unicode|noitalic|normal
-formatnum|q"""
-
-
-def _nth(n: int) -> Readable:
-    return lambda arguments: arguments[n] if n < len(arguments) else ""
-
-
-def _constant(text: str) -> Readable:
-    return lambda arguments: text
-
-
-def _last(arguments: list[str]) -> str:
-    return arguments[-1] if arguments else ""
-
-
-def _prefixed(prefix: str) -> Readable:
-    return lambda arguments: f"{prefix}{arguments[0]}" if arguments else ""
-
-
-def _quoted(arguments: list[str]) -> str:
-    return f"\n{arguments[0]}\n" if arguments else ""
-
-
-def _ship(prefix: str) -> Readable:
-    return lambda arguments: f"{prefix} {arguments[0]}" if arguments else ""
-
-
-def _fraction(arguments: list[str]) -> str:
-    if len(arguments) == 3:
-        return f"{arguments[0]} {arguments[1]}/{arguments[2]}"
-    return "/".join(arguments) if len(arguments) == 2 else ""
-
-
-def _converted(arguments: list[str]) -> str:
-    """Return the measure as written, without its conversion: {{convert|5|km|mi}} → 5 km."""
-    words = [word.strip() for word in arguments]
-    if len(words) >= 4 and words[1] in _JOINING:
-        return f"{words[0]}{_JOINING[words[1]]}{words[2]} {words[3]}"
-    return " ".join(words[:2]) if len(words) >= 2 else ""
-
-
-def _table() -> dict[str, Readable]:
-    table = dict.fromkeys(_SHOWS_FIRST.replace("\n", "|").split("|"), _nth(0))
-    table.update(dict.fromkeys(["lang", "langx", "abbrlink", "rtl-lang", "smallcaps2"], _nth(1)))
-    table.update(dict.fromkeys(["transl", "transliteration", "font color", "colored text"], _last))
-    quotes = ["quote", "blockquote", "cquote", "bq", "quotation", "rquote"]
-    table.update(dict.fromkeys(quotes, _quoted))
-    table.update(dict.fromkeys(["convert", "cvt"], _converted))
-    table.update(dict.fromkeys(["frac", "fraction", "sfrac"], _fraction))
-    table.update(dict.fromkeys(["circa", "c."], _prefixed("c. ")))
-    table.update({"floruit": _prefixed("fl. "), "fl.": _prefixed("fl. ")})
-    table.update({"as of": _prefixed("As of "), "smallcaps": _nth(0), "sc": _nth(0)})
-    table.update({name: _prefixed(sign) for name, sign in _CURRENCIES.items()})
-    table.update(
-        {name.lower(): _ship(name) for name in ["USS", "HMS", "RMS", "SS", "HMAS", "HMCS"]}
-    )
-    characters = {
-        " – ": ["snd", "spnd", "spaced ndash", "spaced en dash", "dash", "spndash", "sndash"],
-        " — ": ["spaced mdash", "spaced em dash", "smd"],
-        "–": ["ndash", "en dash", "nd"],
-        "—": ["mdash", "em dash", "md"],
-        " ": ["nbsp", "space", "spaces", "thinsp", "thin space", "hair space", "nnbsp", "0ws"],
-        " · ": ["·", "middot", "dot"],
-        " • ": ["•", "bull", "bullet"],
-        "'": ["'", "apostrophe"],
-        "'s": ["'s"],
-        '"': ['"', "''"],
-        "ʻ": ["okina", "ʻokina"],
-        "=": ["="],
-    }
-    for character, aliases in characters.items():
-        table.update(dict.fromkeys(aliases, _constant(character)))
-    return table
-
-
-READABLE = _table()
-
-
-def reader_of(name: str) -> Readable | None:
-    """Return what turns the arguments of the template `name` into words; None: it is dropped."""
-    name = name.replace("_", " ").strip().lower()
-    if is_disambiguation(name):
-        return _marks_disambiguation
-    return READABLE.get(name) or (_nth(0) if _LANGUAGE.fullmatch(name) else None)
-
-
-def _marks_disambiguation(arguments: list[str]) -> str:
-    return ""
-
 
 class Templates:
-    """Drops the templates of pages; remembers their names."""
+    """Drops the templates of pages; remembers what their names mean."""
 
-    def __init__(self) -> None:
-        self._readers: dict[str, Readable | None] = {}
+    def __init__(self, *, phrases: bool = True) -> None:
+        """Make one for a process; without `phrases` no template leaves any words."""
+        self._phrases = phrases
+        self._readers: dict[str, Reader | None] = {}
 
     def drop(self, text: str) -> tuple[str, bool]:
         """Return `text` without templates, and whether one marks it as a list of meanings.
@@ -164,32 +55,22 @@ class Templates:
                     kept.append(after)
         return "".join(kept), marked
 
-    def _reader(self, name: str) -> Readable | None:
+    def _reader(self, name: str) -> Reader | None:
         if len(self._readers) > MAX_NAMES:
             self._readers.clear()
-        reader = self._readers[name] = reader_of(name)
+        plain = name.replace("_", " ").strip().lower()
+        reader: Reader | None = None
+        if is_disambiguation(plain):
+            reader = _marks_disambiguation
+        elif self._phrases:
+            reader = reader_of(plain)
+        self._readers[name] = reader
         return reader
 
 
-def _words(reader: Readable, content: str) -> str:
-    return reader(arguments_of(content)) if len(content) <= MAX_ARGUMENT else ""
+def _words(reader: Reader, content: str) -> str:
+    return reader(arguments_of(content)) if len(content) <= MAX_CHARACTERS else ""
 
 
-def arguments_of(content: str) -> list[str]:
-    """Return the positional arguments of a template's inside, `1=` included; bars in links stay."""
-    arguments: list[str] = []
-    depth = 0
-    for part in content.split("|")[1:]:
-        if depth > 0:
-            arguments[-1] += "|" + part
-        else:
-            arguments.append(part)
-        depth += part.count("[[") - part.count("]]")
-    return [value for value in map(_positional, arguments) if value is not None]
-
-
-def _positional(argument: str) -> str | None:
-    named = _NAMED.match(argument) if "=" in argument else None
-    if not named:
-        return argument
-    return argument[named.end() :] if named[1].isdigit() else None
+def _marks_disambiguation(arguments: list[str]) -> str:
+    return ""

@@ -32,9 +32,10 @@ class ParsedPage:
 class Wikitext:
     """Parses the pages of one wiki; keep one per process, it remembers titles."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, *, phrases: bool = True) -> None:
+        """Make one for a wiki; without `phrases` no template leaves words or links."""
         self.titles = Titles(site)
-        self._templates = Templates()
+        self._templates = Templates(phrases=phrases)
         self._links = LinkReader(self.titles, site.language)
         self._variants = has_variants(site.language)
 

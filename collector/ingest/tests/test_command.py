@@ -1,0 +1,66 @@
+"""The command tells what it read, and one line when it cannot."""
+
+from io import StringIO
+from pathlib import Path
+
+import orjson
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
+
+from collector.ingest import ingestion
+from collector.ingest.tests.dumps import dump, write
+from collector.models import Article, Corpus
+
+pytestmark = pytest.mark.django_db
+
+PAGES = {"Orla": "Deep in [[Varn]].", "Varn": "A valley."}
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command("ingest_dump", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def test_it_prints_what_was_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.xml.bz2", dump(PAGES))
+    line = run(path, "--corpus", "orla", "--name", "Lakes", "--processes", "1")
+    assert line.startswith("orla: 2 articles, 0 redirects, 2 paragraphs, 1 links; 0 pages skipped")
+    assert Corpus.objects.get().name == "Lakes"
+
+
+def test_json_is_one_object_with_the_counts_of_each_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.xml", dump(PAGES, lang="ar"))
+    found = orjson.loads(run(path, "--corpus", "orla", "--json", "--licence", "CC0 1.0"))
+    assert (found["state"], found["direction"], found["licence"]) == ("ready", "rtl", "CC0 1.0")
+    assert found["files"]["d.xml"]["articles"] == 2
+
+
+def test_a_language_the_dump_names_wrongly_can_be_mended(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.xml", dump(PAGES))
+    assert "; hi, licence" in run(path, "--corpus", "hindi", "--language", "hi")
+
+
+def test_a_wrong_file_is_one_line_and_stores_nothing(tmp_path: Path) -> None:
+    good = write(tmp_path / "good.xml", dump(PAGES))
+    bad = write(tmp_path / "bad.xml", "<html>")
+    with pytest.raises(CommandError, match=r"bad\.xml is not a MediaWiki XML export"):
+        run(good, bad, "--corpus", "orla")
+    assert not Corpus.objects.exists()
+
+
+def test_a_full_disk_is_one_line_and_the_next_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "d.xml", dump(PAGES))
+
+    def full(*arguments: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ingestion, "store_records", full)
+        with pytest.raises(CommandError, match="the disk is full; free some space"):
+            run(path, "--corpus", "orla", "--processes", "1")
+    assert "2 articles" in run(path, "--corpus", "orla", "--processes", "1")
+    assert Article.objects.count() == 2

@@ -1,0 +1,54 @@
+"""Several processes give the same records in the same order as one."""
+
+from pathlib import Path
+
+import pytest
+
+from collector.ingest import parallel
+from collector.ingest.dump import Dump
+from collector.ingest.errors import DumpError
+from collector.ingest.parallel import batches, read_records
+from collector.ingest.records import Record
+from collector.ingest.tests.dumps import dump, write
+
+PAGES = {f"Page {n}": f"Text {n} of [[Page {n + 1}]]." for n in range(30)}
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "BATCH_PAGES", 4)
+
+
+def records(path: Path, processes: int, skip: int = 0) -> list[Record]:
+    opened = Dump(path)
+    found = read_records(opened, opened.site, processes, skip)
+    return [record for batch in found for record in batch]
+
+
+def test_the_number_of_processes_does_not_change_the_result(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.xml.bz2", dump(PAGES))
+    one = records(path, 1)
+    assert [record[0] for record in one] == list(PAGES)
+    assert records(path, 2) == one
+    assert records(path, 2, skip=7) == one[7:]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_pages_before_a_damaged_place_come_first(processes: int, tmp_path: Path) -> None:
+    whole = dump(PAGES)
+    path = write(tmp_path / "d.xml", whole[: whole.index("<title>Page 10")])
+    opened = Dump(path)
+    found = []
+    with pytest.raises(DumpError, match="after page 10"):  # noqa: PT012
+        for batch in read_records(opened, opened.site, processes):
+            found += batch
+    assert [record[0] for record in found] == list(PAGES)[:10]
+
+
+def test_a_batch_ends_at_its_bytes_or_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "BATCH_BYTES", 10)
+    assert list(batches(iter([b"a" * 12, b"b", b"c", b"d", b"e", b"f"]))) == [
+        [b"a" * 12],
+        [b"b", b"c", b"d", b"e"],
+        [b"f"],
+    ]

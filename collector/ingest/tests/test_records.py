@@ -1,0 +1,51 @@
+"""A page becomes a record, or the reason why it is none."""
+
+from collector.ingest.records import OtherRecord, PageReader, PageRecord, Record, SkippedRecord
+from collector.ingest.site import Site
+from collector.ingest.tests.dumps import page
+
+
+def read(title: str, text: str, namespace: int = 0, model: str = "wikitext") -> Record:
+    return PageReader(Site()).read(page(title, text, 1, namespace, model).encode())
+
+
+def kind(title: str, text: str) -> str:
+    record = read(title, text)
+    assert isinstance(record, PageRecord)
+    return record.kind
+
+
+def test_pages_are_of_three_kinds() -> None:
+    assert kind("Orla", "Deep.") == "article"
+    assert kind("Orla", "#REDIRECT [[Lake Orla]]") == "redirect"
+    assert kind("Orla", "May be:\n* [[Lake Orla]]\n{{disambiguation}}") == "disambiguation"
+    assert kind("Orla (disambiguation)", "* [[Lake Orla]]") == "disambiguation"
+
+
+def test_the_dumps_own_redirect_is_believed() -> None:
+    xml = page("Orla", "#foo", 1).replace("<revision>", '<redirect title="Lake Orla" /><revision>')
+    record = PageReader(Site()).read(xml.encode())
+    assert isinstance(record, PageRecord)
+    assert (record.kind, record.redirect_target, record.paragraphs) == ("redirect", "Lake Orla", [])
+
+
+def test_lists_are_told_by_their_titles() -> None:
+    record = read("List of lakes of Varn", "* [[Lake Orla]]")
+    assert isinstance(record, PageRecord)
+    assert record.is_list
+
+
+def test_other_namespaces_are_counted_only() -> None:
+    assert read("Category:Lakes", "x", namespace=14) == OtherRecord(14)
+
+
+def test_what_is_no_wikitext_is_skipped_with_its_title() -> None:
+    assert read("Map", "{}", model="json") == SkippedRecord(
+        "Map", "its content is json, not wikitext"
+    )
+    assert PageReader(Site()).read(b"<title>Cut</title>") == SkippedRecord(
+        "Cut", "the page has no id"
+    )
+    assert PageReader(Site()).read(b"nothing") == SkippedRecord(
+        "(no title)", "the page has no title"
+    )

@@ -1,0 +1,176 @@
+"""Wikitext becomes paragraphs whose links stand exactly where they say."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collector.ingest.site import Site
+from collector.ingest.wikitext import ParsedPage, Wikitext
+
+RESIDUE = ("{{", "}}", "[[", "]]", "{|", "|}")
+
+
+def parse(text: str, language: str = "en") -> ParsedPage:
+    return Wikitext(Site(language=language)).parse(text)
+
+
+def texts(text: str) -> list[str]:
+    return [paragraph[2] for paragraph in parse(text).paragraphs]
+
+
+def links(text: str, language: str = "en") -> list[tuple[str, str]]:
+    return [
+        (shown[start:end], title)
+        for _, _, shown, found in parse(text, language).paragraphs
+        for start, end, title in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "text"),
+    [
+        ("'''Orla''' is ''deep''.", "Orla is deep."),
+        ("'''''Orla''''' and ''''x''''", "Orla and 'x'"),
+        ("L'''Iliade'' lue", "L'Iliade lue"),
+        ("Deep.<ref>A [[b]] {{c}}</ref> Wide.<ref name=x /> Cold.", "Deep. Wide. Cold."),
+        ("Deep<ref group=n>a <ref>b</ref>.", "Deep."),
+        ("Deep {{x|{{y}}|[[z]]}}, wide.", "Deep, wide."),
+        ("Orla ({{lang-xx}}; born 1950) swims.", "Orla (born 1950) swims."),
+        ("Orla ({{a}} {{b}}) swims in f().", "Orla swims in f()."),
+        ("Is {{convert|300|m|ft}} by {{nowrap|5 km}}.", "Is 300 m by 5 km."),
+        ("{{lang|fr|eau}}{{snd}}water{{'}}s", "eau – water's"),
+        ("a <!-- b -->c", "a c"),
+        ("one\n<!-- note -->\ntwo", "one two"),
+        ("a<br />b <small>c</small> <math>x<y</math>d", "a b c d"),
+        ("R&amp;B &ndash; 5&nbsp;km &lt;b&gt;", "R&B – 5 km <b>"),
+        ("[http://x.org Label] and [http://y.org] end ([//z.org]).", "Label and end."),
+        ("<nowiki>[[a]] '''</nowiki>b", "[ [a] ] '''b"),
+        ("__NOTOC__Text __init__", "Text __init__"),
+        ("Text.\n{| class=x\n| [[a]]\n{|\n| b\n|}\n|}\nMore.", "Text.|More."),
+        ("[[File:A.jpg|thumb|[[b]] and [[c|d]]]]Text.", "Text."),
+        ("Text.\n[[Category:Lakes]] [[de:See]]\n", "Text."),
+        ("* one\n# two\n: three\n; four", "one|two|three|four"),
+        ("Lone }} and ]] and {{ and [[ end.", "Lone and and and end."),
+        ("Wrapped by\nhand here.\nAnother one.", "Wrapped by hand here.|Another one."),
+        ("<gallery>\nFile:A.jpg|[[x]]\n</gallery>Text.", "Text."),
+    ],
+)
+def test_markup_leaves_no_residue(wikitext: str, text: str) -> None:
+    assert "|".join(texts(wikitext)) == text
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "found"),
+    [
+        ("[[Varn]]", [("Varn", "Varn")]),
+        ("[[varn|the valley]]s", [("the valleys", "Varn")]),
+        ("[[Varn#Name]]", [("Varn#Name", "Varn")]),
+        ("a[[Varn| the valley ]]. b", [("the valley", "Varn")]),
+        ("[[Varn|''the'' valley]]", [("the valley", "Varn")]),
+        ("[[Varn|{{x}}]]", [("Varn", "Varn")]),
+        ("[[Varn|the [old] one]]", [("the [old] one", "Varn")]),
+        ("[[Varn|the\nvalley]]", [("the valley", "Varn")]),
+        ("[[#Name|below]] [[wikt:lake|lake]] [[:Category:Lakes]]", []),
+        ("a [[b [[Varn]] c", [("Varn", "Varn")]),
+        ("R&amp;B of [[Varn]]  in   [[Orla]]", [("Varn", "Varn"), ("Orla", "Orla")]),
+        ("{{nowrap|[[Varn|v]]}}", [("v", "Varn")]),
+    ],
+)
+def test_links_have_their_surface_and_their_target(
+    wikitext: str, found: list[tuple[str, str]]
+) -> None:
+    assert links(wikitext) == found
+
+
+def test_letters_after_a_link_prolong_it_as_the_language_has_it() -> None:
+    assert links("[[озеро]]м", "ru") == [("озером", "Озеро")]
+    assert links("[[湖]]は", "ja") == [("湖", "湖")]
+
+
+def test_sections_have_their_headings_and_only_those_with_text() -> None:
+    page = parse(
+        "Lead.\n==  A ''b''==\n=== C ===\nText.\n==References==\n<ref>x</ref>\n== D ==\nEnd."
+    )
+    assert page.sections == [(0, ""), (2, "A b"), (3, "C"), (2, "D")]
+    assert [(section, text) for section, _, text, _ in page.paragraphs] == [
+        (0, "Lead."),
+        (2, "Text."),
+        (3, "End."),
+    ]
+
+
+def test_lists_are_told_from_prose() -> None:
+    assert [kind for _, kind, _, _ in parse("Prose.\n* item\n preformatted").paragraphs] == [
+        "paragraph",
+        "list_item",
+        "list_item",
+    ]
+
+
+def test_what_a_dropped_template_hides_does_not_become_preformatted() -> None:
+    assert [kind for _, kind, _, _ in parse("{{x}} Prose one.\n[[File:a]] Two.").paragraphs] == [
+        "paragraph",
+        "paragraph",
+    ]
+
+
+def test_categories_redirects_and_lists_of_meanings_are_seen() -> None:
+    page = parse("[[Category:lakes of_Varn|Orla]]\n[[Kategorie:B]]\n{{Hndis|x}}")
+    assert page.categories == ["Lakes of Varn", "B"]
+    assert page.is_disambiguation
+    assert parse("#REDIRECT [[orla#Name]]").redirect == "Orla"
+    assert parse("#تحويل [[أورلا]]").redirect == "أورلا"
+    assert parse("#1 hit [[Orla]]").redirect == ""
+
+
+def test_variants_of_one_language_show_the_first() -> None:
+    assert parse("-{zh-hans:湖泊;zh-hant:湖}-水", "zh").paragraphs[0][2] == "湖泊水"
+
+
+MARKUP = st.sampled_from(
+    [
+        *("{{", "}}", "[[", "]]", "|", "[", "]", "{", "}", "'", "''", "(", ")", ";", ",", "-"),
+        *("<ref>", "</ref>", "<ref/>", "<!--", "-->", "<nowiki>", "</nowiki>", "<br>", "<div>"),
+        *("{|", "|}", "=", "==", "*", ":", "#", "File:", "Category:", "de:", "nowrap|", "__TOC__"),
+        *("&amp;", "&nbsp;", "&#91;", "&#123;", "http://a", "a", "B", "é", "水", "😀", " ", "\n"),
+        *("\n\n", "\n==", "\n*", "\n{|", "\n|}"),
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(MARKUP, max_size=40).map("".join))
+def test_offsets_are_true_whatever_is_written(wikitext: str) -> None:
+    page = parse(wikitext)
+    for section, _, text, found in page.paragraphs:
+        assert 0 <= section < len(page.sections)
+        assert text == text.strip() != ""
+        assert "\n" not in text
+        assert "  " not in text
+        last = 0
+        for start, end, title in found:
+            assert last <= start < end <= len(text)
+            assert text[start:end].strip() == text[start:end]
+            assert title
+            last = end
+        assert not any(mark in text for mark in RESIDUE)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{{",
+        "[[",
+        "[[File:a|",
+        "<ref>",
+        "<!--",
+        "\n{|",
+        "{{nowrap|",
+        "l'''a",
+        "[http://a ",
+        "<nowiki>",
+    ],
+)
+def test_a_hundred_thousand_openings_come_to_an_end(piece: str) -> None:
+    page = parse(piece * 100_000)
+    assert not any(mark in text for _, _, text, _ in page.paragraphs for mark in RESIDUE)
