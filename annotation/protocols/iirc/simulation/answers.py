@@ -24,7 +24,7 @@ LOOK_UP: tuple[tuple[str, Finder], ...] = (
     (r"\bwho\b|\bby whom\b", facts.maker),
     (r"\bwhere\b|\b(?:what|which) (?:country|town|city|region|place|\w+ province)\b", facts.place),
     (r"\bknown for\b|\bfamous\b", facts.fame),
-    (r"\boccupation\b|\bwhat kind\b|\bwhat is\b|\bwhat was\b", facts.description),
+    (r"\boccupation\b|\bwhat kind\b", facts.description),
 )
 COUNTS: tuple[tuple[str, str], ...] = (
     (r"\binhabitants\b|\bpopulation\b", "inhabitants|people|residents"),

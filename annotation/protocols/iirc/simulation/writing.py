@@ -34,7 +34,7 @@ def write(
     have = sum(len(one["links"]) >= limits["multi_link_min_links"] for one in written)
     multi = [limits["multi_link_min_links"]] * max(0, limits["multi_link_questions"] - have)
     spare = max(0, missing - len(multi))
-    wanted = [*multi, *(rng.choice((1, 1, 1, 2, 2, 3)) for _ in range(spare))][:missing]
+    wanted = [*multi, *(rng.choice((1, 1, 1, 1, 1, 2, 2, 3)) for _ in range(spare))][:missing]
     rng.shuffle(items)
     items.sort(key=lambda item: any(one["item"] == item["id"] for one in written))
     texts = {_same(one["text"]) for one in written}
