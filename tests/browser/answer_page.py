@@ -56,7 +56,6 @@ class AnswerPage:
         """Search in the open document; return the count that the page shows."""
         self.person.click("[data-search-text]")
         self.person.type(words)
-        self.person.key("Enter")
         self.frame.wait_for_selector("[data-search-count]:not(:empty)")
         return self.frame.inner_text("[data-search-count]")
 

@@ -80,8 +80,7 @@ export class Caret {
     const at = document.activeElement === this.root && this.inside ? this.rectangle() : null;
     this.mark.hidden = !at;
     if (!at) return;
-    this.mark.style.left = `${at.left + window.scrollX}px`;
-    this.mark.style.top = `${at.top + window.scrollY}px`;
+    this.mark.style.translate = `${at.left + window.scrollX}px ${at.top + window.scrollY}px`;
     this.mark.style.height = `${at.height}px`;
   }
 

@@ -17,7 +17,6 @@ export class Tip {
     const [line] = near.getClientRects();
     const width = this.element.offsetWidth;
     const left = Math.max(8, Math.min(line.left, document.documentElement.clientWidth - width - 8));
-    this.element.style.left = `${left}px`;
-    this.element.style.top = `${line.top - this.element.offsetHeight - 4}px`;
+    this.element.style.translate = `${left}px ${line.top - this.element.offsetHeight - 4}px`;
   }
 }

@@ -1,0 +1,158 @@
+"""What a worker has before their eyes in the marketplace's frame, measured on two screens."""
+
+from statistics import median
+
+import pytest
+from playwright.sync_api import Frame
+
+from tests.browser import EVERY_TEST
+from tests.browser.answer_page import AnswerPage, Given
+from tests.browser.conftest import Enter
+from tests.browser.measures import measure
+from tests.browser.person import Person
+from tests.browser.phrase import phrase
+from tests.browser.question_page import QuestionPage, plan
+from tests.serving import Instance
+
+pytestmark = EVERY_TEST
+SCREENS = pytest.mark.parametrize(
+    ("width", "height"), [(1366, 768), (1920, 1080)], ids=["1366x768", "1920x1080"]
+)
+READ = ".block, .question-text, [data-text], [data-value], [data-unit], .prose, .prose p, .prose li"
+
+
+@SCREENS
+def test_the_question_page(practice: Instance, enter: Enter, width: int, height: int) -> None:
+    ada = enter(f"Ada at {width}", width, height)
+    frame = ada.begin("Single: one question")
+    item = ada.state()["items"][0]
+    assert 870 <= len(item["text"]) <= 925
+    in_sight = [
+        "[data-document=main] .block",
+        "[data-document=main] .link",
+        "[data-field=text] [data-text]",
+        "[data-field=context] .zone",
+        "[data-field=links] .zone",
+        "[data-save-state]",
+        "[data-action=next]",
+        "[data-action=submit]",
+    ]
+    assert measure(frame, "outOfSight", in_sight) == []
+    page = QuestionPage(ada)
+    (question,) = plan([item], 1, 1)
+    page.write(question)
+    chips = ["[data-field=context] .chip", "[data-field=links] .chip"]
+    assert measure(frame, "outOfSight", in_sight + chips) == []
+    assert_calm(ada, frame)
+
+
+@SCREENS
+def test_the_answer_page(practice: Instance, enter: Enter, width: int, height: int) -> None:
+    grace = enter(f"Grace at {width}", width, height)
+    frame = grace.begin("Practice: ten answers")
+    in_sight = [
+        "[data-document=question]",
+        "[data-document=main] .block",
+        ".card[data-type]",
+        "[data-part=evidence] .zone",
+        "[data-save-state]",
+        "[data-action=next]",
+        "[data-action=submit]",
+    ]
+    assert measure(frame, "outOfSight", in_sight) == []
+    grace.click(".card[data-type=span]")
+    assert measure(frame, "outOfSight", [*in_sight, "[data-field=spans] .zone"]) == []
+    assert_calm(grace, frame)
+    in_sight.remove("[data-document=main] .block")
+    for item in grace.state()["items"][1:]:
+        grace.click("[data-action=next]")
+        # However long the question and the passage are, only the passage's end may be below.
+        assert grace.texts("question") == [item["question"]]
+        assert measure(frame, "outOfSight", in_sight) == []
+        assert measure(frame, "linesInSight", "[data-document=main] .block") >= 6
+
+
+def assert_calm(person: Person, frame: Frame) -> None:
+    """Check scrollbars, size of letters, length of lines, the one primary button, and shifts."""
+    for place in (person.page, frame):
+        assert set(measure(place, "scrollers")) <= ({"html"} if place is frame else set())
+    assert measure(frame, "smallerThan", 16, READ) == []
+    lines = measure(frame, "linesOf", ".documents .block, .passages .block")
+    print(f"\n{person.name}: {len(lines)} lines of {min(lines)} to {max(lines)} characters")
+    assert 55 <= median(lines) <= 80
+    assert max(lines) <= 80
+    assert len(measure(person.page, "primaries") + measure(frame, "primaries")) == 1
+    assert measure(frame, "shifts") == []
+
+
+@SCREENS
+def test_nothing_moves_when_advice_comes(
+    practice: Instance, enter: Enter, width: int, height: int
+) -> None:
+    ada = enter(f"Ada advised at {width}", width, height)
+    frame = ada.begin("Practice: ten questions")
+    page = QuestionPage(ada)
+    question = plan(list(page.items.values()), 1, 1)[0]
+    ada.click("[data-text]")
+    ada.type("Why?")
+    frame.wait_for_selector("[data-message=problem]")
+    ada.click("[data-document=main] .document-title")
+    frame.wait_for_selector(".message.wrong")
+    assert measure(frame, "shifts") == []
+    ada.click("[data-text]")
+    ada.key("Control+a")
+    item = page.items[question.item]
+    # A copied sentence brings the advice that no link is needed.
+    ada.type(item["text"][slice(*item["sentences"][0])])
+    frame.wait_for_selector("[data-message=hint]")
+    ada.click("[data-action=submit]")
+    frame.wait_for_selector("[data-problems]:not([hidden])")
+    ada.page.wait_for_timeout(300)
+    assert measure(frame, "shifts") == []
+
+
+def test_few_actions_make_a_question(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who counts")
+    ada.begin("Practice: ten questions")
+    page = QuestionPage(ada)
+    counted = []
+    for question in plan(list(page.items.values()), 3, 2):
+        ada.actions = 0
+        page.write(question)
+        page.next()
+        counted.append(ada.actions)
+    ada.expect_progress("3 of 10 questions · 2 of 2 multi-link")
+    print(f"\nactions beyond typing for each question: {counted}")
+    assert max(counted) <= 6
+
+
+def test_few_actions_make_an_answer_and_an_article_keeps_its_place(
+    practice: Instance, enter: Enter
+) -> None:
+    grace = enter("Grace who counts", 1366, 560)
+    frame = grace.begin("Practice: ten answers")
+    page = AnswerPage(grace)
+    item = grace.state()["items"][0]
+    title, passage = item["writer_links"][0], item["passage"]["text"]
+    grace.actions = 0
+    text = page.open_article(title)
+    page.search(text.split(" ")[1])
+    page.give(
+        Given(
+            "span",
+            spans=(phrase(text, 1, 2, title),),
+            evidence=(phrase(text, 4, 3, title), phrase(passage, 2, 2)),
+        )
+    )
+    page.next()
+    grace.expect_progress("1 of 10 answered")
+    print(f"\nactions beyond typing for a one-span answer, with a search: {grace.actions}")
+    assert grace.actions <= 8
+    grace.click("[data-action=previous]")
+    place = frame.evaluate("scrollTo(0, 60), scrollY")
+    assert place == 60
+    page.open_article(title)
+    frame.evaluate("scrollTo(0, document.body.scrollHeight)")
+    grace.click("[data-tab][aria-selected=true] [data-action=close-article]")
+    assert page.tab == "main"
+    assert frame.evaluate("scrollY") == place
