@@ -33,10 +33,11 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
     own. A heading without text under it goes. Blanks in a row are one.
     """
     cutter = _Cutter(text, links)
+    cells = "|" in text and "\n|" in text
     start = 0
     waiting: list[str] = []
     for line in text.split("\n"):
-        if line and (line[0] not in _MARKS or _is_prose(line, text)):
+        if line and (line[0] not in _MARKS or _is_prose(line, cells)):
             if waiting and _ends_sentence(waiting[-1]):
                 cutter.add_prose(waiting, start)
                 waiting = []
@@ -53,13 +54,13 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
     return cutter.sections, cutter.paragraphs
 
 
-def _is_prose(line: str, text: str) -> bool:
-    """Return whether a line of `text` that begins with a mark is prose all the same."""
+def _is_prose(line: str, cells: bool) -> bool:
+    """Return whether a line that begins with a mark is prose; `cells`: the page has loose ones."""
     if line[0] == "-":
         return not line.startswith("----")
     # `!Kung` is a word, `! 1994` and `!a!!b` are cells of a table that a template has begun.
     cell = line[:2] in ("! ", "!") or "!!" in line or "|" in line
-    return line[0] == "!" and not cell and "\n|" not in text
+    return line[0] == "!" and not cell and not cells
 
 
 def _ends_sentence(line: str) -> bool:

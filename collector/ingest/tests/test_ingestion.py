@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from collector.ingest import parallel, store
 from collector.ingest.errors import DumpError
 from collector.ingest.ingestion import CorpusOptions, ingest_files
+from collector.ingest.store import AlreadyReading, store_records
 from collector.ingest.tests.dumps import dump, head, page, write
-from collector.models import Article, Category, Corpus, Paragraph, Section, SkippedPage
+from collector.models import Article, Category, Corpus, DumpFile, Paragraph, Section, SkippedPage
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +58,51 @@ def test_it_goes_on_after_the_last_page_of_a_file_that_was_cut_short(tmp_path: P
     write(path, whole)
     assert ingest_files([path], OPTIONS).state == "ready"
     assert Article.objects.count() == 5
+
+
+def rows() -> list[tuple[object, ...]]:
+    return list(
+        Paragraph.objects.order_by("article__title", "position").values_list(
+            "article__title", "section__heading", "text", "links", "n_links_in_corpus"
+        )
+    )
+
+
+def test_stopped_between_any_two_statements_it_ends_as_if_never_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "BATCH_PAGES", 1)
+    path = write(tmp_path / "d.xml", dump(PAGES))
+    ingest_files([path], CorpusOptions(slug="whole"))
+    whole = rows()
+    Corpus.objects.all().delete()
+    insert = store.insert_rows
+    for n in range(1, 30):
+
+        def stop(*arguments: object, _left: list[int] = [n], **options: object) -> None:  # noqa: B006
+            _left[0] -= 1
+            if not _left[0]:
+                raise InterruptedError
+            insert(*arguments, **options)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "insert_rows", stop)
+            try:
+                ingest_files([path], OPTIONS)
+            except InterruptedError:
+                assert DumpFile.objects.get().pages_done == Article.objects.count()
+                continue
+        break
+    assert rows() == whole
+
+
+def test_two_readers_of_one_file_do_not_store_a_page_twice(tmp_path: Path) -> None:
+    ingest_files([write(tmp_path / "d.xml", dump(PAGES))], OPTIONS)
+    late = DumpFile.objects.get()
+    late.pages_done = 2
+    with pytest.raises(AlreadyReading, match=r"another process is reading d\.xml"):
+        store_records(late, [])
+    assert Article.objects.count() == len(PAGES)
 
 
 def test_a_page_that_cannot_be_read_is_counted_and_named(tmp_path: Path) -> None:
