@@ -20,7 +20,8 @@ class LeaseState(models.TextChoices):
 class Lease(models.Model):
     """The text versions it names are what the worker was shown.
 
-    `compensated` tells that a lease that ran out of time was looked at, and paid what was due.
+    `compensated` tells that a lease that ran out of time was looked at, `paid` that its unfinished
+    work was paid for: its unit is not handed to that worker again.
     """
 
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="leases")
@@ -36,6 +37,7 @@ class Lease(models.Model):
     draft_saved_at = models.DateTimeField(null=True, blank=True)
     active_seconds = models.PositiveIntegerField(default=0)
     compensated = models.BooleanField(default=False)
+    paid = models.BooleanField(default=False)
     instructions = models.ForeignKey(
         "collector.CollectionText", models.PROTECT, null=True, related_name="+"
     )

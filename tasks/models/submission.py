@@ -11,6 +11,7 @@ class ReceiptState(models.TextChoices):
     HELD = "held", "Handed in, waiting for the marketplace"
     CONFIRMED = "confirmed", "Confirmed by the marketplace"
     APPROVED = "approved", "Approved"
+    REFUSED = "refused", "Refused by the marketplace"
 
 
 class Submission(models.Model):
