@@ -45,10 +45,17 @@ def _body(request: Request) -> dict[str, Any]:
 
 @for_lease
 def draft(request: Request) -> Response:
-    """Save what was written and say at once what is still to mend."""
+    """Save what was written and say at once what is still to mend.
+
+    A body without a draft only asks whether a newer one than `version` is kept.
+    """
     lease = _lease(request)
     body = _body(request)
     content, version = body.get("draft"), body.get("version")
+    if "draft" not in body and isinstance(version, int):
+        newest = {"version": lease.draft_version}
+        newer = lease.draft_version != version
+        return Response({**newest, "draft": lease.draft} if newer else newest)
     if not isinstance(content, dict) or not isinstance(version, int):
         return Response({"message": "This draft cannot be read; reload the page."}, status=400)
     if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT_BYTES:

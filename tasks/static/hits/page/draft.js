@@ -6,7 +6,7 @@ const longestWaitSeconds = 6;
 export class Draft {
   /** version, saved: number and data of the newest draft that the server has; collect() returns
       {data, ui, refs}; on: {state(name, text), checked(answer, refs),
-      conflict(body), ended(message), refused(message)}. */
+      conflict(body), ended(message), refused(message), newer(draft)}. */
   constructor({ api, version, saved, collect, on }) {
     Object.assign(this, { api, version, saved, collect, on });
     this.dirty = false;
@@ -16,6 +16,21 @@ export class Draft {
     window.addEventListener("online", () => this.dirty && this.save());
     window.addEventListener("pagehide", () => this.leave());
     document.addEventListener("visibilitychange", () => document.hidden && this.dirty && this.save());
+  }
+
+  /** A reload can overtake what the page before it sent when it went: look once whether it came. */
+  async catchUp() {
+    let answer;
+    try {
+      answer = await this.api.post("draft", { version: this.version });
+    } catch {
+      return;
+    }
+    const { status, body } = answer;
+    if (status !== 200 || this.dirty || this.saving || body.version === this.version) return;
+    this.version = body.version;
+    this.saved = body.draft?.data;
+    this.on.newer(body.draft);
   }
 
   /** Something changed: save soon, when the hand rests. */

@@ -106,9 +106,17 @@ export class Page {
         conflict: (body) => this.#conflict(body),
         ended: (message) => this.#ended(message),
         refused: (message) => this.#tellQuietly(message),
+        newer: (draft) => this.#showNewer(draft),
       },
     });
     this.#saveState("saved", this.state.draft ? "Saved" : "Saves as you write");
+    this.draft.catchUp();
+  }
+
+  #showNewer(draft) {
+    this.history.clear();
+    this.kind.restore(draft);
+    this.#saveState("saved", "Saved");
   }
 
   #saveState(name, text) {

@@ -1,0 +1,147 @@
+"""Reload, second tab, twice the button, no network: nothing that was written is lost."""
+
+from itertools import count
+
+from playwright.sync_api import Frame, Route, expect
+
+from tests.browser import EVERY_TEST
+from tests.browser.conftest import Enter
+from tests.browser.kept import ROWS
+from tests.browser.person import Person
+from tests.browser.question_page import QuestionPage, Written, plan
+from tests.serving import Instance
+
+pytestmark = EVERY_TEST
+TITLE = "Single: one question"
+
+
+def begin(person: Person) -> tuple[QuestionPage, Written]:
+    """Open the one-question HIT; return its page and the question to write."""
+    person.begin(TITLE)
+    page = QuestionPage(person)
+    return page, plan(list(page.items.values()), 1, 1)[0]
+
+
+def assert_on_the_page(frame: Frame, question: Written) -> None:
+    """Check that the page shows the whole question."""
+    expect(frame.locator("[data-text]")).to_have_value(question.text)
+    expect(frame.locator(".chip-context bdi")).to_have_text([question.evidence.words])
+    expect(frame.locator("[data-picks] bdi")).to_have_text(list(question.links))
+
+
+def handed_in(instance: Instance) -> int:
+    """Return how many questions were handed in so far."""
+    return len(instance.call(f"{ROWS}:questions", "single", "question_qualification"))
+
+
+def test_a_reload_in_the_middle_of_writing(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who reloads")
+    page, question = begin(ada)
+    page.write(question)
+    # At once: the page has not had the time to save by itself.
+    ada.page.reload()
+    assert_on_the_page(ada.ready(), question)
+    ada.page.goto(ada.at("hits/"))
+    ada.page.get_by_role("link", name=TITLE).first.click()
+    frame = ada.ready()
+    assert_on_the_page(frame, question)
+    frame.click(".chip-context")
+    ada.wait_until_saved()
+    ada.page.reload()
+    assert ada.ready().query_selector(".chip-context") is None
+
+
+def test_twice_the_button_is_once(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who double-clicks")
+    page, question = begin(ada)
+    page.write(question)
+    before = handed_in(practice)
+    ada.frame.dblclick("[data-action=submit]")
+    ada.expect_receipt()
+    ada.page.go_back()
+    assert handed_in(practice) == before + 1
+
+
+def test_an_answer_that_never_arrives(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada on a train")
+    page, question = begin(ada)
+    page.write(question)
+    before, sent = handed_in(practice), count()
+
+    def lose_the_first(route: Route) -> None:
+        if next(sent) == 0:
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    ada.page.route("**/hit/submit", lose_the_first)
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    assert next(sent) == 2
+    assert handed_in(practice) == before + 1
+
+
+def test_two_tabs_of_one_person(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada of two tabs")
+    page, question = begin(ada)
+    other = Person(ada.name, practice, ada.context)
+    other.page.goto(ada.page.url)
+    there = other.ready()
+    page.write(question)
+    ada.wait_until_saved()
+    other.click("[data-text]")
+    other.type("What else was built there?")
+    there.wait_for_selector("[data-dialog=conflict][open]")
+    there.click("[data-action=keep-mine]")
+    other.wait_until_saved()
+    assert there.input_value("[data-text]") == "What else was built there?"
+    # The first tab learns of it with its next change, and has lost nothing of its own.
+    here = ada.frame
+    here.click(".chip-context")
+    here.wait_for_selector("[data-dialog=conflict][open]")
+    assert here.input_value("[data-text]") == question.text
+    here.click("[data-action=take-theirs]")
+    ada.wait_until_saved()
+    assert here.input_value("[data-text]") == "What else was built there?"
+
+
+def test_the_network_fails_while_saving(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada on the ferry")
+    page, question = begin(ada)
+    sent = count()
+
+    def fail_at_first(route: Route) -> None:
+        number = next(sent)
+        if number == 0:
+            route.abort()
+        elif number == 1:
+            route.fulfill(status=502, body="<h1>Bad gateway</h1>", content_type="text/html")
+        else:
+            route.continue_()
+
+    ada.page.route("**/hit/draft", fail_at_first)
+    page.write(question)
+    ada.frame.wait_for_selector("[data-save-state=failed]")
+    assert_on_the_page(ada.frame, question)
+    ada.wait_until_saved()
+    saved = practice.call(f"{ROWS}:drafts", "single")[-1]
+    assert saved["draft"]["data"]["questions"][0]["text"] == question.text
+    assert saved["marked"] == [question.evidence.words]
+
+
+def test_submitting_without_a_network(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada in a tunnel")
+    page, question = begin(ada)
+    page.write(question)
+    before = handed_in(practice)
+    ada.context.set_offline(True)
+    ada.click("[data-action=submit]")
+    ada.frame.wait_for_selector("text=Not submitted: the server could not be reached")
+    assert_on_the_page(ada.frame, question)
+    ada.context.set_offline(False)
+    page.submit()
+    ada.expect_receipt()
+    assert handed_in(practice) == before + 1
+    rows = practice.call(f"{ROWS}:questions", "single", "question_qualification")
+    assert rows[-1]["text"] == question.text
