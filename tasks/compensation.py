@@ -8,7 +8,7 @@ from django.db import transaction
 
 from collector.creation import parameters_of
 from collector.models import Collection
-from tasks import budget
+from tasks import budget, submissions
 from tasks.crowd import marketplace
 from tasks.hits import money
 from tasks.kinds import kind
@@ -23,11 +23,7 @@ def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
     Nothing is due to a worker who has taken the unit up again: the reward pays for it. Where the
     budget cannot hold the amount the lease is met again once it has been raised.
     """
-    stage = lease.unit.stage
-    table = parameters_of(stage.collection).stages()[stage.name]
-    data = (lease.draft or {}).get("data") or {}
-    share = kind(stage.kind).share_done(data, _items_of_work(table))
-    amount = int(share * table.reward_cents)
+    amount = worth_cents(lease)
     again = Lease.objects.filter(
         unit_id=lease.unit_id,
         worker_id=lease.worker_id,
@@ -40,32 +36,37 @@ def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
     return due
 
 
-def _items_of_work(table: object) -> int:
-    return int(getattr(table, "questions_per_hit", 0) or getattr(table, "items_per_hit", 1))
+def worth_cents(lease: Lease) -> int:
+    """Return the reward's share for the items of the draft that could be handed in as they are."""
+    stage = lease.unit.stage
+    table = parameters_of(stage.collection).stages()[stage.name]
+    draft = lease.draft if isinstance(lease.draft, dict) else {}
+    module = kind(stage.kind)
+    found = submissions.examine(lease, draft.get("data"), module.page_items(lease.unit))
+    broken = {problem.index for problem in found.problems if problem.index is not None}
+    good = {
+        name: [entry for index, entry in enumerate(entries) if index not in broken]
+        for name, entries in found.data.items()
+    }
+    wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
+    return int(module.share_done(good, wanted) * table.reward_cents)
 
 
 def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:
-    """Return the one compensation of a lease, with a HIT only its worker can take.
+    """Return the one compensation of a worker for a unit, with a HIT only they can take.
 
     None when the budget cannot hold it; the requester is shown what could not be paid.
     """
     stage = lease.unit.stage
-    parameters = parameters_of(stage.collection)
-    key = f"compensation:{lease.pk}"
+    fee = budget.fee_cents(amount_cents, parameters_of(stage.collection).pay)
+    key = f"compensation:{lease.unit_id}:{lease.worker_id}"
     with transaction.atomic():
         found = Payment.objects.filter(key=key).first()
         if found:
             return found
-        fee = budget.fee_cents(amount_cents, parameters.pay)
-        if not budget.reserve(stage.collection_id, amount_cents + fee):
-            return None
-        budget.earn(
-            stage.collection_id,
-            reserved_cents=amount_cents + fee,
-            cost_cents=amount_cents + fee,
-        )
+        # The rows come before the budget's, in the order in which places are planned too.
         posting = open_posting(lease, amount_cents, key, now)
-        return Payment.objects.create(
+        payment = Payment.objects.create(
             collection=stage.collection,
             stage=stage,
             worker_id=lease.worker_id,
@@ -77,6 +78,13 @@ def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> P
             reason=reason,
             created_at=now,
         )
+        cost = amount_cents + fee
+        if not budget.reserve(stage.collection_id, cost):
+            transaction.set_rollback(True)
+            return None
+        budget.earn(stage.collection_id, reserved_cents=cost, cost_cents=cost)
+        Lease.objects.filter(pk=lease.pk).update(paid=True, compensated=True)
+    return payment
 
 
 def open_posting(lease: Lease, amount_cents: int, key: str, now: datetime) -> Posting:
@@ -86,7 +94,7 @@ def open_posting(lease: Lease, amount_cents: int, key: str, now: datetime) -> Po
         stage=stage,
         provider=marketplace.PROVIDER,
         environment=marketplace.environment(),
-        token=uuid5(NAMESPACE_URL, f"{stage.collection.slug}/{key}"),
+        token=uuid5(NAMESPACE_URL, f"{stage.collection.pseudonym_key}/{key}"),
         reward_cents=amount_cents,
         worker_id=lease.worker_id,
         created_at=now,
@@ -100,9 +108,30 @@ def publish_pending(collection: Collection) -> int:
     Safe to run twice; raises MarketplaceError, and what went live before stays.
     """
     pending = Posting.objects.filter(
-        stage__collection=collection, state=PostingState.PUBLISHING, worker__isnull=False
+        stage__collection=collection,
+        state=PostingState.PUBLISHING,
+        worker__identity__isnull=False,
     ).select_related("worker__identity")
     return sum(_publish(posting, collection) for posting in pending)
+
+
+def reopen_lapsed(collection: Collection, now: datetime) -> int:
+    """Put every compensation HIT that was not taken in its time up again; returns how many."""
+    lapsed = Posting.objects.filter(
+        stage__collection=collection,
+        state=PostingState.LIVE,
+        worker__isnull=False,
+        expires_at__lt=now,
+    )
+    return sum(
+        Posting.objects.filter(pk=posting.pk, expires_at=posting.expires_at).update(
+            state=PostingState.PUBLISHING,
+            external_id="",
+            token=uuid5(posting.token, "again"),
+            expires_at=now + LIFETIME,
+        )
+        for posting in lapsed
+    )
 
 
 def _publish(posting: Posting, collection: Collection) -> int:

@@ -1,10 +1,11 @@
-"""Forgets a person: what names them goes, what was paid and what was given stays or is withdrawn."""
+"""Forgets a person: what names them goes; what was given stays, or is withdrawn."""
 
 from datetime import datetime
 
 from django.db import transaction
 
 from tasks.models import (
+    GrantState,
     Identity,
     Lease,
     LeaseState,
@@ -42,6 +43,15 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             raise ErasureError(
                 "This person is still owed money: settle it first (manage.py collect NAME)."
             )
+        unpaid = leases.filter(
+            state=LeaseState.EXPIRED, draft__isnull=False, compensated=False, submission=None
+        )
+        if unpaid.exists():
+            raise ErasureError(
+                "Work this person saved before their time ran out is not paid yet: raise the "
+                "budget or wait for the next round (manage.py collect NAME)."
+            )
+        worker.grants.filter(state=GrantState.SUBMITTED).delete()
         ProblemReport.objects.filter(lease__worker=worker).delete()
         leases.update(draft=None)
         Identity.objects.filter(worker=worker).delete()

@@ -32,7 +32,11 @@ def plan_postings(stage: Stage, now: datetime) -> int:
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     with transaction.atomic():
-        stage = Stage.objects.select_for_update().select_related("collection").get(pk=stage.pk)
+        stage = (
+            Stage.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("collection")
+            .get(pk=stage.pk)
+        )
         collecting = stage.collection.state == CollectionState.COLLECTING
         if not collecting or stage.state != StageState.OPEN:
             return 0
@@ -43,7 +47,7 @@ def plan_postings(stage: Stage, now: datetime) -> int:
         serial = ordinary.count()
         written = 0
         while written < wanted and budget.reserve(stage.collection_id, cost):
-            name = f"{stage.collection.slug}/{stage.name}/{serial + written}/{stage.pk}"
+            name = f"{stage.collection.pseudonym_key}/{stage.name}/{serial + written}"
             Posting.objects.create(
                 stage=stage,
                 provider=marketplace.PROVIDER,
@@ -102,7 +106,8 @@ def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: 
     return marketplace.create_hit_type(
         title=table.title,
         description=table.description,
-        keywords=table.keywords,
+        # Equal values would share a HIT type, and "next" would lead into another collection.
+        keywords=f"{table.keywords}, {stage.collection.slug}",
         reward=money(posting.reward_cents, parameters.pay.minor_units),
         # The one extension a worker may ask for must fit into the assignment's time.
         duration=timedelta(minutes=table.allotted_minutes + table.extension_minutes),
@@ -125,7 +130,9 @@ def close_surplus(stage: Stage) -> int:
     closed = 0
     for posting in idle.order_by("-id")[: max(0, surplus)]:
         marketplace.expire_hit(posting.external_id)
-        closed += expire(posting)
+        # Somebody may have accepted it and be reading the consent page: they may go on.
+        if marketplace.is_vacant(posting.external_id):
+            closed += expire(posting)
     return closed
 
 

@@ -12,7 +12,8 @@ HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
 def suitable_units(stage: Stage, worker: Worker, *, qualifies: bool) -> QuerySet[Unit]:
     """Return the stage's units with a free place that `worker` may take, in order.
 
-    A unit the worker has begun comes first; a qualifying stage is taken once per person.
+    A unit the worker has begun comes first; a qualifying stage is taken once per person, and a
+    unit whose unfinished work was paid for is not handed to that worker again.
     """
     held = Lease.objects.filter(worker=worker, state__in=HELD)
     begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker, draft__isnull=False)
@@ -21,6 +22,7 @@ def suitable_units(stage: Stage, worker: Worker, *, qualifies: bool) -> QuerySet
     units = (
         Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
         .exclude(Exists(held.filter(unit=OuterRef("pk"))))
+        .exclude(Exists(Lease.objects.filter(unit=OuterRef("pk"), worker=worker, paid=True)))
         .annotate(begun=Exists(begun))
         .order_by("-begun", "position")
     )

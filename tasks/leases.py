@@ -14,6 +14,8 @@ from tasks.models import Exposure, Lease, LeaseState, Session, Unit, Worker
 
 # A longer silence between two saves is a break, not work.
 LONGEST_PAUSE_SECONDS = 120
+# The frame's address is signed until this long after the assignment's deadline.
+LATE_WORK = timedelta(hours=1)
 
 
 class StaleDraft(Exception):
@@ -33,7 +35,7 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     with transaction.atomic():
-        worker = Worker.objects.select_for_update().get(pk=session.worker_id)
+        worker = Worker.objects.select_for_update(no_key=True).get(pk=session.worker_id)
         live = session.leases.filter(state=LeaseState.LIVE).first()
         if live:
             return live
@@ -55,7 +57,9 @@ def take_slot(unit_id: int) -> bool:
 
 def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: timedelta) -> Lease:
     begun = (
-        Lease.objects.filter(unit=unit, worker_id=session.worker_id, draft__isnull=False)
+        Lease.objects.filter(
+            unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
+        )
         .order_by("-id")
         .first()
     )
@@ -64,7 +68,7 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         worker_id=session.worker_id,
         session=session,
         taken_at=now,
-        expires_at=now + allotted,
+        expires_at=end_of(session, now + allotted),
         draft=begun.draft if begun else None,
         active_seconds=begun.active_seconds if begun else 0,
         instructions=current_text(stage.collection, stage.name),
@@ -79,6 +83,11 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         ignore_conflicts=True,
     )
     return lease
+
+
+def end_of(session: Session, wanted: datetime) -> datetime:
+    """Return `wanted`, or the marketplace's deadline for the assignment where that is earlier."""
+    return min(wanted, session.signed_until - LATE_WORK) if session.signed_until else wanted
 
 
 def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime) -> int:
@@ -108,7 +117,7 @@ def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime)
 def extend(lease: Lease, now: datetime) -> datetime:
     """Return the new end after the one extension a worker may ask for; raises Ended."""
     table = parameters_of(lease.unit.stage.collection).stages()[lease.unit.stage.name]
-    longer = lease.expires_at + timedelta(minutes=table.extension_minutes)
+    longer = end_of(lease.session, lease.expires_at + timedelta(minutes=table.extension_minutes))
     extended = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE, extended=False).update(
         expires_at=longer, extended=True
     )

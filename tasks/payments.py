@@ -1,5 +1,6 @@
 """The ledger: what is owed is written first, the marketplace is told second, and reconciled."""
 
+import logging
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -9,6 +10,7 @@ from collector.models import Collection
 from collector.parameters import Parameters
 from tasks import budget
 from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
     Payment,
     PaymentKind,
@@ -16,8 +18,11 @@ from tasks.models import (
     Posting,
     PostingState,
     ReceiptState,
+    Session,
     Submission,
 )
+
+log = logging.getLogger(__name__)
 
 
 def owe_reward(
@@ -44,15 +49,21 @@ def owe_reward(
         },
     )
     if made:
-        _spend(posting, posting.reward_cents + fee)
+        _spend(posting, posting.reward_cents + fee, now)
 
 
-def _spend(posting: Posting, cost_cents: int) -> None:
+def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
     missing = cost_cents - posting.reserved_cents
     if missing > 0 and not budget.reserve(posting.stage.collection_id, missing):
         # Work that was done is owed whatever the cap says; the overrun shows in the budget.
-        raised = Collection.objects.select_for_update().get(pk=posting.stage.collection_id)
-        raised.budget_cents = raised.reserved_cents + raised.spent_cents + missing
+        raised = Collection.objects.select_for_update(no_key=True).get(
+            pk=posting.stage.collection_id
+        )
+        cents = raised.reserved_cents + raised.spent_cents + missing
+        raised.revisions.create(
+            key="budget_cents", old=raised.budget_cents, new=cents, by="late work", at=now
+        )
+        raised.budget_cents = cents
         raised.save(update_fields=["budget_cents"])
         budget.reserve(posting.stage.collection_id, missing)
     held = max(posting.reserved_cents, cost_cents)
@@ -71,12 +82,23 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
     ).select_related("lease__session__posting")
     approved = 0
     for submission in confirmed.order_by("id"):
-        session = submission.lease.session
-        marketplace.approve(session.session_id)
-        _settle(submission, session.posting, now)
-        marketplace.finish_hit(session.posting.external_id)
-        approved += 1
+        approved += _approve(submission, submission.lease.session, now)
     return approved
+
+
+def _approve(submission: Submission, session: Session, now: datetime) -> int:
+    """Approve one submission; one the marketplace refuses for good is put aside, seen by people."""
+    try:
+        marketplace.approve(session.session_id)
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        log.warning("Submission %s cannot be approved: %s", submission.pk, error)
+        Submission.objects.filter(pk=submission.pk).update(state=ReceiptState.REFUSED)
+        return 0
+    _settle(submission, session.posting, now)
+    marketplace.finish_hit(session.posting.external_id)
+    return 1
 
 
 def _settle(submission: Submission, posting: Posting, now: datetime) -> None:

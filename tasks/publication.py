@@ -34,7 +34,7 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
         )
     call("get_account_balance")
     with transaction.atomic():
-        stages = collection.stages.select_for_update()
+        stages = collection.stages.select_for_update(no_key=True)
         if stage_name:
             stages = stages.filter(name=stage_name)
             if not stages:
@@ -56,7 +56,7 @@ def pause(collection: Collection) -> None:
 def raise_budget(collection: Collection, cents: int, by: str, now: datetime) -> None:
     """Set the hard cap to `cents` and record it; raises PublicationError below what is bound."""
     with transaction.atomic():
-        row = Collection.objects.select_for_update().get(pk=collection.pk)
+        row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         bound = row.reserved_cents + row.spent_cents
         if cents < bound:
             raise PublicationError(

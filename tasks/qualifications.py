@@ -60,7 +60,9 @@ def external_id(stage: Stage) -> str:
 def tell_marketplace(stage: Stage) -> int:
     """Bring the marketplace up to date on every decision; returns how many were told."""
     decided = Grant.objects.filter(
-        qualification__stage=stage, state__in=[GrantState.GRANTED, GrantState.DECLINED]
+        qualification__stage=stage,
+        state__in=[GrantState.GRANTED, GrantState.DECLINED],
+        worker__identity__isnull=False,
     ).select_related("worker__identity")
     told = 0
     for grant in decided:

@@ -30,11 +30,10 @@ QUIET = timedelta(minutes=3)
 
 def confirm_submissions(collection: Collection, now: datetime) -> int:
     """Confirm every submission that the marketplace lists for its worker; returns how many."""
+    open_states = [PostingState.LIVE, PostingState.SUBMITTED]
+    held = Q(sessions__leases__submission__state=ReceiptState.HELD)
     types = (
-        Posting.objects.filter(
-            stage__collection=collection,
-            state__in=[PostingState.LIVE, PostingState.SUBMITTED],
-        )
+        Posting.objects.filter(Q(state__in=open_states) | held, stage__collection=collection)
         .exclude(external_type="")
         .values_list("external_type", flat=True)
         .distinct()
@@ -48,32 +47,63 @@ def confirm_submissions(collection: Collection, now: datetime) -> int:
 
 
 def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
-    posting = Posting.objects.filter(
-        provider=marketplace.PROVIDER,
-        environment=marketplace.environment(),
-        external_id=assignment.hit_id,
-    ).first()
+    posting = (
+        Posting.objects.select_related("stage", "worker__identity")
+        .filter(
+            provider=marketplace.PROVIDER,
+            environment=marketplace.environment(),
+            external_id=assignment.hit_id,
+        )
+        .exclude(state=PostingState.UNMATCHED)
+        .first()
+    )
     if posting is None:
         return 0
     if posting.worker_id:
         return _settle_compensation(posting, assignment, now)
     # The marketplace hands an assignment's id to the next worker: only the pair is a key.
-    confirmed = Submission.objects.filter(
+    work = Submission.objects.filter(
         lease__session__posting=posting,
         lease__session__session_id=assignment.assignment_id,
         lease__session__person=assignment.person,
-        state=ReceiptState.HELD,
-    ).update(state=ReceiptState.CONFIRMED, confirmed_at=now)
-    if not confirmed and not Submission.objects.filter(lease__session__posting=posting).exists():
-        log.warning("HIT %s was handed in without any work we know of.", assignment.hit_id)
+    )
+    confirmed = work.filter(state=ReceiptState.HELD).update(
+        state=ReceiptState.CONFIRMED, confirmed_at=now
+    )
+    if confirmed:
+        _take_back_reroute(work.get(), posting)
+    elif not work.exists():
+        _keep_unmatched(posting, assignment)
     return confirmed
+
+
+def _keep_unmatched(posting: Posting, assignment: marketplace.Assignment) -> None:
+    """Put a HIT that was handed in without any work before the requester, its money still held."""
+    working = Lease.objects.filter(session__posting=posting, state=LeaseState.LIVE)
+    if not working.exists():
+        Posting.objects.filter(pk=posting.pk).update(state=PostingState.UNMATCHED)
+        log.warning("HIT %s was handed in without any work we know of.", assignment.hit_id)
+
+
+def _take_back_reroute(submission: Submission, posting: Posting) -> None:
+    """Pay a receipt that turned up late where it was handed in, not by a HIT of its own too."""
+    for payment in submission.payments.filter(state=PaymentState.DUE).exclude(posting=posting):
+        other = payment.posting
+        if other is not None and other.external_id:
+            marketplace.expire_hit(other.external_id)
+        with transaction.atomic():
+            Payment.objects.filter(pk=payment.pk).update(posting=posting)
+            if other is not None:
+                Posting.objects.filter(pk=other.pk).update(state=PostingState.EXPIRED)
 
 
 def _settle_compensation(
     posting: Posting, assignment: marketplace.Assignment, now: datetime
 ) -> int:
-    if posting.worker.identity.person != assignment.person:  # type: ignore[union-attr]
-        log.warning("A compensation HIT was handed in by somebody else: %s", assignment.hit_id)
+    due = Payment.objects.filter(posting=posting, state=PaymentState.DUE)
+    identity = getattr(posting.worker, "identity", None)
+    if not due.exists() or identity is None or identity.person != assignment.person:
+        log.warning("The compensation HIT %s was handed in with nothing due.", assignment.hit_id)
         return 0
     marketplace.approve(assignment.assignment_id)
     with transaction.atomic():
@@ -94,11 +124,14 @@ def find_returned(collection: Collection, now: datetime) -> int:
         unit__stage__collection=collection,
         state=LeaseState.LIVE,
     ).select_related("session__posting")
-    returned = 0
+    ended = 0
     for lease in quiet:
         if marketplace.is_vacant(lease.session.posting.external_id):
-            returned += leases.end(lease, LeaseState.RETURNED, now)
-    return returned
+            # After the deadline it was the time that ran out, and what was saved is paid.
+            out_of_time = lease.expires_at <= now
+            state = LeaseState.EXPIRED if out_of_time else LeaseState.RETURNED
+            ended += leases.end(lease, state, now)
+    return ended
 
 
 def expire_postings(collection: Collection, now: datetime) -> int:
@@ -125,6 +158,8 @@ def reroute_lost(collection: Collection, now: datetime) -> int:
     rerouted = 0
     for submission in lost.distinct():
         session = submission.lease.session
+        # Nobody may take the place again: its work is in and its money is spent.
+        marketplace.expire_hit(session.posting.external_id)
         listed = {
             (row.assignment_id, row.person)
             for row in marketplace.assignments_of(session.posting.external_id)

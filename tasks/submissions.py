@@ -73,7 +73,7 @@ def _hand_in(lease_id: int, data: dict[str, Any], now: datetime, *, synthetic: b
         if done:
             return done
         parameters = parameters_of(lease.unit.stage.collection)
-        counts = lease.state == LeaseState.LIVE or take_slot(lease.unit_id)
+        counts = lease.state == LeaseState.LIVE or _take_late_slot(lease)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
         submission = Submission.objects.create(
             lease=lease,
@@ -92,6 +92,22 @@ def _hand_in(lease_id: int, data: dict[str, Any], now: datetime, *, synthetic: b
                 qualifications.record_attempt(submission)
         _earn(submission, lease, parameters, now)
     return submission
+
+
+def _take_late_slot(lease: Lease) -> bool:
+    """Take a slot for work that comes after its lease ended; returns False when none is free.
+
+    Where the worker holds the unit again, in another tab, that lease gives its slot. Independence
+    is asked anew: the worker may have been shown more since.
+    """
+    again = Lease.objects.filter(
+        unit_id=lease.unit_id, worker_id=lease.worker_id, state=LeaseState.LIVE
+    ).update(state=LeaseState.RETURNED)
+    if again:
+        return True
+    unit = Unit.objects.filter(pk=lease.unit_id)
+    allowed = kind(lease.unit.stage.kind).allowed(unit, lease.worker).exists()
+    return bool(allowed) and take_slot(lease.unit_id)
 
 
 def _earn(submission: Submission, lease: Lease, parameters: Parameters, now: datetime) -> None:

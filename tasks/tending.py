@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.db.models import Q
 
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
@@ -11,12 +13,30 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState
 
 log = logging.getLogger(__name__)
+LONGEST = timedelta(minutes=15)
+
+
+def tend_alone(collection: Collection, now: datetime) -> dict[str, int]:
+    """Tend the collection unless somebody else is at it; then nothing is done and {} returned.
+
+    The claim runs out by itself, so that a process that died does not block the next one.
+    """
+    until = now + LONGEST
+    free = Q(tended_until__isnull=True) | Q(tended_until__lt=now)
+    rows = Collection.objects.filter(pk=collection.pk)
+    if not rows.filter(free).update(tended_until=until):
+        return {}
+    try:
+        return tend(collection, now)
+    finally:
+        rows.filter(tended_until=until).update(tended_until=None)
 
 
 def tend(collection: Collection, now: datetime) -> dict[str, int]:
     """Run every step once and return what each did; a step that fails leaves the others alone.
 
-    A marketplace that does not answer is logged and met again in the next round.
+    A marketplace that does not answer, and a step that fails, are logged and met again in the next
+    round.
     """
     done: dict[str, int] = {}
     stages = list(collection.stages.select_related("collection"))
@@ -25,6 +45,10 @@ def tend(collection: Collection, now: datetime) -> dict[str, int]:
             done[name] = step()
         except MarketplaceError as error:
             log.warning("%s: %s: %s", collection.slug, name, error)
+            done[name] = 0
+        except Exception:
+            # Nobody's pay may hang on one row that a step cannot digest.
+            log.exception("%s: %s failed", collection.slug, name)
             done[name] = 0
     return done
 
@@ -44,6 +68,7 @@ def _steps(
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
+        "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "postings expired": lambda: reconcile.expire_postings(collection, now),
         "HITs closed": lambda: sum(hits.close_surplus(stage) for stage in stages),
         "places planned": lambda: sum(hits.plan_postings(stage, now) for stage in open_stages),
@@ -60,6 +85,8 @@ def pay_unfinished(collection: Collection, now: datetime) -> int:
         draft__isnull=False,
         submission__isnull=True,
         compensated=False,
+        # Late work is taken for an hour after the marketplace's deadline: that comes first.
+        session__signed_until__lt=now,
     ).select_related("unit__stage__collection")
     owed = 0
     for lease in unpaid:

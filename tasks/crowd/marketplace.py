@@ -96,7 +96,7 @@ def expire_hit(hit_id: str) -> None:
 
 def is_vacant(hit_id: str) -> bool:
     """Return whether nobody holds the HIT's one place at the moment."""
-    return bool(call("get_hit", HITId=hit_id)["HIT"]["NumberOfAssignmentsAvailable"])
+    return not call("get_hit", HITId=hit_id)["HIT"]["NumberOfAssignmentsPending"]
 
 
 def submitted_assignments(type_id: str) -> Iterator[Assignment]:

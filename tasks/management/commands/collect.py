@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
-from tasks.tending import tend
+from tasks.tending import tend_alone
 
 
 class Command(BaseCommand):
@@ -25,11 +25,11 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Run one round and print what it did."""
         try:
-            done = tend(collection_named(options["name"]), timezone.now())
+            done = tend_alone(collection_named(options["name"]), timezone.now())
         except ProtocolError as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps(done))
         else:
             lines = [f"{number} {name}" for name, number in done.items() if number]
-            self.stdout.write(", ".join(lines) or "Nothing to do.")
+            self.stdout.write(", ".join(lines) or "Nothing to do, or a job is at it already.")

@@ -11,7 +11,7 @@ from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.publication import PublicationError, provider_name, publish
-from tasks.tending import tend
+from tasks.tending import tend_alone
 
 
 class Command(BaseCommand):
@@ -34,12 +34,12 @@ class Command(BaseCommand):
         try:
             opened = publish(collection, options["stage"])
             collection.refresh_from_db()
-            done = tend(collection, timezone.now())
+            done = tend_alone(collection, timezone.now())
         except (PublicationError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             names = [stage.name for stage in opened]
-            self.stdout.write(json.dumps({"opened": names, "hits": done["HITs published"]}))
+            self.stdout.write(json.dumps({"opened": names, "hits": done.get("HITs published", 0)}))
         else:
             self.stdout.write(
                 f"Open on {provider_name()}: {done['HITs published']} HITs published now; "
