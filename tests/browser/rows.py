@@ -26,9 +26,9 @@ def read_sample() -> None:
     read_dump(str(SAMPLE), "quarnsey", "CC0 1.0")
 
 
-def read_dump(path: str, corpus: str, licence: str = "CC BY-SA 4.0") -> None:
+def read_dump(path: str, corpus: str, licence: str = "CC BY-SA 4.0", language: str = "") -> None:
     """Read one dump into a corpus of its own."""
-    call_command("ingest_dump", path, corpus=corpus, licence=licence)
+    call_command("ingest_dump", path, corpus=corpus, licence=licence, language=language)
 
 
 def open_collection(slug: str, corpus: str, seeds: int, **parameters: Any) -> None:

@@ -110,5 +110,6 @@ function stepsTo({ document: name, words, occurrence }) {
     }
     before += count(text);
   }
-  return { start, caret, inside: count(words), isRightToLeft: rightToLeft.test(words) };
+  const [{ element }] = blocksOf(name);
+  return { start, caret, inside: count(words), isRightToLeft: getComputedStyle(element).direction === "rtl" };
 }
