@@ -7,7 +7,7 @@ from django.db import transaction
 from collector.creation import parameters_of
 from collector.models import Collection, Stage, StageState
 from tasks.models import Question
-from tasks.units import create_unit
+from tasks.units import create_unit, is_done
 
 
 def sample_questions(collection: Collection) -> int:
@@ -23,20 +23,35 @@ def sample_questions(collection: Collection) -> int:
         if not wanted:
             continue
         with transaction.atomic():
-            stage = Stage.objects.select_for_update().get(collection=collection, name=name)
+            stage = Stage.objects.select_for_update(no_key=True).get(
+                collection=collection, name=name
+            )
             if stage.state == StageState.OPEN and not stage.units.exists():
                 made += _make_units(stage, wanted, table.items_per_hit)
     return made
 
 
 def _make_units(stage: Stage, wanted: int, per_unit: int) -> int:
-    asked = Question.objects.filter(stage__collection=stage.collection, seed__fold="test")
-    undecided = asked.exclude(verdict__outcome__in=["kept", "dropped"])
-    kept = list(asked.filter(verdict__outcome="kept").order_by("key"))
-    if undecided.exclude(stage__units__isnull=True).exists() or not kept:
+    collection = stage.collection
+    stages = parameters_of(collection).stages()
+    answering = stages[stage.name].items_from
+    if not all(_is_over(collection, name) for name in (answering, stages[answering].items_from)):
         return 0
-    random.Random(f"{stage.collection.seed}:second reading").shuffle(kept)
+    asked = Question.objects.filter(stage__collection=collection, seed__fold="test")
+    kept = list(asked.filter(verdict__outcome="kept").order_by("key"))
+    random.Random(f"{collection.seed}:second reading").shuffle(kept)
     sample = kept[:wanted]
     for start in range(0, len(sample), per_unit):
         create_unit(stage, sample[start : start + per_unit], 1)
     return (len(sample) + per_unit - 1) // per_unit
+
+
+def _is_over(collection: Collection, name: str) -> bool:
+    """Return whether nothing more comes of the stage and all of it is decided."""
+    stage = collection.stages.get(name=name)
+    undecided = Question.objects.filter(
+        stage__collection=collection, answers__stage=stage, verdict__isnull=True
+    ) | Question.objects.filter(
+        stage__collection=collection, answers__stage=stage, verdict__outcome="waiting"
+    )
+    return (stage.state == StageState.CLOSED or is_done(stage)) and not undecided.exists()

@@ -90,13 +90,21 @@ def parameters_of(collection: Collection) -> Parameters:
 
 @lru_cache(maxsize=64)
 def _resolved(name: str, version: int, values: str) -> Parameters:
+    """Return stored values as parameters, brought up to date by the protocol's `upgrade`.
+
+    protocol.toml is not read again: a collection keeps what it was created with.
+    """
     protocol = find(name)
-    if protocol.parameters().protocol.version != version:
-        raise ProtocolError(
-            f"The collection was made with version {version} of the protocol {name!r}; "
-            "this installation has another one. Install the matching version."
-        )
-    return protocol.resolved(json.loads(values))
+    part = protocol.part("parameters")
+    stored = json.loads(values)
+    if version != part.VERSION:
+        if not hasattr(part, "upgrade"):
+            raise ProtocolError(
+                f"The collection was made with version {version} of the protocol {name!r}; this "
+                f"installation has version {part.VERSION} and cannot read it. Install the other."
+            )
+        stored = part.upgrade(stored, version)
+    return protocol.resolved(stored)
 
 
 def current_text(collection: Collection, name: str) -> CollectionText:

@@ -58,7 +58,7 @@ class Environment(BaseModel):
 
     DATABASE_URL: str = Field("", description="Collector's database; empty: a SQLite file")
     MARKETPLACE_DATABASE_URL: str = Field("", description="the embedded marketplace's database")
-    REDIS_URL: str = Field("", description="channel layer and cache; empty: inside the process")
+    REDIS_URL: str = Field("", description="broker and cache; empty: inside the process")
     CELERY_BROKER_URL: str = Field("", description="broker of the jobs; empty: inside the process")
     MTURK_ENDPOINT_URL: str = Field(
         "", description="the marketplace's address; empty: the one embedded in this process"

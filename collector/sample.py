@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
-from collector.models import Collection, Corpus
+from collector.models import Collection, CollectionState, Corpus
 
 FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
 
@@ -32,20 +32,25 @@ def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
 
 
 def open_collection(corpus: dict[str, Any], chosen: dict[str, Any], **options: Any) -> None:
-    """Create and publish one collection on the sample corpus."""
-    call_command(
-        "create_collection",
-        chosen["slug"],
-        protocol=chosen["protocol"],
-        corpus=corpus["slug"],
-        title=chosen["title"],
-        budget=chosen["budget"],
-        seed=chosen["seed"],
-        **options,
-    )
-    call_command("select_seeds", chosen["slug"], count=chosen["seeds"], **options)
-    call_command("estimate", chosen["slug"], **options)
-    call_command("publish", chosen["slug"], **options)
+    """Create and publish one collection on the sample corpus; what is done already is left."""
+    slug = chosen["slug"]
+    if not Collection.objects.filter(slug=slug).exists():
+        call_command(
+            "create_collection",
+            slug,
+            protocol=chosen["protocol"],
+            corpus=corpus["slug"],
+            title=chosen["title"],
+            budget=chosen["budget"],
+            seed=chosen["seed"],
+            **options,
+        )
+    collection = Collection.objects.get(slug=slug)
+    if not collection.seeds.exists():
+        call_command("select_seeds", slug, count=chosen["seeds"], **options)
+    if collection.state == CollectionState.DRAFT:
+        call_command("estimate", slug, **options)
+        call_command("publish", slug, **options)
 
 
 def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None:
@@ -68,11 +73,12 @@ def prepare_sample(**options: Any) -> None:
     chosen = plan()
     finished, half_done = chosen["finished"], chosen["half_done"]
     read_corpus(chosen["corpus"], **options)
-    if not Collection.objects.filter(slug=half_done["slug"]).exists():
-        open_collection(chosen["corpus"], half_done, **options)
-        first = half_done["slug"]
-        call_command("simulate", first, workers=half_done["workers"], seed=11, **options)
-    if not Collection.objects.filter(slug=finished["slug"]).exists():
+    open_collection(chosen["corpus"], half_done, **options)
+    half = Collection.objects.get(slug=half_done["slug"])
+    if not half.stages.filter(units__submitted__gt=0).exists():
+        workers = half_done["workers"]
+        call_command("simulate", half.slug, workers=workers, seed=half_done["seed"], **options)
+    out = settings.HOME / "releases" / finished["slug"]
+    if not out.exists():
         open_collection(chosen["corpus"], finished, **options)
-        out = settings.HOME / "releases" / finished["slug"]
         finish_collection(finished, out, **options)

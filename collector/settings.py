@@ -15,7 +15,8 @@ try:
     ENVIRONMENT = read(os.environ)
 except WrongEnvironment as wrong:
     sys.exit(str(wrong))
-EMBEDDED = ENVIRONMENT.embedded and (BASE_DIR / "marketplace" / "router.py").exists()
+RELEASES = BASE_DIR / "releases"
+EMBEDDED = ENVIRONMENT.embedded
 HOME = ENVIRONMENT.home
 HOME.mkdir(parents=True, exist_ok=True)
 DATA = ENVIRONMENT.COLLECTOR_DATA
@@ -55,6 +56,7 @@ ROOT_URLCONF = "collector.urls"
 # On a laptop the requester's desk opens without a password, on localhost alone.
 OPEN_DESK = EMBEDDED and COLLECTOR_HOST == "localhost"
 MARKETPLACE_OPEN_SIGN_IN = OPEN_DESK
+MARKETPLACE_BASE_URL = MARKETPLACE_URL
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -111,15 +113,16 @@ CONTENT_SECURITY_POLICY = {
 }
 
 DATABASES = ENVIRONMENT.databases()
-if not EMBEDDED:
-    DATABASES.pop("marketplace", None)
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"] if EMBEDDED else []
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "collector.User"
 LOGIN_URL = "sign_in"
 SESSION_COOKIE_NAME = "collector_session"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = COLLECTOR_URL.startswith("https:")
-CSRF_TRUSTED_ORIGINS = [COLLECTOR_URL]
+CSRF_TRUSTED_ORIGINS = [COLLECTOR_URL, MARKETPLACE_URL]
+if COLLECTOR_URL.startswith("https:"):
+    # TLS ends at the front server, which must set this header itself.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -134,6 +137,14 @@ PROTOCOL_FOLDERS = [
     BASE_DIR / "annotation" / "protocols",
     *(Path(folder) for folder in ENVIRONMENT.COLLECTOR_PROTOCOLS.split(":") if folder),
 ]
+
+if ENVIRONMENT.REDIS_URL:
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": ENVIRONMENT.REDIS_URL,
+        }
+    }
 
 CELERY_BROKER_URL = ENVIRONMENT.CELERY_BROKER_URL or ENVIRONMENT.REDIS_URL or "memory://localhost/"
 # The in-memory transport sleeps a whole second between looks unless told otherwise.

@@ -20,6 +20,7 @@ from collector.models import User
 
 View = Callable[..., HttpResponseBase]
 OWNER = "owner"
+PASSED_ON = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_VIA")
 # So many wrong passwords in a row from one place, and it waits.
 TRIES = 5
 WAIT_SECONDS = 300
@@ -43,9 +44,10 @@ def requester_required(view: View) -> View:
 def is_open_desk(request: HttpRequest) -> bool:
     """Return whether the desk opens without a password: embedded, and asked from this machine.
 
-    The Host header alone proves nothing to somebody on the same network, so the peer counts too.
+    The Host header alone proves nothing to somebody on the same network, so the peer counts too;
+    and what a front server passes on does not come from this machine.
     """
-    if not settings.OPEN_DESK:
+    if not settings.OPEN_DESK or any(header in request.META for header in PASSED_ON):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback

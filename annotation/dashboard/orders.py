@@ -17,7 +17,7 @@ from collector.protocol import ProtocolError
 
 log = logging.getLogger(__name__)
 # A job that has given no sign for so long has died.
-SILENT = timedelta(hours=2)
+SILENT = timedelta(minutes=15)
 NOTHING = "There is no question to release yet: none has enough answers that agree."
 BROKEN = "It broke on our side; the server's log says how. Nothing was changed: try again."
 

@@ -25,7 +25,8 @@ def licence_text(collection: Collection) -> str:
         f"The passages and articles in this folder are text of {source}{site}.\n"
         f"They are under {name}{address}.\n"
         f"Their authors are named at the addresses in {FILE}, which also names the revision that\n"
-        "was read. Text was taken out of its markup; nothing else was changed.\n\n"
+        "was read. Text was taken out of its markup. In the linked articles a literal\n"
+        "less-than sign is written as its full-width form; nothing else was changed.\n\n"
         f"The questions, answers, evidence and votes of {collection.title!r} are under the same\n"
         f"licence: {name}{address}.\n"
     )

@@ -107,8 +107,8 @@ def _limitations(collection: Collection, outcomes: Outcomes) -> str:
     waiting = outcomes.number("waiting")
     lines = [
         "* Questions that were left out are in the votes file alone, with the reason.",
-        "* Active time is counted while the page is in front and someone works; it is a lower "
-        "bound of what people spent.",
+        "* Active time is the time between two savings of a draft, of a pause at most two minutes; "
+        "it is a lower bound of what people spent.",
     ]
     if waiting:
         lines.append(f"* Questions still waiting for answers at this release: {waiting:,}.")

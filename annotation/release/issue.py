@@ -9,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
-from annotation.models import Release
+from annotation.models import Placement, Release
 from annotation.release import assignments, attribution, croissant, folder, votes
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.card import FILE as CARD
@@ -24,8 +25,6 @@ from annotation.reports.collection import tables_from
 from collector.models import Collection
 from collector.protocol import find
 from tasks.models import Question
-
-FOLDER = Path("releases")
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def issue(
     """
     watcher = watcher or Watcher()
     _check(collection)
-    base = (out or FOLDER / collection.slug).resolve()
+    base = (out or Path(settings.RELEASES) / collection.slug).resolve()
     with folder.beside(base) as space:
         made = space / "release"
         made.mkdir()
@@ -147,10 +146,18 @@ class _Split:
 
 
 def _splits(collection: Collection, export: Any, spool: Spool) -> dict[str, _Split]:
-    """Return the splits to write: the protocol's, or those of the files that were read."""
-    read = [file.split for file in collection.official_files.all() if file.split]
-    imported = collection.official_files.exists()
-    return {name: _Split(spool, name) for name in (read if imported else export.SPLITS)}
+    """Return the splits to write: the protocol's, or those that were read from files.
+
+    A layout may hold all its splits in one file; what was read tells then which there are.
+    """
+    names = list(export.SPLITS)
+    files = list(collection.official_files.all())
+    if files:
+        of_files = [file.split for file in files if file.split]
+        placed = Placement.objects.filter(question__stage__collection=collection)
+        found = set(placed.values_list("split", flat=True)) if not of_files else set()
+        names = of_files or [name for name in names if name in found]
+    return {name: _Split(spool, name) for name in names}
 
 
 def _articles(

@@ -105,9 +105,9 @@ def test_a_fulfilled_order_names_its_release(
 
 
 def test_the_button_brings_a_release_with_its_files(
-    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    rita: Client, pilot: Collection, settings: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    settings.RELEASES = tmp_path / "releases"
     question = make_question(stage_of(pilot, "question"))
     question.seed.fold = "train"
     question.seed.save()

@@ -5,6 +5,9 @@ from pydantic import Field
 from collector.parameters import Parameters as EveryProtocol
 from collector.parameters import StageTable, Table
 
+# Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
+VERSION = 1
+
 
 class SeedsTable(Table):
     """Which paragraphs can be seeds (IIRC 2.1)."""

@@ -4,6 +4,7 @@ import json
 import subprocess
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,9 +124,9 @@ def test_an_issued_folder_is_found_again_and_never_changed(
 
 
 def test_a_changed_collection_gets_the_next_number_and_names_what_it_supersedes(
-    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, tmp_path: Path, settings: Any
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    settings.RELEASES = tmp_path / "releases"
     first = issue(collection, None, NOW)
     change(collection)
     second = issue(collection, None, NOW)
