@@ -4,6 +4,8 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -77,30 +79,12 @@ def posting_of(entry: Entry) -> Posting:
     return posting
 
 
-def resume(entry: Entry) -> Lease | None:
-    """Return the live lease of exactly this stay, in one query: what a reload needs."""
-    if entry.preview:
-        return None
-    return (
-        Lease.objects.select_related("unit__stage__collection", "worker", "instructions", "session")
-        .filter(
-            state=LeaseState.LIVE,
-            session__provider=marketplace.PROVIDER,
-            session__environment=marketplace.environment(),
-            session__person=entry.person,
-            session__session_id=entry.assignment_id,
-            session__submit_url=entry.submit_url,
-            session__posting__external_id=entry.hit_id,
-        )
-        .first()
-    )
-
-
 def _proven(query: QueryDict, now: datetime) -> datetime:
     """Return until when the signature holds; raises Refused."""
     names = ("assignmentId", "hitId", "workerId", "entryExpires")
     claims = "\n".join(query.get(name, "") for name in names)
-    secret = read_keys(settings.MTURK_KEYS_FILE).entry_secret
+    keys = settings.MTURK_KEYS_FILE
+    secret = _secret(keys, keys.stat().st_mtime_ns if keys.exists() else 0)
     expected = hmac.new(secret.encode(), claims.encode(), hashlib.sha256).hexdigest()
     given = query.get("entrySignature", "")
     if not query.get("workerId") or not hmac.compare_digest(expected.encode(), given.encode()):
@@ -117,6 +101,12 @@ def _proven(query: QueryDict, now: datetime) -> datetime:
             "accept a HIT of this kind again and you go on where you stopped.",
         )
     return expires
+
+
+@lru_cache(maxsize=8)
+def _secret(keys: Path, changed: int) -> str:
+    """Return the entry secret in the file `keys` as it was last `changed`."""
+    return read_keys(keys).entry_secret
 
 
 def _allowed(address: str) -> str:

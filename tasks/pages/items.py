@@ -1,33 +1,47 @@
-"""The parts of a page that never change once a unit or a text exists, kept between requests."""
+"""What a unit shows never changes once it exists: made once, and kept as the page sends it."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from collector.creation import parameters_of
-from collector.models import CollectionText, Stage
+import orjson
+
 from tasks.kinds import kind
 from tasks.models import Unit
-from tasks.pages.words import fill, markdown
+
+
+@dataclass(frozen=True)
+class Items:
+    """A unit's items, shared between requests and so never changed, and their JSON in a page."""
+
+    shown: list[dict[str, Any]]
+    script: bytes
 
 
 def items_of(unit: Unit) -> list[dict[str, Any]]:
     """Return what the page of the unit shows; shared between requests, so never changed."""
-    return _items(unit.pk)
+    return _items(unit).shown
 
 
-@lru_cache(maxsize=1024)
-def _items(unit_id: int) -> list[dict[str, Any]]:
-    unit = Unit.objects.select_related("stage__collection__corpus").get(pk=unit_id)
-    items: list[dict[str, Any]] = kind(unit.stage.kind).page_items(unit)
-    return items
+def items_script(unit: Unit) -> bytes:
+    """Return the JSON of what the unit shows, fit for a script element."""
+    return _items(unit).script
 
 
-def instructions_html(text: CollectionText, stage: Stage) -> str:
-    """Return a text's version as HTML, the collection's own numbers filled in."""
-    parameters = parameters_of(stage.collection)
-    return _html(fill(text.markdown, stage.collection, parameters, stage.name))
+# A unit is known by its primary key; about 80 kB each with ten long paragraphs.
+@lru_cache(maxsize=512)
+def _items(unit: Unit) -> Items:
+    shown: list[dict[str, Any]] = kind(unit.stage.kind).page_items(unit)
+    return Items(shown, script(shown))
 
 
-@lru_cache(maxsize=256)
-def _html(text: str) -> str:
-    return markdown(text)
+def script(value: object) -> bytes:
+    """Return `value` as JSON that cannot end the script element it stands in."""
+    return inert(orjson.dumps(value))
+
+
+def inert(json: bytes) -> bytes:
+    """Return JSON without a character that HTML could read as markup."""
+    for character, escape in ((b"<", b"\\u003C"), (b">", b"\\u003E"), (b"&", b"\\u0026")):
+        json = json.replace(character, escape)
+    return json

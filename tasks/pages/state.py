@@ -7,12 +7,11 @@ from django.urls import reverse
 
 from collector.creation import parameters_of
 from collector.models import CollectionText, Stage
-from collector.parameters import Parameters, StageTable
+from collector.parameters import StageTable
 from tasks.kinds import kind
 from tasks.models import Lease
-from tasks.pages.items import instructions_html, items_of
 from tasks.pages.tokens import lease_token
-from tasks.pages.words import price
+from tasks.pages.words import fill, markdown, price
 
 URLS = ("draft", "submit", "article", "extend", "problem", "preferences", "instructions_seen")
 DEFAULTS = {
@@ -24,61 +23,15 @@ DEFAULTS = {
 }
 
 
-def work_state(lease: Lease, now: datetime) -> dict[str, Any]:
-    """Return the state of the page on which a worker works."""
-    stage = lease.unit.stage
-    parameters = parameters_of(stage.collection)
-    seen = lease.worker.preferences.get("instructions_seen", {})
-    assert lease.instructions is not None
-    return {
-        **_common(stage, parameters, lease.instructions, now),
-        "token": lease_token(lease),
-        "mode": "work",
-        "urls": {name: reverse(f"hit_{name}") for name in URLS},
-        "expires_at": lease.expires_at.timestamp(),
-        "can_extend": not lease.extended,
-        "instructions": {
-            "version": lease.instructions.version,
-            "html": instructions_html(lease.instructions, stage),
-            "seen": seen.get(_text_key(stage), 0) >= lease.instructions.version,
-        },
-        "preferences": {
-            name: lease.worker.preferences.get(name, value) for name, value in DEFAULTS.items()
-        },
-        "items": items_of(lease.unit),
-        "draft": lease.draft,
-        "draft_version": lease.draft_version,
-    }
-
-
-def preview_state(stage: Stage, instructions: CollectionText, now: datetime) -> dict[str, Any]:
-    """Return the state of a preview: the instructions and no item, since nobody is known yet."""
-    parameters = parameters_of(stage.collection)
-    return {
-        **_common(stage, parameters, instructions, now),
-        "token": "",
-        "mode": "preview",
-        "urls": {},
-        "expires_at": now.timestamp(),
-        "can_extend": False,
-        "instructions": {
-            "version": instructions.version,
-            "html": instructions_html(instructions, stage),
-            "seen": False,
-        },
-        "preferences": DEFAULTS,
-        "items": [],
-        "draft": None,
-        "draft_version": 0,
-    }
-
-
-def _common(
-    stage: Stage, parameters: Parameters, instructions: CollectionText, now: datetime
+def shared_state(
+    stage: Stage, words: CollectionText, *, mode: str, seen: bool, preferences: dict[str, Any]
 ) -> dict[str, Any]:
+    """Return what every page of the stage is told that has these words and preferences."""
+    parameters = parameters_of(stage.collection)
     table: StageTable = parameters.stages()[stage.name]
     return {
         "kind": stage.kind,
+        "mode": mode,
         "title": table.title,
         "reward": price(table.reward_cents, parameters),
         "minutes": table.expected_minutes,
@@ -86,13 +39,49 @@ def _common(
             "name": stage.collection.requester_name,
             "contact": stage.collection.requester_contact,
         },
-        "server_now": now.timestamp(),
         "limits": kind(stage.kind).limits(table, getattr(parameters, "checks", None)),
+        "urls": {name: reverse(f"hit_{name}") for name in URLS} if mode == "work" else {},
+        "instructions": {
+            "version": words.version,
+            "html": markdown(fill(words.markdown, stage.collection, parameters, stage.name)),
+            "seen": seen,
+        },
+        "preferences": preferences,
     }
 
 
-def _text_key(stage: Stage) -> str:
-    return f"{stage.collection.slug}/{stage.name}"
+def own_state(lease: Lease, now: datetime) -> dict[str, Any]:
+    """Return what only this stay's page is told; its items and its draft stand beside it."""
+    return {
+        "token": lease_token(lease),
+        "server_now": now.timestamp(),
+        "expires_at": lease.expires_at.timestamp(),
+        "can_extend": not lease.extended,
+        "draft_version": lease.draft_version,
+    }
+
+
+def preview_state(now: datetime) -> dict[str, Any]:
+    """Return what only a preview is told: nothing, since nobody is known yet."""
+    return {
+        "token": "",
+        "server_now": now.timestamp(),
+        "expires_at": now.timestamp(),
+        "can_extend": False,
+        "draft_version": 0,
+    }
+
+
+def preferences_of(lease: Lease) -> dict[str, Any]:
+    """Return how the lease's worker likes their pages."""
+    chosen = lease.worker.preferences
+    return {name: chosen.get(name, value) for name, value in DEFAULTS.items()}
+
+
+def has_seen(lease: Lease, stage: Stage, words: CollectionText) -> bool:
+    """Return whether the lease's worker has read this version of the stage's instructions."""
+    seen = lease.worker.preferences.get("instructions_seen", {})
+    return bool(seen.get(_text_key(stage), 0) >= words.version)
 
 
 def seen_instructions(lease: Lease, version: int) -> dict[str, Any]:
@@ -102,3 +91,7 @@ def seen_instructions(lease: Lease, version: int) -> dict[str, Any]:
     seen[_text_key(lease.unit.stage)] = version
     preferences["instructions_seen"] = seen
     return preferences
+
+
+def _text_key(stage: Stage) -> str:
+    return f"{stage.collection.slug}/{stage.name}"

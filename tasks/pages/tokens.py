@@ -8,6 +8,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from tasks.models import Lease, Session, Worker
+from tasks.pages.stays import held_lease
 
 LEASE_SALT = "collector.lease"
 SESSION_SALT = "collector.session"
@@ -45,13 +46,7 @@ class LeaseToken(BaseAuthentication):
             pk, worker_id = signing.loads(token, salt=LEASE_SALT)
         except (signing.BadSignature, ValueError, TypeError):
             raise AuthenticationFailed(GONE) from None
-        lease = (
-            Lease.objects.select_related(
-                "unit__stage__collection__corpus", "session__posting", "worker"
-            )
-            .filter(pk=pk, worker_id=worker_id)
-            .first()
-        )
+        lease = held_lease(pk, worker_id)
         if lease is None:
             raise AuthenticationFailed(GONE)
         return lease.worker, lease

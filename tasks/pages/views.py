@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
@@ -20,11 +19,11 @@ from collector.models import CollectionState, Stage, StageState
 from tasks import leases
 from tasks.models import Consent, LeaseState, Session, Submission
 from tasks.pages import entry as entries
-from tasks.pages import notices
+from tasks.pages import notices, stays
 from tasks.pages.entry import Refused
-from tasks.pages.state import preview_state, work_state
 from tasks.pages.tokens import session_of, session_token
 from tasks.pages.words import fill, markdown, price
+from tasks.pages.work import preview_page, work_page
 from tasks.qualifications import is_qualified
 
 View = Callable[..., HttpResponseBase]
@@ -46,15 +45,16 @@ def enter(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     try:
         entry = entries.read(request.GET, now)
-        resumed = entries.resume(entry)
-        if resumed:
-            return _work(request, work_state(resumed, now))
+        stay = stays.resume(entry)
+        if stay:
+            return HttpResponse(work_page(stay, now))
         posting = entries.posting_of(entry)
     except Refused as refused:
         return notices.notice(request, refused.title, str(refused), status=403)
     stage = posting.stage
     if entry.preview:
-        return _preview(request, stage)
+        words = current_text(stage.collection, stage.name)
+        return HttpResponse(preview_page(stays.setting_of(stage.pk, words.pk), now))
     session = entries.open_session(entry, posting, now)
     for lease in entries.others_leases(session):
         leases.end(lease, LeaseState.RETURNED, now)
@@ -83,7 +83,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     lease = leases.claim(session, stage, timezone.now())
     if lease is None:
         return notices.no_work(request, stage)
-    return _work(request, work_state(lease, timezone.now()))
+    return HttpResponse(work_page(stays.stay_of(lease), timezone.now()))
 
 
 @framed
@@ -112,15 +112,6 @@ def consent(request: HttpRequest) -> HttpResponse:
 
 def _is_open(stage: Stage) -> bool:
     return stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING
-
-
-def _preview(request: HttpRequest, stage: Stage) -> HttpResponse:
-    text = current_text(stage.collection, stage.name)
-    return _work(request, preview_state(stage, text, timezone.now()))
-
-
-def _work(request: HttpRequest, state: dict[str, Any]) -> HttpResponse:
-    return render(request, f"hits/{state['kind']}.html", {"state": state})
 
 
 def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpResponse:

@@ -1,0 +1,147 @@
+"""A worker's stay as a request meets it: the lease and the rows around it, in two statements."""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from collector.models import Collection, CollectionText, Stage
+from tasks.crowd import marketplace
+from tasks.models import Lease, LeaseState, Posting, Session, Unit, Worker
+from tasks.pages.entry import Entry
+from tasks.statements import Part, Reading
+
+STAY = (
+    Part(
+        "lease",
+        Lease,
+        "id unit_id worker_id session_id state taken_at expires_at extended draft_version"
+        " draft_saved_at active_seconds instructions_id",
+    ),
+    Part("worker", Worker, "id preferences synthetic", "worker.id = lease.worker_id"),
+    Part("unit", Unit, "id stage_id", "unit.id = lease.unit_id"),
+    Part(
+        "session", Session, "id session_id submit_url posting_id", "session.id = lease.session_id"
+    ),
+    Part(
+        "posting",
+        Posting,
+        "id stage_id token state reward_cents reserved_cents",
+        "posting.id = session.posting_id",
+    ),
+)
+SETTING = (
+    Part("stage", Stage, "id collection_id name kind"),
+    Part(
+        "collection",
+        Collection,
+        "id slug title protocol protocol_version corpus_id requester_name requester_contact"
+        " ethics_number",
+        "collection.id = stage.collection_id",
+    ),
+)
+WORDS = Part("words", CollectionText, "id version markdown", "words.collection_id = collection.id")
+A_STAY = Reading(*STAY)
+A_STAY_WITH_DRAFT = Reading(*STAY, plain=("lease.draft",))
+A_SETTING = Reading(*SETTING, plain=("collection.parameters",))
+A_SETTING_IN_WORDS = Reading(*SETTING, WORDS, plain=("collection.parameters",))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A stage with its collection, the words shown on it, and its parameters as JSON text."""
+
+    stage: Stage
+    words: CollectionText
+    parameters: str
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A lease on the page, with its draft as JSON text."""
+
+    lease: Lease
+    draft: str
+    setting: Setting
+
+
+def resume(entry: Entry) -> Stay | None:
+    """Return the live stay that the entry claims, or None: what a reload needs."""
+    if entry.preview:
+        return None
+    return _with_words(
+        A_STAY_WITH_DRAFT.first(
+            "session.provider = %(provider)s AND session.environment = %(environment)s"
+            " AND session.person = %(person)s AND session.session_id = %(session)s"
+            " AND session.submit_url = %(address)s AND posting.external_id = %(hit)s"
+            " AND lease.state = %(live)s",
+            provider=marketplace.PROVIDER,
+            environment=marketplace.environment(),
+            person=entry.person,
+            session=entry.assignment_id,
+            address=entry.submit_url,
+            hit=entry.hit_id,
+            live=LeaseState.LIVE.value,
+        )
+    )
+
+
+def stay_of(lease: Lease) -> Stay:
+    """Return a lease that was claimed just now as its page needs it."""
+    found = _with_words(A_STAY_WITH_DRAFT.first("lease.id = %(lease)s", lease=lease.pk))
+    assert found is not None
+    return found
+
+
+def held_lease(lease_id: int, worker_id: str) -> Lease | None:
+    """Return a worker's lease, in whatever state, with the rows around it; None without one."""
+    row = A_STAY.first(
+        "lease.id = %(lease)s AND lease.worker_id = %(worker)s", lease=lease_id, worker=worker_id
+    )
+    if row is None:
+        return None
+    lease = _joined(*row)
+    stage = A_SETTING.first("stage.id = %(stage)s", stage=lease.unit.stage_id)
+    assert stage is not None
+    lease.unit.stage = lease.session.posting.stage = _stage(*stage)
+    return lease
+
+
+def setting_of(stage_id: int, words_id: int) -> Setting:
+    """Return a stage with its collection and one version of its words."""
+    row = A_SETTING_IN_WORDS.first(
+        "stage.id = %(stage)s AND words.id = %(words)s", stage=stage_id, words=words_id
+    )
+    assert row is not None
+    stage, collection, words, parameters = row
+    return Setting(_stage(stage, collection, parameters), words, parameters)
+
+
+def _with_words(row: list[Any] | None) -> Stay | None:
+    if row is None:
+        return None
+    *rows, draft = row
+    lease = _joined(*rows)
+    assert lease.instructions_id is not None
+    setting = setting_of(lease.unit.stage_id, lease.instructions_id)
+    lease.unit.stage = setting.stage
+    return Stay(lease, draft or "null", setting)
+
+
+def _joined(lease: Lease, worker: Worker, unit: Unit, session: Session, posting: Posting) -> Lease:
+    lease.worker, lease.unit, lease.session = worker, unit, session
+    session.posting = posting
+    return lease
+
+
+def _stage(stage: Stage, collection: Collection, parameters: str) -> Stage:
+    collection.parameters = _parsed(parameters)
+    stage.collection = collection
+    return stage
+
+
+@lru_cache(maxsize=64)
+def _parsed(parameters: str) -> dict[str, Any]:
+    """Return a collection's parameters, kept by their content; never changed."""
+    parsed: dict[str, Any] = json.loads(parameters)
+    return parsed

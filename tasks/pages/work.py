@@ -1,0 +1,101 @@
+"""A page of work: what everybody on a stage gets alike is rendered once, the rest is put in."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from tasks.pages.items import inert, items_of, items_script, script
+from tasks.pages.state import (
+    DEFAULTS,
+    has_seen,
+    own_state,
+    preferences_of,
+    preview_state,
+    shared_state,
+)
+from tasks.pages.stays import Setting, Stay
+
+OPENING = '<script id="page-state" type="application/json">'
+CLOSING = "</script>"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What decides the shared part of a page: equal frames have equal parts."""
+
+    words: tuple[str, ...]
+    version: int
+    seen: bool
+    preferences: tuple[Any, ...]
+    items: tuple[str, ...]
+    setting: Setting = field(compare=False)
+
+
+def work_page(stay: Stay, now: datetime) -> bytes:
+    """Return the page on which a worker works."""
+    lease, setting = stay.lease, stay.setting
+    return _page(
+        _frame(
+            setting,
+            seen=has_seen(lease, setting.stage, setting.words),
+            preferences=preferences_of(lease),
+            items=tuple(item["id"] for item in items_of(lease.unit)),
+        ),
+        own_state(lease, now),
+        items_script(lease.unit),
+        inert(stay.draft.encode()),
+    )
+
+
+def preview_page(setting: Setting, now: datetime) -> bytes:
+    """Return the preview: the instructions and no item, since nobody is known yet."""
+    frame = _frame(setting, seen=False, preferences=DEFAULTS, items=())
+    return _page(frame, preview_state(now), b"[]", b"null")
+
+
+def _frame(
+    setting: Setting, *, seen: bool, preferences: dict[str, Any], items: tuple[str, ...]
+) -> Frame:
+    stage, collection, words = setting.stage, setting.stage.collection, setting.words
+    told = (
+        stage.kind,
+        stage.name,
+        collection.title,
+        collection.protocol,
+        collection.requester_name,
+        collection.requester_contact,
+        collection.ethics_number,
+        setting.parameters,
+        words.markdown,
+    )
+    return Frame(told, words.version, seen, tuple(preferences.values()), items, setting)
+
+
+def _page(frame: Frame, own: dict[str, Any], items: bytes, draft: bytes) -> bytes:
+    before, after = _around(frame)
+    return b"".join(
+        (before, script(own)[1:-1], b',"items":', items, b',"draft":', draft, b"}", after)
+    )
+
+
+# Each keeps some 40 kB; a stage has as many as its workers have tastes.
+@lru_cache(maxsize=128)
+def _around(frame: Frame) -> tuple[bytes, bytes]:
+    """Return the page before and after what is only this stay's, in the middle of its state."""
+    setting = frame.setting
+    state = shared_state(
+        setting.stage,
+        setting.words,
+        mode="work" if frame.items else "preview",
+        seen=frame.seen,
+        preferences=dict(zip(DEFAULTS, frame.preferences, strict=True)),
+    )
+    shown = {**state, "items": [{"id": item} for item in frame.items]}
+    html = render_to_string(f"hits/{setting.stage.kind}.html", {"state": shown})
+    start = html.index(OPENING) + len(OPENING)
+    end = html.index(CLOSING, start)
+    told = script(state)[:-1]
+    return html[:start].encode() + told + b",", html[end:].encode()
