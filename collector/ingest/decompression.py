@@ -105,7 +105,11 @@ class Source:
         with (
             tempfile.TemporaryFile() as complaints,
             subprocess.Popen(
-                command, stdin=self._file, stdout=subprocess.PIPE, stderr=complaints
+                command,
+                stdin=self._file,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                pipesize=CHUNK_BYTES,
             ) as process,
         ):
             assert process.stdout is not None

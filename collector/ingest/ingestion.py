@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db.models import Max
 
@@ -80,14 +81,15 @@ def ingest_files(
 def _ingest_file(path: Path, options: CorpusOptions, processes: int, report: Report) -> Corpus:
     dump = Dump(path, threads=processes)
     try:
-        site = replace(dump.site, language=options.language) if options.language else dump.site
-        corpus = _corpus_of(site, options)
+        corpus = _corpus_of(dump.site, options, dump.name)
         dump_file = _dump_file_of(corpus, path)
         if dump_file.state == DumpFileState.DONE:
             return corpus
         _mark(corpus, dump_file, CorpusState.INGESTING, DumpFileState.READING)
         try:
-            _store_all(dump, replace(site, language=corpus.language), dump_file, processes, report)
+            _store_all(
+                dump, replace(dump.site, language=corpus.language), dump_file, processes, report
+            )
         except DumpError as error:
             _mark(corpus, dump_file, CorpusState.FAILED, DumpFileState.FAILED, str(error))
             raise
@@ -116,7 +118,7 @@ def _store_all(dump: Dump, site: Site, dump_file: DumpFile, processes: int, repo
     dump_file.counts["seconds"] = round(dump_file.counts.get("seconds", 0) + seconds, 2)
 
 
-def _corpus_of(site: Site, options: CorpusOptions) -> Corpus:
+def _corpus_of(site: Site, options: CorpusOptions, name: str) -> Corpus:
     language = options.language or site.language
     corpus, _ = Corpus.objects.get_or_create(
         slug=options.slug,
@@ -128,10 +130,16 @@ def _corpus_of(site: Site, options: CorpusOptions) -> Corpus:
             "base_url": site.base_url,
         },
     )
-    if options.language and corpus.language != options.language:
+    if corpus.language != language:
         raise DumpError(
-            f"the corpus {corpus.slug} is in {corpus.language}, not in {options.language}; "
-            "give the file a corpus of its own."
+            f"{name} is in {language}, the corpus {corpus.slug} in {corpus.language}; give the "
+            f"file a corpus of its own, or add --language {corpus.language} if it names a wrong one."
+        )
+    host, known = urlsplit(site.base_url).hostname, urlsplit(corpus.base_url).hostname
+    if host and known and host != known:
+        raise DumpError(
+            f"{name} comes from {host}, the corpus {corpus.slug} from {known}; give the file a "
+            "corpus of its own."
         )
     return corpus
 

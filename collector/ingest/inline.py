@@ -99,7 +99,8 @@ def _with_elisions(text: str) -> str:
         position = text.find("'''", onward)
     if not hidden:
         return text
-    pieces, done = [], 0
+    pieces: list[str] = []
+    done = 0
     for position in hidden:
         pieces += (text[done:position], hide("'"))
         done = position + 1

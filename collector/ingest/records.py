@@ -6,7 +6,7 @@ from typing import NamedTuple
 from collector.ingest import names
 from collector.ingest.dump import RawPage, parse_page
 from collector.ingest.errors import MalformedPage
-from collector.ingest.links import Link
+from collector.ingest.lines import Paragraph, Section
 from collector.ingest.site import Site
 from collector.ingest.wikitext import Wikitext
 
@@ -23,7 +23,8 @@ class PageRecord(NamedTuple):
     """An article, redirect or disambiguation page, ready for rows.
 
     `sections`: (level, heading), the lead first; `paragraphs`: (index of section, kind, text,
-    links). Plain tuples, because they travel between processes. `timestamp` is ISO 8601 or blank.
+    links). Plain tuples, because they travel between processes; a redirect has none of either.
+    `timestamp` is ISO 8601 or blank.
     """
 
     title: str
@@ -33,8 +34,8 @@ class PageRecord(NamedTuple):
     revision_id: int
     timestamp: str
     is_list: bool
-    sections: list[tuple[int, str]]
-    paragraphs: list[tuple[int, str, str, list[Link]]]
+    sections: list[Section]
+    paragraphs: list[Paragraph]
     categories: list[str]
 
 
@@ -100,7 +101,7 @@ class PageReader:
             revision_id=page.revision_id,
             timestamp=page.timestamp if _TIMESTAMP.fullmatch(page.timestamp) else "",
             is_list=names.is_list_title(title, self._site.language),
-            sections=[] if redirect else [tuple(section) for section in parsed.sections],
-            paragraphs=[] if redirect else [tuple(each) for each in parsed.paragraphs],
+            sections=[] if redirect else parsed.sections,
+            paragraphs=[] if redirect else parsed.paragraphs,
             categories=parsed.categories,
         )

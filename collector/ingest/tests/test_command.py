@@ -50,6 +50,35 @@ def test_a_wrong_file_is_one_line_and_stores_nothing(tmp_path: Path) -> None:
     assert not Corpus.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ({"lang": "de"}, "is in de, the corpus orla in en; give the file a corpus of its own"),
+        (
+            {"lang": "en", "host": "wiki.example"},
+            "comes from wiki.example, the corpus orla from en",
+        ),
+    ],
+)
+def test_a_file_of_another_wiki_is_refused(
+    names: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    run(write(tmp_path / "d.xml", dump(PAGES)), "--corpus", "orla", "--processes", "1")
+    other = dump(PAGES, lang=names["lang"])
+    other = other.replace("en.wikipedia.org", names.get("host", "en.wikipedia.org"))
+    with pytest.raises(CommandError, match=sentence):
+        run(write(tmp_path / "other.xml", other), "--corpus", "orla")
+
+
+def test_pressing_ctrl_c_leaves_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ingestion, "store_records", stopped)
+    with pytest.raises(CommandError, match="the same command goes on after the last page"):
+        run(write(tmp_path / "d.xml", dump(PAGES)), "--corpus", "orla", "--processes", "1")
+
+
 def test_a_full_disk_is_one_line_and_the_next_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

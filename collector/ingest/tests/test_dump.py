@@ -110,6 +110,8 @@ def test_a_page_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         ("Deep", "<i>deep", "unescaped markup"),
         ("Deep", "a &nbsp; b", "unknown character reference &nbsp;"),
         ("Deep", "a & b", "unknown character reference &"),
+        ("Deep", "&#E9;", "unknown character reference &#E9;"),
+        ("Deep", "&#xD800;", "unknown character reference"),
         ("Deep", "\x01", "control characters"),
         ("<id>1</id>", "", "no id"),
         ("</text>", "", "no end"),

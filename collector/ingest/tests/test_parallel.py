@@ -1,5 +1,7 @@
 """Several processes give the same records in the same order as one."""
 
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,14 @@ def test_a_batch_ends_at_its_bytes_or_its_pages(monkeypatch: pytest.MonkeyPatch)
         [b"b", b"c", b"d", b"e"],
         [b"f"],
     ]
+
+
+def test_a_process_that_dies_is_one_clear_line() -> None:
+    class Dying:
+        def submit(self, *arguments: object) -> Future[list[Record]]:
+            future: Future[list[Record]] = Future()
+            future.set_exception(BrokenProcessPool())
+            return future
+
+    with pytest.raises(DumpError, match="fewer --processes"):
+        list(parallel._in_order(Dying(), iter([[b""]]), 1))  # type: ignore[arg-type]

@@ -70,6 +70,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except (DatabaseError, OSError) as error:
             raise CommandError(_disk_sentence(error)) from error
+        except KeyboardInterrupt:
+            raise CommandError("stopped; the same command goes on after the last page.") from None
         self._print(corpus, as_json=options["json"])
 
     def _with_progress(self, files: list[Path], wanted: CorpusOptions, processes: int) -> Corpus:
