@@ -73,7 +73,10 @@ def ingest_files(
         corpus = _ingest_file(path, options, processes, report)
     if corpus is None:
         raise DumpError("no file was given; name one or several dumps.")
-    resolve_links(corpus, lambda done: report(Progress("links", n_resolved=done)))
+    total = max(1, Paragraph.objects.filter(article__corpus=corpus).count())
+    resolve_links(
+        corpus, lambda done: report(Progress("links", share=done / total, n_resolved=done))
+    )
     _finish(corpus, options)
     return corpus
 
@@ -132,8 +135,8 @@ def _corpus_of(site: Site, options: CorpusOptions, name: str) -> Corpus:
     )
     if corpus.language != language:
         raise DumpError(
-            f"{name} is in {language}, the corpus {corpus.slug} in {corpus.language}; give the "
-            f"file a corpus of its own, or add --language {corpus.language} if it names a wrong one."
+            f"{name} is in {language}, the corpus {corpus.slug} in {corpus.language}; give it a "
+            f"corpus of its own, or say --language {corpus.language} if the file is wrong."
         )
     host, known = urlsplit(site.base_url).hostname, urlsplit(corpus.base_url).hostname
     if host and known and host != known:

@@ -53,7 +53,7 @@ def test_a_wrong_file_is_one_line_and_stores_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        ({"lang": "de"}, "is in de, the corpus orla in en; give the file a corpus of its own"),
+        ({"lang": "de"}, "is in de, the corpus orla in en; give it a corpus of its own"),
         (
             {"lang": "en", "host": "wiki.example"},
             "comes from wiki.example, the corpus orla from en",

@@ -90,8 +90,7 @@ class Command(BaseCommand):
 
             def report(progress: Progress) -> None:
                 if progress.file not in tasks:
-                    total = None if progress.n_resolved is not None else 1.0
-                    tasks[progress.file] = bars.add_task(progress.file, total=total, rate="")
+                    tasks[progress.file] = bars.add_task(progress.file, total=1.0, rate="")
                 bars.update(tasks[progress.file], completed=progress.share, rate=_rate(progress))
 
             return ingest_files(files, wanted, processes=processes, report=report)
@@ -135,4 +134,6 @@ def _disk_sentence(error: Exception) -> str:
             "the disk is full; free some space and run the same command: what was stored before "
             "stays and is not read twice."
         )
+    if "no such table" in text or 'relation "' in text:
+        return "the database has no tables yet; run manage.py migrate first."
     return f"the database refused the rows: {text}"
