@@ -43,15 +43,17 @@ def decide_collection(collection: Collection, now: datetime) -> int:
 
 
 def voting_stages(parameters: Any) -> dict[str, str]:
-    """Return the name of each stage whose answers are votes, with the stage that asked."""
+    """Return the name of each stage whose answers are votes, with the stage that asked.
+
+    Votes are given on what a main stage made from seeds; whoever reads that again gives none.
+    """
     stages = parameters.stages()
     return {
         name: table.items_from
         for name, table in stages.items()
-        if table.kind == "answer"
-        and not table.qualifies
+        if not table.qualifies
         and table.items_from in stages
-        and stages[table.items_from].kind == "question"
+        and stages[table.items_from].items_from == "seeds"
     }
 
 

@@ -1,8 +1,8 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FOLDS = ("train", "dev", "test")
 
@@ -71,6 +71,66 @@ class StageTable(Table):
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {"reward_cents", "lifetime_days", "places_at_once", "title", "description", "keywords"}
     )
+
+
+class ChoiceTable(Table):
+    """One label: `value` is stored and shown, `hint` says when it fits."""
+
+    # As long as the column that keeps the label of a vote.
+    value: str = Field(min_length=1, max_length=20)
+    hint: str = ""
+
+
+class FieldTable(Table):
+    """One field of a form: one of `choices`, or free words where there are none."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]*$")
+    label: str = Field(min_length=1)
+    choices: list[ChoiceTable] = []
+    required: bool = True
+    max_characters: int = Field(200, ge=1)
+
+    @model_validator(mode="after")
+    def _choices_differ(self) -> Self:
+        values = [choice.value for choice in self.choices]
+        if len(set(values)) != len(values):
+            raise ValueError(f"two choices of {self.name!r} are the same")
+        return self
+
+
+class FormTable(StageTable):
+    """A stage whose workers fill in one form per item; the first field is what is collected."""
+
+    fields: list[FieldTable] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fields_differ(self) -> Self:
+        names = [field.name for field in self.fields]
+        if len(set(names)) != len(names):
+            raise ValueError("two fields have the same name")
+        if not self.fields[0].required:
+            raise ValueError("the first field is what is collected: it must be required")
+        return self
+
+
+class TextTable(FormTable):
+    """A text stage: the first field is the free text that is collected."""
+
+    @model_validator(mode="after")
+    def _first_is_words(self) -> Self:
+        if self.fields[0].choices:
+            raise ValueError("the first field is the text: it cannot have choices")
+        return self
+
+
+class LabelTable(FormTable):
+    """A label stage: the first field is the label, and the vote that agreement counts."""
+
+    @model_validator(mode="after")
+    def _first_is_a_choice(self) -> Self:
+        if len(self.fields[0].choices) < 2:
+            raise ValueError("the first field is the label: it needs two choices or more")
+        return self
 
 
 class Parameters(Table):

@@ -52,11 +52,15 @@ def _hits(
         units = ceil(sum(folds.values()) / table.items_per_hit)
         total = sum(folds.values()) or 1
         questions[stage.name] = Counter(
-            {fold: ceil(units * per_unit * number / total) for fold, number in folds.items()}
+            {
+                fold: ceil(units * per_unit * number / total)
+                * redundancy_of(fold, table.redundancy)
+                for fold, number in folds.items()
+            }
         )
         if table.qualifies:
             return table.redundancy.train if units else 0
-        return units
+        return _places(folds, table)
     if table.qualifies:
         return table.redundancy.train
     source = questions.get(table.items_from) or questions.get(
@@ -64,8 +68,13 @@ def _hits(
     )
     if sample:
         return ceil(min(sample, source.get("test", 0)) / table.items_per_hit)
+    return _places(source, table)
+
+
+def _places(items: Counter[str], table: StageTable) -> int:
+    """Return the HITs that this many items per fold need, bundled by their redundancy."""
     groups: Counter[int] = Counter()
-    for fold, number in source.items():
+    for fold, number in items.items():
         groups[redundancy_of(fold, table.redundancy)] += number
     return sum(
         redundancy * ceil(number / table.items_per_hit) for redundancy, number in groups.items()

@@ -22,11 +22,11 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
     """
     table = parameters.stages()[stage.name]
     with transaction.atomic():
-        Stage.objects.select_for_update().get(pk=stage.pk)
+        Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         if table.items_from == "seeds":
             return _bundle_seeds(stage, table)
         source = stage.collection.stages.filter(name=table.items_from).first()
-        if source is None or source.kind != "question":
+        if source is None:
             return 0
         return _bundle_questions(stage, table, source, parameters)
 

@@ -46,7 +46,8 @@ def answer_text(answer: Answer) -> str:
         return str(payload.get("yes_no") or "").capitalize()
     if answer.type == "bad":
         return str(payload.get("reason") or "")
-    return str(payload.get("text") or "")
+    given = (payload.get("fields") or {}).items()
+    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in given if value)
 
 
 def readable(answers: Iterable[Answer], corpus: Corpus) -> list[ReadableAnswer]:

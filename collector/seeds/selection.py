@@ -33,7 +33,8 @@ def select_seeds(collection: Collection, count: int) -> dict[str, int]:
     """Choose `count` more seeds for the main task, after those that qualification needs.
 
     The choice follows from the collection's seed alone: 10 and then 20 more are the same seeds
-    as 30 at once. A fold, once planned, is never changed. Returns the new seeds per fold.
+    as 30 at once. A fold, once planned, is never changed. Returns the new seeds of the main task
+    per fold, under "" where the protocol splits later.
     Raises SelectionError when the corpus has too few, and then chooses none.
     """
     parameters = parameters_of(collection)
@@ -113,7 +114,8 @@ def _store(
         for row, candidate in zip(rows, chosen, strict=True)
         for position, paragraph in enumerate(candidate.paragraphs)
     )
-    return dict(Counter(row.fold for row in rows if row.fold))
+    planned_for = {candidate.key for candidate in main}
+    return dict(Counter(row.fold for row in rows if row.key in planned_for))
 
 
 def _folds_of_texts(collection: Collection, splits: ModuleType) -> dict[str, str]:

@@ -17,20 +17,23 @@ def price(cents: int, parameters: Parameters) -> str:
 
 
 def fill(text: str, collection: Collection, parameters: Parameters, stage_name: str = "") -> str:
-    """Return `text` with every {name} of a number or a contact replaced by its value."""
+    """Return `text` with every {name} of a number or a contact replaced by its value.
+
+    Every number and name of the stage's own table and of the table [seeds] can be named.
+    """
     table = parameters.stages().get(stage_name)
     values: dict[str, object] = {
         "requester_name": collection.requester_name,
         "requester_contact": collection.requester_contact,
         "ethics_number": collection.ethics_number,
         "collection_title": collection.title,
-        "min_links": getattr(getattr(parameters, "seeds", None), "min_links", ""),
     }
+    for part in (getattr(parameters, "seeds", None), table):
+        values |= {name: value for name, value in part or () if isinstance(value, int | str)}
     if table:
         values |= {
             "paragraphs": table.items_per_hit,
             "questions": getattr(table, "questions_per_hit", table.items_per_hit),
-            "multi_link_questions": getattr(table, "multi_link_questions", ""),
             "reward": price(table.reward_cents, parameters),
             "minutes": table.expected_minutes,
         }

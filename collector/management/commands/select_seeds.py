@@ -37,5 +37,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(folds))
         else:
-            spread = ", ".join(f"{number} {fold}" for fold, number in sorted(folds.items()))
+            spread = ", ".join(
+                f"{number} {fold or 'to be split later'}" for fold, number in sorted(folds.items())
+            )
             self.stdout.write(f"Chose {sum(folds.values())} seeds: {spread}.")

@@ -1,10 +1,11 @@
-/** A list of questions in fixed slots, so that nothing moves when one is added. */
+/** A list of questions, or of other items, in fixed slots, so that nothing moves when one is added. */
 
 import { roving } from "../page/roving.js";
 
 export class Questions {
-  /** places: how many slots; on: {open(index), remove(index) or nothing}. */
-  constructor(root, places, on) {
+  /** places: how many slots; on: {open(index), remove(index) or nothing}; noun: what they hold. */
+  constructor(root, places, on, noun = "Question") {
+    this.noun = noun;
     this.list = root.querySelector("[data-slots]");
     this.removable = Boolean(on.remove);
     for (let index = 0; index < places; index += 1) this.list.append(this.#slot(index));
@@ -68,7 +69,7 @@ export class Questions {
       words.textContent = entry?.words || (index === current ? "Writing…" : entry ? "No words yet" : "");
       if (entry?.lang) words.lang = entry.lang;
       open.querySelector(".slot-mark").textContent = entry?.place ?? "";
-      open.setAttribute("aria-label", label(index, entry));
+      open.setAttribute("aria-label", label(this.noun, index, entry));
       open.title = entry?.words ?? "";
       slot.querySelector(".slot-remove")?.toggleAttribute("data-vacant", !entry);
     });
@@ -78,8 +79,8 @@ export class Questions {
 
 const states = { done: "complete", open: "not complete yet", wrong: "something to mend" };
 
-function label(index, entry) {
-  if (!entry) return `Question ${index + 1}: empty`;
+function label(noun, index, entry) {
+  if (!entry) return `${noun} ${index + 1}: empty`;
   const state = states[entry.state] ? `, ${states[entry.state]}` : "";
-  return `Question ${index + 1}${entry.about ? `, ${entry.about}` : ""}${state}: ${entry.words || "no words yet"}`;
+  return `${noun} ${index + 1}${entry.about ? `, ${entry.about}` : ""}${state}: ${entry.words || "no words yet"}`;
 }

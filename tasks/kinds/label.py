@@ -1,0 +1,73 @@
+"""Label HITs: workers label what others wrote, by a form that the protocol gives as data."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from tasks.articles import Documents
+from tasks.kinds.answer import allowed as allowed_to_vote
+from tasks.kinds.answer import seeds_shown
+from tasks.kinds.text import limits
+from tasks.models import Answer, Submission, Unit, Worker
+from tasks.passages import passage_of
+from tasks.problems import Problem
+from tasks.widgets import form
+from tasks.widgets.form import share_done
+
+__all__ = ["allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store"]
+
+
+def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+    """Leave out units with a text that the worker has written or has voted on before."""
+    return allowed_to_vote(units, worker)
+
+
+def page_items(unit: Unit) -> list[dict[str, Any]]:
+    """Return what the page shows: each text with its passage, and never who wrote it."""
+    items = unit.items.select_related("question__seed").prefetch_related(
+        "question__seed__seed_paragraphs__paragraph__article__corpus",
+        "question__seed__seed_paragraphs__paragraph__section",
+    )
+    return [
+        {
+            "id": str(item.position),
+            "text": item.the_question().text,
+            "passage": {**passage_of(item.the_question().seed), "links": []},
+        }
+        for item in items
+    ]
+
+
+def clean(
+    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return {"entries": […]}, one per text, and what is wrong."""
+    return form.clean(data, items, table.fields)
+
+
+def store(submission: Submission, data: dict[str, Any]) -> None:
+    """Write one vote per text: its type is the label, the other fields stand beside it.
+
+    A vote is a row of answers, so that agreement, review, release and the rule of one vote per
+    person hold for labels as they do for answers. Expects the transaction of the submission.
+    """
+    lease = submission.lease
+    items = {str(item.position): item for item in lease.unit.items.select_related("question")}
+    votes = []
+    for entry in data["entries"]:
+        question = items[entry["item"]].the_question()
+        (_, label), *others = entry["fields"].items()
+        votes.append(
+            Answer(
+                question=question,
+                stage=lease.unit.stage,
+                submission=submission,
+                worker_id=lease.worker_id,
+                writer_id=question.worker_id,
+                type=label,
+                payload={"fields": dict(others)},
+                synthetic=submission.synthetic,
+                created_at=submission.received_at,
+            )
+        )
+    Answer.objects.bulk_create(votes)

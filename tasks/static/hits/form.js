@@ -1,0 +1,123 @@
+/** The page of forms: one item after the other, a passage to read and the same fields for each. */
+
+import { Page, readState } from "./page/page.js";
+import { blankForm, Form, isWhole } from "./widgets/form.js";
+import { Questions } from "./widgets/questions.js";
+
+const find = (selector) => document.querySelector(selector);
+
+class FormPage {
+  constructor(state) {
+    Object.assign(this, { state, items: state.items, fields: state.limits.fields });
+    this.page = new Page(state, this);
+    this.form = new Form(find("[data-widget=form]"), this.fields, {
+      history: this.page.history,
+      on: { change: () => this.#changed(), leave: (name) => this.#left(name) },
+    });
+    this.slots = new Questions(find("[data-widget=questions]"), this.items.length, {
+      open: (index) => this.open(index),
+    }, "Item");
+    this.next = find("[data-action=next]");
+    this.next.addEventListener("click", () => this.open(this.index + 1));
+    find("[data-action=previous]").addEventListener("click", () => this.open(this.index - 1));
+    this.restore(state.draft);
+    this.page.start();
+    this.#keys();
+  }
+
+  #keys() {
+    const { keys, preview } = this.page;
+    keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
+    if (preview) return;
+    for (const digit of "123456789") keys.on(digit, () => this.form.press(Number(digit) - 1));
+    keys.on("w", () => this.form.write());
+    keys.chord("Enter", () => { this.open(this.index + 1); this.form.focus(); }, { inFields: true });
+  }
+
+  /** Put a draft on the page: {data, ui} or null. */
+  restore(draft) {
+    const saved = new Map((draft?.data?.entries ?? []).map((entry) => [entry.item, entry.fields]));
+    this.entries = this.items.map(({ id }) => ({ item: id, fields: { ...blankForm(this.fields), ...saved.get(id) } }));
+    this.index = -1;
+    this.open(this.items.findIndex((item) => item.id === draft?.ui?.item));
+  }
+
+  /** What is on the page, as the server wants it. */
+  collect() {
+    return { data: { entries: this.entries }, ui: { item: this.items[this.index].id }, refs: this.entries };
+  }
+
+  open(index) {
+    const wanted = Math.max(0, index);
+    if (wanted >= this.items.length || wanted === this.index) return;
+    if (this.now) this.page.messages.leaveAll(this.now);
+    this.index = wanted;
+    this.now = this.entries[wanted];
+    this.#read(this.items[wanted]);
+    this.form.show(this.now.fields, this.items[wanted].passage.lang);
+    find("[data-panel-title]").textContent = `Item ${wanted + 1} of ${this.items.length}`;
+    window.scrollTo(0, 0);
+    this.checked();
+    this.page.touch();
+  }
+
+  #read({ passage, text }) {
+    const words = {
+      "[data-document-title]": passage.title,
+      "[data-document-section]": passage.section ?? "",
+      "[data-document-text]": passage.text,
+      "[data-given]": text ?? "",
+    };
+    for (const [selector, content] of Object.entries(words)) {
+      const element = find(selector);
+      Object.assign(element, { textContent: content, lang: passage.lang, dir: passage.dir });
+    }
+    find("[data-given]").hidden = !text;
+  }
+
+  #changed() {
+    this.checked();
+    this.page.touch();
+  }
+
+  #left(name) {
+    this.page.messages.leave(this.now, name);
+    this.checked();
+  }
+
+  /** Jump to a field of an item: from the list of what must be mended. */
+  go(entry, field) {
+    this.open(this.entries.indexOf(entry));
+    this.form.focus(field ?? undefined);
+  }
+
+  name(entry) {
+    return `Item ${this.entries.indexOf(entry) + 1}`;
+  }
+
+  /** Something was written, or new advice came. */
+  checked() {
+    this.page.messages.show(this.now, this.form.elements);
+    this.slots.show(this.items.map((item, index) => this.#slot(item, this.entries[index])), this.index);
+    const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
+    this.page.progress(`${done} of ${this.items.length} done`, done, this.items.length);
+    const last = this.index === this.items.length - 1;
+    this.next.setAttribute("aria-disabled", String(last));
+    this.page.primary(done >= this.items.length || last ? find("[data-action=submit]") : this.next);
+  }
+
+  #slot(item, entry) {
+    const given = item.text ?? entry.fields[this.fields[0].name];
+    const label = item.text ? entry.fields[this.fields[0].name] ?? "" : item.passage.title;
+    return { words: given || item.passage.title, place: label, about: label, lang: item.passage.lang, state: this.#stateOf(entry) };
+  }
+
+  #stateOf(entry) {
+    const problem = this.page.messages.hasProblem(entry);
+    if (entry !== this.now && problem && this.page.messages.wasLeft(entry, "*")) return "wrong";
+    if (isWhole(entry.fields, this.fields) && !problem) return "done";
+    return Object.values(entry.fields).some((value) => value) ? "open" : "";
+  }
+}
+
+new FormPage(readState());
