@@ -1,0 +1,89 @@
+"""People who do a collection's HITs through the pages, whatever its protocol asks of them."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from collector.models import Collection
+from collector.protocol import find
+from tasks import hits, units
+from tasks.models import Posting
+from tasks.simulation.behaviour import DILIGENT
+from tasks.tests.making import entry_query
+
+STATE = re.compile(r'id="page-state" type="application/json">(.*?)</script>')
+CONSENT = re.compile(r'name="token" value="([^"]+)"')
+Change = Callable[[dict[str, Any], dict[str, Any]], None]
+
+
+def run(*command: Any, **options: Any) -> Any:
+    """Return what a command of a requester's day printed as JSON."""
+    printed = StringIO()
+    call_command(*command, **options, json=True, stdout=printed)
+    return json.loads(printed.getvalue())
+
+
+def look(collection: Collection) -> None:
+    """Do what the jobs do while a collection runs, as far as it needs no marketplace."""
+    parameters = find(collection.protocol).resolved(collection.parameters)
+    for stage in collection.stages.all():
+        units.bundle(stage, parameters)
+        hits.plan_postings(stage, timezone.now())
+        hits.publish_pending(stage)
+
+
+class Person:
+    """Somebody with a browser who takes the HITs of a stage, one after another."""
+
+    def __init__(self, name: str, collection: Collection) -> None:
+        self.name, self.collection = name, collection
+        self.browser = Client(HTTP_HOST="localhost")
+        self.rng = random.Random(name)
+
+    def enter(self, stage_name: str) -> tuple[dict[str, Any], str]:
+        """Return the state of a page of work, {} where there is none, and the page's HTML."""
+        stage = self.collection.stages.get(name=stage_name)
+        posting = Posting.objects.filter(stage=stage, state="live").first()
+        if posting is None:
+            return {}, ""
+        soon = timezone.now() + timedelta(hours=1)
+        page = self.browser.get(f"/hit/?{entry_query(posting, self.name, expires=soon)}")
+        if token := CONSENT.search(page.content.decode()):
+            form = {"token": token[1], "version": "1", "consent": "agree"}
+            page = self.browser.post("/hit/consent", form)
+        html = page.content.decode()
+        found = STATE.search(html)
+        return (json.loads(found[1]) if found else {}), html
+
+    def work(self, stage_name: str, change: Change = lambda state, data: None) -> int:
+        """Do the stage's HITs until there is none for this person; returns how many were done.
+
+        `change` alters what the protocol's simulated worker would type.
+        """
+        fill = find(self.collection.protocol).part("simulated").fill
+        done = 0
+        while state := self.enter(stage_name)[0]:
+            data = fill(state, DILIGENT, self.rng, lambda item, title: None)
+            change(state, data)
+            saved = self.post(state, "draft", {"version": 0, "draft": {"data": data, "ui": {}}})
+            assert saved.json()["problems"] == []
+            assert self.post(state, "submit", {"data": data}).status_code == 200
+            done += 1
+        return done
+
+    def post(self, state: dict[str, Any], name: str, body: Any) -> Any:
+        """Return what the page's own call is answered."""
+        return self.browser.post(
+            state["urls"][name],
+            json.dumps(body),
+            content_type="application/json",
+            HTTP_AUTHORIZATION=f"Bearer {state['token']}",
+        )

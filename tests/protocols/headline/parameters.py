@@ -1,0 +1,36 @@
+"""The typed parameters of the protocol: what protocol.toml may and must say."""
+
+from pydantic import Field
+
+from collector.parameters import LabelTable, Table, TextTable
+from collector.parameters import Parameters as EveryProtocol
+
+
+VERSION = 1
+
+class SeedsTable(Table):
+    """Which paragraphs can be seeds."""
+
+    min_characters: int = Field(ge=0)
+
+
+class ChecksTable(Table):
+    """What a headline may be."""
+
+    max_words: int = Field(ge=1)
+
+
+class AgreementTable(Table):
+    """When a label counts."""
+
+    min_agreeing: int = Field(ge=1)
+
+
+class Parameters(EveryProtocol):
+    """Everything protocol.toml says."""
+
+    seeds: SeedsTable
+    text: TextTable
+    label: LabelTable
+    checks: ChecksTable
+    agreement: AgreementTable

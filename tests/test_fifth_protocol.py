@@ -1,0 +1,233 @@
+"""A protocol is one folder and no other edit: one from elsewhere runs all the way to a release."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+from django.test import Client
+
+from annotation.models import Verdict
+from collector.models import Collection
+from tasks.crowd import marketplace
+from tasks.models import Answer, Payment, Question, Submission
+from tasks.tests.making import make_corpus, write_keys
+from tests.hands import Person, look, run
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "tests" / "protocols" / "headline"
+SAMPLE = json.loads((FOLDER / "sample.json").read_text("utf-8"))
+FILE = "headlines.jsonl"
+WRITERS = ("AADA", "AGRACE")
+READERS = ("AEDITH", "AIDA", "AMALLORY")
+LABELS = ("faithful", "exaggerated", "wrong")
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Any) -> Path:
+    """Return the protocol's folder, in a place outside Collector."""
+    place = tmp_path / "elsewhere" / FOLDER.name
+    shutil.copytree(FOLDER, place)
+    settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, place.parent]
+    return place
+
+
+@pytest.fixture
+def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
+    """Return an open collection whose HITs go to a marketplace that accepts everything."""
+    write_keys(tmp_path, settings)
+    settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
+    monkeypatch.setattr("tasks.publication.call", lambda operation: {})
+    monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
+    monkeypatch.setattr(marketplace, "create_hit", lambda type_id, *, token, lifetime: f"H{token}")
+    make_corpus()
+    run("create_collection", "lines", protocol=folder.name, corpus="hollin", budget=20.0, seed=3)
+    assert run("select_seeds", "lines", count=4) == {"": 4}
+    run("publish", "lines")
+    made = Collection.objects.get(slug="lines")
+    look(made)
+    return made
+
+
+@pytest.fixture
+def collected(collection: Collection) -> Collection:
+    """Return it when two have written and three have labelled; about one text nobody agrees."""
+    for name in WRITERS:
+        Person(name, collection).work("text")
+    look(collection)
+    disputed = Question.objects.order_by("key")[0].text
+    for name, label in zip(READERS, LABELS, strict=True):
+
+        def differ(state: dict[str, Any], data: dict[str, Any], label: str = label) -> None:
+            for item, entry in zip(state["items"], data["entries"], strict=True):
+                if item["text"] == disputed:
+                    entry["fields"]["label"] = label
+
+        Person(name, collection).work("label", differ)
+    return collection
+
+
+def release(collection: Collection, folder: Path) -> dict[str, Any]:
+    """Return what was printed of a release of all that is decided."""
+    run("validate_answers", collection.slug)
+    run("make_splits", collection.slug)
+    return run("export_dataset", collection.slug, out=folder)
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSONL file."""
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_it_runs_from_a_corpus_to_a_release(collected: Collection, tmp_path: Path) -> None:
+    assert (Question.objects.count(), Answer.objects.count()) == (8, 24)
+    assert Payment.objects.count() == Submission.objects.count() == 4 + 6
+    counts = release(collected, tmp_path / "out")["counts"]
+    assert counts == {
+        "questions": {"train": 3, "test": 4},
+        "dropped": 1,
+        "waiting": 0,
+        "votes": 24,
+    }
+    assert Verdict.objects.get(outcome="dropped").reason == "no_majority"
+    assert lines(tmp_path / "out" / FILE) == SAMPLE[FILE]
+
+
+def test_every_label_and_the_extra_field_are_in_the_release(
+    collected: Collection, tmp_path: Path
+) -> None:
+    from pyarrow import parquet
+
+    release(collected, tmp_path / "out")
+    rows = parquet.read_table(tmp_path / "out" / "votes.parquet").to_pylist()
+    assert {row["answer_type"] for row in rows} == set(LABELS)
+    extra = [json.loads(row["answer_more"])["fields"] for row in rows]
+    assert {name for fields in extra for name in fields} == {"remark"}
+    assert any(fields["remark"] for fields in extra)
+
+
+def test_its_estimate_counts_every_writer_and_every_label(collection: Collection) -> None:
+    assert run("estimate", "lines")["stages"] == {"text": 4 * 60, "label": 6 * 60}
+
+
+def test_nobody_labels_what_they_wrote(collection: Collection) -> None:
+    for name in WRITERS:
+        Person(name, collection).work("text")
+    look(collection)
+    ada = Person("AADA", collection)
+    state, _ = ada.enter("label")
+    own = set(Question.objects.filter(worker__identity__person="AADA").values_list("text"))
+    assert not own & {(item["text"],) for item in state["items"]}
+    assert ada.work("label") == 1
+
+
+def test_nobody_writes_about_what_they_have_labelled(collection: Collection) -> None:
+    Person("AADA", collection).work("text")
+    look(collection)
+    edith = Person("AEDITH", collection)
+    assert edith.work("label") == 1
+    state, html = edith.enter("text")
+    assert state == {}
+    assert 'data-page="notice"' in html
+
+
+def test_a_page_shows_what_its_role_may_see(collection: Collection) -> None:
+    state, html = Person("AADA", collection).enter("text")
+    assert 'data-kind="text"' in html
+    assert 'id="field-headline"' in html
+    assert all(item["passage"]["links"] == [] for item in state["items"])
+    for name in WRITERS:
+        Person(name, collection).work("text")
+    look(collection)
+    state, html = Person("AEDITH", collection).enter("label")
+    assert 'value="exaggerated"' in html
+    assert len(state["items"]) == 4
+    writers = set(Question.objects.values_list("worker_id", flat=True))
+    assert not any(worker in html for worker in writers)
+
+
+def test_a_refused_submission_says_what_to_mend_item_by_item(collection: Collection) -> None:
+    ada = Person("AADA", collection)
+    state, _ = ada.enter("text")
+    entries = [{"item": "0", "fields": {"headline": "word " * 13}}, {"item": "1", "fields": {}}]
+    refused = ada.post(state, "submit", {"data": {"entries": entries}})
+    assert refused.status_code == 422
+    assert [(each["index"], each["message"]) for each in refused.json()["problems"]] == [
+        (1, "Write the headline."),
+        (0, "It has 13 words: keep 12."),
+    ]
+    assert not Submission.objects.exists()
+
+
+def test_the_requesters_pages_show_it(collected: Collection, settings: Any) -> None:
+    run("validate_answers", "lines")
+    settings.OPEN_DESK = True
+    desk = Client(HTTP_HOST="localhost")
+    key = Verdict.objects.filter(outcome="kept")[0].question.key
+    question = f"questions/{key}/"
+    for page in ("", "now/", "seeds/", "questions/", question, "money/", "texts/label/", "report/"):
+        assert desk.get(f"/collections/lines/{page}").status_code == 200, page
+    assert "What became" in desk.get("/collections/lines/report/").content.decode()
+    assert "It reads" in desk.get(f"/collections/lines/{question}").content.decode()
+    assert "Headlines: what one line" in desk.get("/collections/new/").content.decode()
+
+
+def test_its_official_file_is_read_back_and_written_again(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    file.write_text("".join(json.dumps(line) + "\n" for line in SAMPLE[FILE]))
+    counts = run("import_dataset", "old", str(file), protocol=folder.name)
+    assert counts["questions"] == {"train": 3, "test": 4}
+    run("export_dataset", "old", out=tmp_path / "again")
+    assert lines(tmp_path / "again" / FILE) == SAMPLE[FILE]
+
+
+def test_its_folder_is_all_that_names_it() -> None:
+    code = [
+        path
+        for room in ("collector", "tasks", "annotation", "marketplace", "templates", "deploy")
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in (".py", ".html", ".js", ".css", ".toml")
+    ]
+    assert code
+    word = re.compile(rf"\b{FOLDER.name}\b", re.IGNORECASE)
+    assert [str(path) for path in code if word.search(path.read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("part", "lost", "message"),
+    [
+        ("seeds.py", "", r"lacks .*seeds\.py: write it"),
+        ("validation.py", "def verdict", r"lacks verdict\(votes, parameters, fold\): write it"),
+        ("protocol.toml", "", r"There is no protocol 'headline'"),
+        ("instructions/label.md", "", r"lacks .*label\.md: write it"),
+    ],
+)
+def test_a_missing_part_is_named(folder: Path, part: str, lost: str, message: str) -> None:
+    path = folder / part
+    text = path.read_text("utf-8")
+    path.unlink()
+    if lost:
+        path.write_text(text.replace(lost, "def other"))
+    make_corpus()
+    with pytest.raises(CommandError, match=message):
+        begin(folder.name)
+
+
+def begin(protocol: str) -> None:
+    """Go through the commands that need the protocol's parts."""
+    run("create_collection", "lines", protocol=protocol, corpus="hollin")
+    run("select_seeds", "lines", count=2)
+    run("validate_answers", "lines")
+
+
+def test_a_label_without_choices_is_refused(folder: Path) -> None:
+    make_corpus()
+    fields = 'label.fields=[{ name = "label", label = "Is it?" }]'
+    with pytest.raises(CommandError, match="the first field is the label: it needs two choices"):
+        run("create_collection", "lines", protocol=folder.name, corpus="hollin", set=[fields])
+    assert not Collection.objects.exists()
