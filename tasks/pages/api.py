@@ -3,7 +3,12 @@
 from typing import Any, cast
 
 from django.utils import timezone
-from rest_framework.decorators import api_view, authentication_classes, permission_classes
+from rest_framework.decorators import (
+    api_view,
+    authentication_classes,
+    parser_classes,
+    permission_classes,
+)
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,10 +18,10 @@ from tasks.articles import article_page
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
 from tasks.pages.items import items_of
 from tasks.pages.notices import receipt_form
+from tasks.pages.payload import BoundedJSON
 from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
 
-MAX_DRAFT_BYTES = 1_000_000
 MAX_REPORT_CHARACTERS = 5_000
 OVER = "The time of this HIT is over or it was handed in. Reload the page to see where you stand."
 
@@ -31,8 +36,14 @@ class HasLease(IsAuthenticated):
 
 def for_lease(view: Any) -> Any:
     """Make a JSON view that needs a lease's token and takes POST alone."""
-    wrapped = permission_classes([HasLease])(authentication_classes([LeaseToken])(view))
-    return api_view(["POST"])(wrapped)
+    for limit in (
+        permission_classes([HasLease]),
+        authentication_classes([LeaseToken]),
+        parser_classes([BoundedJSON]),
+        api_view(["POST"]),
+    ):
+        view = limit(view)
+    return view
 
 
 def _lease(request: Request) -> Lease:
@@ -58,10 +69,6 @@ def draft(request: Request) -> Response:
         return Response({**newest, "draft": lease.draft} if newer else newest)
     if not isinstance(content, dict) or not isinstance(version, int):
         return Response({"message": "This draft cannot be read; reload the page."}, status=400)
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT_BYTES:
-        return Response(
-            {"message": "This is too long to be saved: shorten the longest text."}, status=413
-        )
     now = timezone.now()
     try:
         version = leases.save_draft(lease, content, version, now)

@@ -61,17 +61,16 @@ def read(query: QueryDict, now: datetime) -> Entry:
 
 def posting_of(entry: Entry) -> Posting:
     """Return our posting of the HIT; raises Refused for one that is not ours."""
-    posting = (
+    posting = entry.hit_id.isalnum() and (
         Posting.objects.select_related("stage__collection__corpus")
         .filter(
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
             external_id=entry.hit_id,
         )
-        .exclude(external_id="")
         .first()
     )
-    if posting is None:
+    if not posting:
         raise Refused(
             "We do not know this HIT",
             "The address names no HIT of ours. Open it again from the marketplace.",
@@ -157,6 +156,19 @@ def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
             session.submit_url, session.signed_until = entry.submit_url, entry.expires_at
             session.save(update_fields=["submit_url", "signed_until"])
     return session
+
+
+def check_holds(entry: Entry, posting: Posting) -> None:
+    """Raise Refused when somebody accepted the HIT after this address was signed."""
+    if entry.expires_at is None:
+        return
+    others = Session.objects.filter(posting=posting, signed_until__gt=entry.expires_at)
+    if others.exclude(person=entry.person).exists():
+        raise Refused(
+            "You have returned this HIT",
+            "Somebody else has it now. What you wrote is kept: accept a HIT of this kind again "
+            "and you go on where you stopped.",
+        )
 
 
 def others_leases(session: Session) -> list[Lease]:

@@ -40,6 +40,14 @@ def receipt_form(session: Session, receipt: str, label: str = "Continue") -> dic
 
 def handed_in(request: HttpRequest, session: Session, submission: Submission) -> HttpResponse:
     """Say that the work is safe and offer to send its receipt again."""
+    if submission.payments.filter(posting__worker__isnull=False).exists():
+        return notice(
+            request,
+            "Your work is saved",
+            "Its receipt was lost, so you are paid by a HIT of your own: look for “Collect what "
+            "you are owed” on the marketplace.",
+            next_step=RETURN,
+        )
     return notice(
         request,
         "Your work is saved",
@@ -53,7 +61,7 @@ def declined(request: HttpRequest, session: Session) -> HttpResponse:
     return notice(
         request,
         "You decided not to take part",
-        "That is fine. Nothing of what you did was kept.",
+        "That is fine. Nothing new is kept. What you handed in before stays and is paid.",
         next_step=RETURN,
     )
 

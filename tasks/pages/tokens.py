@@ -1,8 +1,9 @@
 """Tokens that stand for a worker's stay: carried in the page and in headers, never in a cookie."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.core import signing
+from django.db.models import Q
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -12,6 +13,7 @@ from tasks.pages.stays import held_lease
 
 LEASE_SALT = "collector.lease"
 SESSION_SALT = "collector.session"
+LONGEST_STAY = timedelta(days=7)
 GONE = "This page is no longer valid. Reload it from the marketplace; what you wrote is kept."
 
 
@@ -25,13 +27,14 @@ def session_token(session: Session) -> str:
     return signing.dumps([session.pk, session.worker_id], salt=SESSION_SALT)
 
 
-def session_of(token: str) -> Session | None:
-    """Return the session a consent form belongs to; None for a forged token."""
+def session_of(token: str, now: datetime) -> Session | None:
+    """Return the session a consent form belongs to; None for a forged token or an ended stay."""
     try:
         pk, worker_id = signing.loads(token, salt=SESSION_SALT)
     except (signing.BadSignature, ValueError, TypeError):
         return None
-    return Session.objects.filter(pk=pk, worker_id=worker_id).first()
+    still = Q(signed_until__isnull=True) | Q(signed_until__gte=now)
+    return Session.objects.filter(still, pk=pk, worker_id=worker_id).first()
 
 
 class LeaseToken(BaseAuthentication):
@@ -43,19 +46,15 @@ class LeaseToken(BaseAuthentication):
         try:
             if scheme != "Bearer":
                 raise signing.BadSignature
-            pk, worker_id = signing.loads(token, salt=LEASE_SALT)
+            pk, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
         except (signing.BadSignature, ValueError, TypeError):
             raise AuthenticationFailed(GONE) from None
         lease = held_lease(pk, worker_id)
-        if lease is None:
+        # Whoever was forgotten has no address left to hand anything back to.
+        if lease is None or not lease.session.submit_url:
             raise AuthenticationFailed(GONE)
         return lease.worker, lease
 
     def authenticate_header(self, request: Request) -> str:
         """Return the scheme, so that a refusal is answered with 401."""
         return "Bearer"
-
-
-def is_over(signed_until: datetime | None, now: datetime) -> bool:
-    """Return whether an entry signature's time has passed."""
-    return signed_until is not None and signed_until < now

@@ -49,6 +49,7 @@ def enter(request: HttpRequest) -> HttpResponse:
         if stay:
             return HttpResponse(work_page(stay, now))
         posting = entries.posting_of(entry)
+        entries.check_holds(entry, posting)
     except Refused as refused:
         return notices.notice(request, refused.title, str(refused), status=403)
     stage = posting.stage
@@ -90,7 +91,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
 @require_POST
 def consent(request: HttpRequest) -> HttpResponse:
     """Record what a person answered to the consent text, and go on or end cleanly."""
-    session = session_of(request.POST.get("token", ""))
+    session = session_of(request.POST.get("token", ""), timezone.now())
     if session is None:
         return notices.notice(
             request,

@@ -238,6 +238,54 @@ def test_the_next_person_on_a_hit_ends_the_lease_of_who_returned_it(client, coll
     assert states == {"AADA": LeaseState.RETURNED, "AGRACE": LeaseState.LIVE}
 
 
+def test_who_returned_a_hit_cannot_take_it_back_from_the_next_person(client, collection, soon):
+    posting, _ = at_work(client, collection, soon)
+    worker = make_worker("AGRACE", qualified=(stage_of(collection, "question_qualification"),))
+    consent(worker, collection)
+    open_page(client, posting, "AGRACE", soon + timedelta(minutes=5))
+    page = open_page(client, posting, "AADA", soon)
+    assert page.status_code == 403
+    assert b"You have returned this HIT" in page.content
+    assert Lease.objects.get(state=LeaseState.LIVE).worker == worker
+
+
+def test_a_consent_form_is_worthless_once_its_stay_is_over(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question_qualification"))
+    page = open_page(client, posting, "AADA", soon)
+    token = re.search(r'name="token" value="([^"]+)"', page.content.decode())[1]
+    Session.objects.update(signed_until=timezone.now() - timedelta(days=3))
+    page = client.post("/hit/consent", {"token": token, "version": "1", "consent": "agree"})
+    assert page.status_code == 403
+    assert not Lease.objects.exists()
+
+
+def test_what_no_database_can_keep_is_left_out_of_a_draft(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    draft = {"data": {"questions": []}, "ui": {"note": "a\x00b\ud83dc"}}
+    assert post(client, state, "draft", {"version": 0, "draft": draft}).status_code == 200
+    assert Lease.objects.get().draft["ui"] == {"note": "abc"}
+    assert post(client, state, "problem", {"message": "\x00"}).status_code == 422
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, "{", "\xff", '"' + "x" * 1_100_000 + '"'])
+def test_junk_instead_of_json_is_refused_and_the_draft_stays(client, collection, soon, body):
+    _, state = at_work(client, collection, soon)
+    post(client, state, "draft", {"version": 0, "draft": {"data": {}}})
+    for name in ("draft", "submit", "problem"):
+        answer = client.post(
+            state["urls"][name],
+            body,
+            content_type="application/json",
+            HTTP_AUTHORIZATION=f"Bearer {state['token']}",
+        )
+        assert answer.status_code in (400, 413)
+    assert Lease.objects.get().draft == {"data": {}}
+
+
+def test_a_hit_id_of_junk_is_unknown(client, collection):
+    assert client.get("/hit/?hitId=%00'").status_code == 403
+
+
 def test_a_question_writer_is_never_sent_a_linked_article(client, collection, soon):
     _, state = at_work(client, collection, soon)
     title = state["items"][0]["links"][0]["title"]

@@ -1,0 +1,45 @@
+"""Reads what a page sends: bounded in size and depth, and without what no database can keep."""
+
+import re
+from typing import IO, Any
+
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import JSONParser
+
+MAX_BYTES = 1_000_000
+# NUL, other control characters and half an emoji: nobody types them, PostgreSQL refuses them.
+UNTYPABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+class TooLong(APIException):
+    """The body is larger than any honest page's."""
+
+    status_code = 413
+    default_detail = "This is too long to be saved: shorten the longest text."
+
+
+class BoundedJSON(JSONParser):
+    """JSON of at most a million bytes, cleaned of what cannot be typed."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
+    ) -> Any:
+        """Return the parsed and cleaned body; raises TooLong or ParseError."""
+        length = (parser_context or {})["request"].META.get("CONTENT_LENGTH") or 0
+        if int(length) > MAX_BYTES:
+            raise TooLong
+        try:
+            return typable(super().parse(stream, media_type, parser_context))
+        except RecursionError:
+            raise ParseError("This cannot be read; reload the page.") from None
+
+
+def typable(value: Any) -> Any:
+    """Return the value with everything untypable taken out of its texts and names."""
+    if isinstance(value, str):
+        return UNTYPABLE.sub("", value)
+    if isinstance(value, list):
+        return [typable(each) for each in value]
+    if isinstance(value, dict):
+        return {typable(name): typable(each) for name, each in value.items()}
+    return value
