@@ -1,0 +1,190 @@
+"""Cut-off work is paid once, by what it was worth, and no single row stops anybody's pay."""
+
+from datetime import timedelta
+
+import pytest
+
+from collector.creation import parameters_of
+from tasks import compensation, leases, payments, submissions, tending
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.erasure import forget
+from tasks.models import (
+    Grant,
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Submission,
+)
+from tasks.qualifications import decide
+from tasks.tests.making import (
+    NOW,
+    make_collection,
+    make_posting,
+    make_session,
+    make_worker,
+    questions_for,
+    stage_of,
+)
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(hours=9)
+
+
+def begun(stage, worker, data):
+    """Return a lease whose time has run out with `data` saved, past the hour for late work."""
+    session = make_session(worker, make_posting(stage))
+    session.signed_until = NOW + timedelta(hours=4)
+    session.save()
+    lease = leases.claim(session, stage, NOW)
+    leases.save_draft(lease, {"data": data(lease)}, 0, NOW)
+    leases.expire_overdue(LATER)
+    lease.refresh_from_db()
+    return lease
+
+
+@pytest.fixture
+def stage():
+    return stage_of(make_collection(seeds=2), "question")
+
+
+def test_half_the_questions_are_worth_half_the_reward(stage):
+    lease = begun(stage, make_worker(), lambda lease: questions_for(lease, number=1))
+    assert compensation.owe_for_unfinished(lease, LATER)
+    payment = Payment.objects.get()
+    assert (payment.kind, payment.amount_cents) == (PaymentKind.COMPENSATION, 200)
+    stage.collection.refresh_from_db()
+    assert stage.collection.spent_cents == 200
+
+
+def test_what_could_not_be_handed_in_is_worth_nothing(stage):
+    junk = {"questions": [{"item": "0", "text": "x", "context": [], "links": []}] * 2}
+    lease = begun(stage, make_worker(), lambda _: junk)
+    assert not compensation.owe_for_unfinished(lease, LATER)
+    assert not Payment.objects.exists()
+
+
+@pytest.mark.parametrize("data", [None, [1], 5, {"questions": 5}, {"questions": [None]}])
+def test_a_draft_of_junk_stops_nothing(stage, data):
+    begun(stage, make_worker(), lambda _: data)
+    assert tending.pay_unfinished(stage.collection, LATER) == 0
+    assert Lease.objects.get().compensated
+
+
+def test_the_same_unit_is_paid_once_and_not_handed_out_to_them_again(stage):
+    worker = make_worker()
+    lease = begun(stage, worker, questions_for)
+    for _ in range(3):
+        compensation.owe_for_unfinished(lease, LATER)
+    assert Payment.objects.get().amount_cents == 400
+    assert leases.claim(make_session(worker, make_posting(stage)), stage, LATER) is None
+    assert leases.claim(make_session(make_worker("A2"), make_posting(stage)), stage, LATER)
+
+
+def test_nothing_is_owed_while_late_work_is_still_taken(stage):
+    begun(stage, make_worker(), questions_for)
+    early = NOW + timedelta(hours=3)
+    assert tending.pay_unfinished(stage.collection, early) == 0
+    assert tending.pay_unfinished(stage.collection, LATER) == 1
+
+
+def test_a_budget_that_cannot_hold_it_leaves_the_debt_for_later(stage):
+    lease = begun(stage, make_worker(), questions_for)
+    collection = stage.collection
+    collection.refresh_from_db()
+    collection.budget_cents = collection.reserved_cents
+    collection.save()
+    assert not compensation.owe_for_unfinished(lease, LATER)
+    assert not Payment.objects.exists()
+    assert not Posting.objects.filter(worker__isnull=False).exists()
+    collection.budget_cents += 400
+    collection.save()
+    assert compensation.owe_for_unfinished(lease, LATER)
+
+
+def test_a_second_tab_hands_in_after_the_first_lease_ended(stage):
+    worker = make_worker()
+    first = begun(stage, worker, questions_for)
+    second = leases.claim(make_session(worker, make_posting(stage)), stage, LATER)
+    done = submissions.hand_in(first, questions_for(first), LATER, synthetic=False)
+    assert done.counts
+    second.refresh_from_db()
+    assert second.state == LeaseState.RETURNED
+    first.unit.refresh_from_db()
+    assert (first.unit.taken, first.unit.submitted) == (1, 1)
+
+
+def test_one_refused_assignment_does_not_stop_the_others(stage, monkeypatch):
+    people = [make_worker(person) for person in ("A1", "A2")]
+    collection = make_collection(stage.collection.corpus, slug="two")
+    stage = stage_of(collection, "question")
+    for person in people:
+        lease = leases.claim(make_session(person, make_posting(stage)), stage, NOW)
+        submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    Submission.objects.update(state=ReceiptState.CONFIRMED, confirmed_at=NOW)
+    refused = Submission.objects.order_by("id").first()
+
+    def approve(assignment_id):
+        if assignment_id == refused.lease.session.session_id:
+            raise MarketplaceError("It is rejected.", permanent=True)
+
+    monkeypatch.setattr(marketplace, "approve", approve)
+    monkeypatch.setattr(marketplace, "finish_hit", lambda hit_id: None)
+    assert payments.approve_confirmed(collection, NOW) == 1
+    refused.refresh_from_db()
+    assert refused.state == ReceiptState.REFUSED
+    assert Payment.objects.filter(state=PaymentState.CONFIRMED).count() == 1
+
+
+def test_a_forgotten_applicant_can_no_longer_be_decided():
+    collection = make_collection()
+    stage = stage_of(collection, "question_qualification")
+    worker = make_worker()
+    lease = leases.claim(make_session(worker, make_posting(stage)), stage, NOW)
+    submissions.hand_in(lease, questions_for(lease, number=1), NOW, synthetic=False)
+    Payment.objects.update(state=PaymentState.CONFIRMED)
+    Submission.objects.update(state=ReceiptState.APPROVED)
+    forget(worker, NOW, withdraw=False)
+    assert not Grant.objects.exists()
+
+
+def test_a_step_that_fails_leaves_the_other_steps_alone(stage, monkeypatch):
+    def broken(*_):
+        raise ValueError
+
+    monkeypatch.setattr(tending, "pay_unfinished", broken)
+    monkeypatch.setattr(tending, "parameters_of", parameters_of)
+    for name in ("confirm_submissions", "reroute_lost", "find_returned"):
+        monkeypatch.setattr(tending.reconcile, name, lambda *_: 1)
+    done = tending.tend(stage.collection, NOW)
+    assert done["unfinished work paid"] == 0
+    assert done["submissions confirmed"] == 1
+
+
+def test_late_work_above_the_cap_is_owed_and_its_raise_is_recorded(stage):
+    session = make_session(make_worker(), make_posting(stage, reserved_cents=0))
+    lease = leases.claim(session, stage, NOW)
+    collection = stage.collection
+    collection.refresh_from_db()
+    collection.budget_cents = 0
+    collection.save()
+    submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    collection.refresh_from_db()
+    assert (collection.budget_cents, collection.spent_cents) == (400, 400)
+    assert collection.revisions.get().by == "late work"
+
+
+def test_believing_and_deciding_never_touches_the_ledger(stage):
+    lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
+    submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    before = list(Payment.objects.values())
+    posting = Posting.objects.get(pk=lease.session.posting_id)
+    assert posting.state == PostingState.SUBMITTED
+    for grant in Grant.objects.all():
+        decide(grant, granted=False, note="No.", by="Rita", now=NOW)
+    assert list(Payment.objects.values()) == before
