@@ -2,7 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from collector.health import health
+
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("health", health, name="health"),
     path("hit/", include("tasks.pages.urls")),
     path("", include("annotation.dashboard.urls")),
 ]

@@ -1,0 +1,1 @@
+"""Tests of the reading room and the project."""
