@@ -73,18 +73,26 @@ def _decide(
     votes = [validation.vote(answer.type, answer.payload) for answer in answers]
     found = validation.verdict(votes, parameters, question.seed.fold or "train")
     chosen = answers[found.chosen] if found.chosen is not None else None
+    believed: dict[str, Any] = {
+        "outcome": str(found.outcome),
+        "reason": found.reason,
+        "sentence": found.sentence,
+        "chosen": chosen if found.outcome == Outcome.KEPT else None,
+        "agreeing": [answers[index].pk for index in found.agreeing],
+        "n_votes": len(answers),
+        "overridden": False,
+        "decided_at": now,
+    }
     with transaction.atomic():
-        Verdict.objects.update_or_create(
-            question=question,
-            defaults={
-                "outcome": str(found.outcome),
-                "reason": found.reason,
-                "sentence": found.sentence,
-                "chosen": chosen if found.outcome == Outcome.KEPT else None,
-                "agreeing": [answers[index].pk for index in found.agreeing],
-                "n_votes": len(answers),
-                "overridden": False,
-                "decided_at": now,
-            },
-        )
+        row = Verdict.objects.select_for_update().filter(question=question).first()
+        if row and row.overridden and not _is_withdrawn(row):
+            # A requester has decided since the question was picked.
+            return 0
+        Verdict.objects.update_or_create(question=question, defaults=believed)
     return 1
+
+
+def _is_withdrawn(verdict: Verdict) -> bool:
+    """Return whether whoever gave the chosen answer has withdrawn."""
+    worker = verdict.chosen.worker if verdict.chosen else None
+    return worker is not None and worker.withdrawn_at is not None

@@ -25,7 +25,8 @@ class PayTable(Table):
     """Currency and the rules that hold for every payment of a collection."""
 
     currency: str
-    minor_units: int
+    # The wire has two decimals, whatever the currency.
+    minor_units: int = Field(ge=2, le=2)
     floor_cents_per_hour: int
     fee_percent: int
     min_fee_cents: int
