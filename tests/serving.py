@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -48,6 +49,7 @@ class Instance:
             **(settings or {}),
         }
         self._desk: subprocess.Popen[str] | None = None
+        self._server: subprocess.Popen[bytes] | None = None
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Return what "module:function" returns in a process that holds the instance's databases.
@@ -88,6 +90,25 @@ class Instance:
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
 
+    def start(self) -> None:
+        """Serve, and return once the port answers."""
+        with self.log("server") as log:
+            self._server = subprocess.Popen(
+                [sys.executable, "manage.py", "run"],
+                env=self.environment,
+                cwd=ROOT,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        _wait_for(int(self.environment["PORT"]), self._server, self.home / "server.log")
+
+    def stop(self, how: signal.Signals) -> None:
+        """End the server, gently or not."""
+        if self._server is not None:
+            self._server.send_signal(how)
+            self._server.wait(timeout=30)
+            self._server = None
+
     def close(self) -> None:
         """End the process behind `call`."""
         if self._desk is not None:
@@ -105,23 +126,13 @@ def serving(home: Path, settings: Mapping[str, str] | None = None) -> Iterator[I
 
     `settings` are further environment variables, such as the addresses of its databases.
     """
-    port = free_port()
-    instance = Instance(home, port, settings)
-    with instance.log("server") as log:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "run"],
-            env=instance.environment,
-            cwd=ROOT,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            _wait_for(port, process, home / "server.log")
-            yield instance
-        finally:
-            instance.close()
-            process.terminate()
-            process.wait(timeout=30)
+    instance = Instance(home, free_port(), settings)
+    try:
+        instance.start()
+        yield instance
+    finally:
+        instance.close()
+        instance.stop(signal.SIGTERM)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -1,0 +1,1 @@
+"""Crowds and bad days: run by `make rehearse`, too long for the suite."""
