@@ -74,7 +74,8 @@ class _Cutter:
         self._hides = hides(text)
         self._links = links
         # A last one that no paragraph reaches spares asking for the end each time.
-        self._starts = [*(link[0] for link in links), len(text) + 1]
+        self._starts = [link[0] for link in links]
+        self._starts.append(len(text) + 1)
         self._next = 0
         self._headings: list[Section] = []
         self.sections: list[Section] = [(0, "")]

@@ -35,7 +35,7 @@ def show(text: str) -> str:
 
 def hides(text: str) -> bool:
     """Return whether there is a stand-in in `text`."""
-    return any(hidden in text for hidden in _SHOWN)
+    return not text.isascii() and any(hidden in text for hidden in _SHOWN)
 
 
 _STRUCTURE = frozenset("[]{}|=*#:;!- \n")
