@@ -1,6 +1,7 @@
 """The answer page under a person's mouse."""
 
 from dataclasses import dataclass
+from time import monotonic
 
 from tests.browser.person import Person
 from tests.browser.phrase import Phrase
@@ -95,6 +96,7 @@ class AnswerPage:
 
     def submit(self) -> None:
         """Submit, and wait for the marketplace's receipt."""
+        self.person.submitted_at = monotonic()
         self.person.click("[data-action=submit]")
         self.person.page.wait_for_url("**/submitted/")
 

@@ -12,6 +12,15 @@ from tests.serving import Instance, serving
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 Enter = Callable[..., Person]
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Remember that a test has failed, for what its fixtures do at the end."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest.fixture(scope="package")
@@ -35,8 +44,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def enter(instance: Instance, chromium: Browser) -> Iterator[Enter]:
-    """Return a function that signs somebody in at the marketplace by their name."""
+def enter(instance: Instance, chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Enter]:
+    """Return a function that signs somebody in at the marketplace by their name.
+
+    When the test fails, what each of them saw last is kept in the instance's folder.
+    """
     people: list[Person] = []
 
     def enter(name: str, width: int = 1366, height: int = 768) -> Person:
@@ -48,6 +60,8 @@ def enter(instance: Instance, chromium: Browser) -> Iterator[Enter]:
 
     yield enter
     for person in people:
+        if request.node.stash.get(FAILED, False):
+            person.page.screenshot(path=instance.home / f"{request.node.name}-{person.name}.png")
         person.leave()
 
 

@@ -21,6 +21,7 @@ class Person:
         self.instance = instance
         self.context = context
         self.actions = 0
+        self.submitted_at = 0.0
         self.responses: list[Response] = []
         self.mistakes: list[str] = []
         self.page: Page = self.new_page()
@@ -109,7 +110,7 @@ class Person:
         path = self.words("pathOver", wanted)
         self.page.mouse.move(*self.point(path["start"]))
         self.page.mouse.down()
-        self.page.mouse.move(*self.point(path["end"]), steps=4)
+        self.page.mouse.move(*self.point(path["end"]), steps=2)
         self.page.mouse.up()
         self.actions += 1
 
@@ -165,19 +166,19 @@ class Person:
         """Return every answer that refused or failed."""
         return [f"{row.status} {row.url}" for row in self.responses if row.status >= 400]
 
+    def visits(self) -> list[Response]:
+        """Return every answer of the worker pages' own site."""
+        return [row for row in self.responses if row.url.startswith(self.instance.collector_url)]
+
     def cookies_of_the_frame(self) -> list[str]:
         """Return every cookie that the worker pages' site has set or was sent."""
-        found = [str(cookie) for cookie in self.context.cookies(self.instance.collector_url)]
-        for response in self.responses:
-            if not response.url.startswith(f"{self.instance.collector_url}/hit/"):
-                continue
-            headers = [*response.headers_array(), *response.request.headers_array()]
-            found += [
-                f"{response.url}: {header['value']}"
-                for header in headers
-                if header["name"].lower() in ("cookie", "set-cookie")
-            ]
-        return found
+        return [
+            f"{response.url}: {header['value']}"
+            for response in self.visits()
+            if "/hit/" in response.url
+            for header in (*response.headers_array(), *response.request.headers_array())
+            if header["name"].lower() in ("cookie", "set-cookie")
+        ]
 
     # -- the end
 

@@ -1,6 +1,7 @@
 """The question page under a person's mouse."""
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from tests.browser.person import Person
@@ -63,5 +64,6 @@ class QuestionPage:
 
     def submit(self) -> None:
         """Submit, and wait for the marketplace's receipt."""
+        self.person.submitted_at = monotonic()
         self.person.click("[data-action=submit]")
         self.person.page.wait_for_url("**/submitted/")

@@ -1,5 +1,6 @@
 """A person's whole way through the marketplace's frame on another site, by mouse."""
 
+from time import monotonic
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -37,6 +38,7 @@ def test_one_person_asks_another_answers_and_both_are_paid(
     )
     inspect(rita, "question_qualification", first[0].text)
     written = ask(ada, "question", 10, 2)
+    assert_the_next_one_is_at_hand(ada)
     assert_questions_are_kept(instance.call(f"{ROWS}:questions", SLUG, "question"), written)
     tried = answer(grace, "answer_qualification")
     assert_answers_are_kept(instance.call(f"{ROWS}:answers", SLUG, "answer_qualification"), tried)
@@ -113,6 +115,23 @@ def find_answer(page: AnswerPage, item: dict[str, Any], number: int) -> Given:
         6: Given("span", spans=(phrase(text, 0, 1, title), phrase(passage, 1, 2)), evidence=proof),
     }
     return answers[number]
+
+
+def assert_the_next_one_is_at_hand(person: Person) -> None:
+    """Take the next HIT with the one button that has the focus, and give it back."""
+    before = person.actions
+    person.key("Enter")
+    frame = person.frame
+    frame.wait_for_selector("[data-progress-text]:text('0 of 10 questions')", timeout=5_000)
+    waited_ms = round(1000 * (monotonic() - person.submitted_at))
+    print(f"\nfrom submitting to the next HIT: {person.actions - before} action, {waited_ms} ms")
+    assert person.actions - before == 1
+    person.ready()
+    frame.click("[data-action=menu]")
+    frame.click("[data-action=return]")
+    frame.click("[data-action=confirm-return]")
+    person.page.get_by_role("button", name="Return the HIT").click()
+    expect(person.page.get_by_role("heading", name="HITs for you")).to_be_visible()
 
 
 def preview(person: Person, title: str) -> None:

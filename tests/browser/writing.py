@@ -8,6 +8,7 @@ from django.utils import timezone
 from collector.models import Stage
 from tasks import leases, submissions
 from tasks.crowd import marketplace
+from tasks.kinds import kind
 from tasks.models import (
     Grant,
     GrantState,
@@ -18,7 +19,6 @@ from tasks.models import (
     Session,
     Worker,
 )
-from tasks.pages.state import work_state
 from tasks.tending import tend
 
 ASKED = (
@@ -77,7 +77,7 @@ def _lease(stage: Stage) -> Lease:
 
 
 def _items(lease: Lease) -> list[dict]:
-    return work_state(lease, timezone.now())["items"]
+    return kind(lease.unit.stage.kind).page_items(lease.unit)
 
 
 def _questions(lease: Lease) -> list[dict]:
