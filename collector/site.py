@@ -40,7 +40,14 @@ def server(port: int) -> Any:
     from collector.asgi import application
 
     config = uvicorn.Config(
-        application, host="127.0.0.1", port=port, log_level="warning", lifespan="off", ws="none"
+        application,
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        lifespan="off",
+        ws="none",
+        # A shorter time makes a client's next request race with the closing of its connection.
+        timeout_keep_alive=75,
     )
     return uvicorn.Server(config)
 

@@ -1,74 +1,22 @@
 """Nobody enters a HIT's page on their own word, and every refusal says what to do."""
 
-import json
 import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from tasks.models import Identity, Lease, LeaseState, Question, Session, Submission
 from tasks.tests.making import (
     consent,
-    entry_query,
-    make_collection,
     make_posting,
     make_worker,
     questions_for,
     stage_of,
-    write_keys,
 )
+from tasks.tests.visiting import at_work, open_page, post, state_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def collection(tmp_path, settings):
-    write_keys(tmp_path, settings)
-    settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
-    return make_collection()
-
-
-@pytest.fixture
-def client():
-    return Client(HTTP_HOST="localhost")
-
-
-@pytest.fixture
-def soon():
-    return timezone.now() + timedelta(hours=2)
-
-
-def open_page(client, posting, person, expires, **changed):
-    query = entry_query(posting, person, expires=expires, **changed)
-    return client.get(f"/hit/?{query}")
-
-
-def state_of(page):
-    found = re.search(
-        r'id="page-state" type="application/json">(.*?)</script>', page.content.decode()
-    )
-    assert found, page.content.decode()[:2000]
-    return json.loads(found[1])
-
-
-def post(client, state, name, body):
-    return client.post(
-        state["urls"][name],
-        json.dumps(body),
-        content_type="application/json",
-        HTTP_AUTHORIZATION=f"Bearer {state['token']}",
-    )
-
-
-def at_work(client, collection, soon, person="AADA", stage_name="question"):
-    stage = stage_of(collection, stage_name)
-    qualification = stage_of(collection, "question_qualification")
-    worker = make_worker(person, qualified=(qualification,))
-    consent(worker, collection)
-    posting = make_posting(stage)
-    return posting, state_of(open_page(client, posting, person, soon))
 
 
 def test_a_preview_shows_the_task_and_stores_nothing(client, collection):
@@ -257,29 +205,6 @@ def test_a_consent_form_is_worthless_once_its_stay_is_over(client, collection, s
     page = client.post("/hit/consent", {"token": token, "version": "1", "consent": "agree"})
     assert page.status_code == 403
     assert not Lease.objects.exists()
-
-
-def test_what_no_database_can_keep_is_left_out_of_a_draft(client, collection, soon):
-    _, state = at_work(client, collection, soon)
-    draft = {"data": {"questions": []}, "ui": {"note": "a\x00b\ud83dc"}}
-    assert post(client, state, "draft", {"version": 0, "draft": draft}).status_code == 200
-    assert Lease.objects.get().draft["ui"] == {"note": "abc"}
-    assert post(client, state, "problem", {"message": "\x00"}).status_code == 422
-
-
-@pytest.mark.parametrize("body", ["[" * 100_000, "{", "\xff", '"' + "x" * 1_100_000 + '"'])
-def test_junk_instead_of_json_is_refused_and_the_draft_stays(client, collection, soon, body):
-    _, state = at_work(client, collection, soon)
-    post(client, state, "draft", {"version": 0, "draft": {"data": {}}})
-    for name in ("draft", "submit", "problem"):
-        answer = client.post(
-            state["urls"][name],
-            body,
-            content_type="application/json",
-            HTTP_AUTHORIZATION=f"Bearer {state['token']}",
-        )
-        assert answer.status_code in (400, 413)
-    assert Lease.objects.get().draft == {"data": {}}
 
 
 def test_a_hit_id_of_junk_is_unknown(client, collection):
