@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
     monkeypatch.setattr("tasks.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
-    monkeypatch.setattr(marketplace, "create_hit", lambda type_id, *, token, lifetime: f"H{token}")
+    monkeypatch.setattr(marketplace, "create_hit", hit_id)
     make_corpus()
     run("create_collection", "lines", protocol=folder.name, corpus="hollin", budget=20.0, seed=3)
     assert run("select_seeds", "lines", count=4) == {"": 4}
@@ -52,6 +53,11 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     made = Collection.objects.get(slug="lines")
     look(made)
     return made
+
+
+def hit_id(type_id: str, *, token: str, lifetime: timedelta) -> str:
+    """Return an id as a marketplace gives them: letters and digits."""
+    return "H" + token.replace("-", "").upper()
 
 
 @pytest.fixture

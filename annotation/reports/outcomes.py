@@ -23,7 +23,8 @@ class Outcomes:
                 verdict = question["verdict"]
                 outcome = verdict["outcome"] if verdict else "waiting"
                 reason = verdict["reason"] if verdict else "no_answer_yet"
-                self.counts[outcome, reason, seed["fold"]] += 1
+                # A protocol that plans no fold places each question after its verdict.
+                self.counts[outcome, reason, seed["fold"] or question["split"] or ""] += 1
                 self.questions += 1
                 self.synthetic_questions += question["synthetic"]
                 self.votes += len(question["votes"])

@@ -5,8 +5,8 @@ from pydantic import Field
 from collector.parameters import LabelTable, Table, TextTable
 from collector.parameters import Parameters as EveryProtocol
 
-
 VERSION = 1
+
 
 class SeedsTable(Table):
     """Which paragraphs can be seeds."""

@@ -1,0 +1,1 @@
+"""What every protocol's folder must hold, whichever it is."""

@@ -1,0 +1,178 @@
+"""Every protocol's folder keeps the contract by which the engine finds and calls its parts."""
+
+import inspect
+import json
+import random
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from fnmatch import fnmatch
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.template.loader import get_template
+
+from annotation.agreement.verdict import Outcome
+from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
+from annotation.release.spool import Spool
+from collector.models import Collection
+from collector.parameters import FOLDS
+from collector.protocol import EXTRAS, PARTS, Protocol, ProtocolError
+from tasks.kinds import kind
+from tasks.pages.words import fill
+
+KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
+EXAMPLES = [{"key": f"{fold}{n}", "fold": fold} for fold in FOLDS for n in range(3)]
+
+pytestmark = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
+
+
+def takes(function: Callable[..., Any], names: tuple[str, ...]) -> bool:
+    """Return whether the function can be called with exactly these arguments, by place or name."""
+    signature = inspect.signature(function)
+    signature.bind(*names)
+    return list(signature.parameters)[: len(names)] == list(names)
+
+
+def test_every_part_offers_what_is_called_as_it_is_called(protocol: Protocol) -> None:
+    for part, functions in PARTS.items():
+        module = protocol.part(part)
+        for name, arguments in functions.items():
+            assert not arguments or takes(getattr(module, name), arguments), f"{part}.{name}"
+
+
+def test_extra_parts_can_be_called_as_they_are_called(protocol: Protocol) -> None:
+    for part, functions in EXTRAS.items():
+        module = protocol.part(part) if protocol.has(part) else SimpleNamespace()
+        for name, arguments in functions.items():
+            offered = getattr(module, name, None)
+            assert offered is None or takes(offered, arguments), f"{part}.{name}"
+
+
+def test_its_parameters_load_and_are_named_after_the_folder(protocol: Protocol) -> None:
+    parameters = protocol.parameters()
+    assert parameters.protocol.name == protocol.name == protocol.folder.name
+    assert protocol.resolved(parameters.model_dump(mode="json")) == parameters
+
+
+def test_an_unknown_key_is_refused_by_file_and_name_in_every_table(protocol: Protocol) -> None:
+    for path in tables(protocol.defaults()):
+        values = deepcopy(protocol.defaults())
+        table = values
+        for name in path:
+            table = table[name]
+        table["no_such_key"] = 1
+        with pytest.raises(ProtocolError) as refusal:
+            protocol.resolved(values)
+        assert str(protocol.folder / "protocol.toml") in str(refusal.value)
+        assert ".".join((*path, "no_such_key")) in str(refusal.value)
+
+
+def test_a_missing_and_a_mistyped_value_are_refused_by_name(protocol: Protocol) -> None:
+    for stage in protocol.parameters().stages():
+        values = deepcopy(protocol.defaults())
+        values[stage]["reward_cents"] = "much"
+        del values[stage]["title"]
+        with pytest.raises(ProtocolError) as refusal:
+            protocol.resolved(values)
+        assert f"{stage}.reward_cents" in str(refusal.value)
+        assert f"{stage}.title" in str(refusal.value)
+
+
+def test_its_stages_are_of_known_kinds_and_build_on_one_another(protocol: Protocol) -> None:
+    stages = protocol.parameters().stages()
+    earlier = {"seeds"}
+    for name, table in stages.items():
+        module = kind(table.kind)
+        assert [each for each in KIND if not callable(getattr(module, each, None))] == []
+        get_template(f"hits/{table.kind}.html")
+        assert table.items_from in earlier, f"{name}.items_from"
+        assert not table.requires or stages[table.requires].qualifies, f"{name}.requires"
+        earlier.add(name)
+    assert any(table.items_from == "seeds" and not table.qualifies for table in stages.values())
+
+
+def test_every_stage_and_the_consent_have_words_without_gaps(protocol: Protocol) -> None:
+    parameters = protocol.parameters()
+    collection = Collection(
+        title="Pilot",
+        requester_name="Rita",
+        requester_contact="rita@example.org",
+        ethics_number="7",
+    )
+    first = next(iter(parameters.stages()))
+    for name in ("consent", *parameters.stages()):
+        stage = first if name == "consent" else name
+        words = fill(protocol.text(name), collection, parameters, stage)
+        said = re.sub(r"<!--.*?-->", "", words, flags=re.DOTALL)
+        assert len(said.split()) > 20, name
+        assert re.findall(r"\{[a-z_]+\}", said) == [], name
+
+
+def test_its_readme_names_every_parameter(protocol: Protocol) -> None:
+    readme = (protocol.folder / "README.md").read_text("utf-8")
+    named = set()
+    for line in readme.splitlines():
+        table = ""
+        for word in re.findall(r"`([\w*]*\.[\w*.]+)`", line):
+            # "`splits.train`, `.dev`" names two of one table.
+            name = f"{table}{word}" if word.startswith(".") else word
+            table = name.rpartition(".")[0]
+            named |= {name, f"{name}.*"}
+    unnamed = [
+        leaf
+        for leaf in leaves(protocol.defaults())
+        if not any(fnmatch(leaf, pattern) for pattern in named)
+    ]
+    assert unnamed == []
+
+
+def test_every_value_says_where_it_comes_from(protocol: Protocol) -> None:
+    lines = (protocol.folder / "protocol.toml").read_text("utf-8").splitlines()
+    keys = [line for line in lines if re.match(r"[a-z_]+ *=", line)]
+    assert [line for line in keys if not re.search(r"# (source: |ours\b)", line)] == []
+
+
+def test_nothing_is_decided_without_votes(protocol: Protocol) -> None:
+    for fold in FOLDS:
+        verdict = protocol.part("validation").verdict([], protocol.parameters(), fold)
+        assert verdict.outcome == Outcome.WAITING
+        assert verdict.chosen is None
+
+
+def test_every_example_is_in_exactly_one_split_that_is_exported(protocol: Protocol) -> None:
+    def placed() -> list[tuple[str, str]]:
+        assign = protocol.part("splits").assign
+        found = list(assign(EXAMPLES, protocol.parameters(), random.Random(5)))
+        assert all(reason for _, _, reason in found)
+        return [(example["key"], split) for example, split, _ in found]
+
+    assert sorted(key for key, _ in placed()) == sorted(each["key"] for each in EXAMPLES)
+    assert {split for _, split in placed()} <= set(protocol.part("export").SPLITS)
+    assert placed() == placed()
+
+
+def test_its_sample_is_read_and_written_again_equal(protocol: Protocol, tmp_path: Path) -> None:
+    sample = json.loads((protocol.folder / "sample.json").read_text("utf-8"))
+    export = protocol.part("export")
+    given = {name: _content(name, value) for name, value in sample.items()}
+    published = export.published(given)
+    assert set(published.splits) == set(given)
+    spool = Spool(tmp_path / "records.jsonl").fill(export.identified(published.seeds))
+    names = [split for split in published.splits.values() if split] or export.SPLITS
+    written = export.files({name: spool.of_split(name) for name in names}, published.articles)
+    assert {name: _value(name, b"".join(chunks)) for name, chunks in written} == sample
+
+
+def _content(name: str, value: Any) -> bytes:
+    if name.endswith(".jsonl"):
+        return b"".join(json.dumps(line).encode() + b"\n" for line in value)
+    return json.dumps(value).encode()
+
+
+def _value(name: str, content: bytes) -> Any:
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in content.splitlines()]
+    return json.loads(content)
