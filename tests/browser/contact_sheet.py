@@ -98,13 +98,16 @@ def take_marketplace(sheet: Sheet, person: Person, state: str) -> None:
 
 def take_desk(sheet: Sheet, rita: Page, state: str, slug: str = "") -> None:
     """Take the requester's pages, those of one collection too if it is given."""
-    paths = list(DESK) + [f"collections/{slug}/{path}" for path in OF_COLLECTION if slug]
-    for path in paths:
+    for path in DESK:
         rita.goto(f"/{path}")
-        name = path.removeprefix(f"collections/{slug}/") if slug else path
-        sheet.take(
-            rita, f"desk: {name.strip('/') or ('overview' if slug in path else 'start')}", state
-        )
+        sheet.take(rita, f"desk: {path.strip('/') or 'start'}", state)
+    for path in OF_COLLECTION if slug else ():
+        rita.goto(f"/collections/{slug}/{path}")
+        sheet.take(rita, f"desk: {path.strip('/') or 'overview'}", state)
+        inner = rita.locator(f"main a[href^='/collections/{slug}/{path}']:not([href*='?'])")
+        if path in ("questions/", "releases/") and inner.count():
+            inner.first.click()
+            sheet.take(rita, f"desk: one of {path.strip('/')}", state)
 
 
 def take_questions(sheet: Sheet, person: Person) -> None:
