@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from collector.parameters import Parameters, with_overrides
 
-# Part -> what it must offer, with the names of the parameters that it is called with.
+# Part -> what it must offer, with the names of the parameters that it is called with, if it is.
 PARTS: dict[str, dict[str, tuple[str, ...]]] = {
-    "parameters": {"Parameters": ()},
+    "parameters": {"Parameters": (), "VERSION": ()},
     "seeds": {"candidates": ("corpus", "parameters", "rng")},
     "checks": {"problems": ("kind", "data", "items", "table", "parameters")},
     "validation": {
@@ -35,12 +35,14 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "identified": ("seeds",),
         "files": ("seeds_by_split", "articles"),
         "published": ("files",),
+        "SPLITS": (),
     },
     "simulated": {"fill": ("page", "behaviour", "rng", "open_article")},
 }
-# Offered where they fit: real work to do again, the stand-in for who inspects a qualification,
-# the official metrics, the paper's own tables.
+# Offered where they fit: values of an earlier version brought up to date, real work to do again,
+# the stand-in for who inspects a qualification, the official metrics, the paper's own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
+    "parameters": {"upgrade": ("parameters", "from_version")},
     "simulated": {"inspect": ("kind", "data", "items"), "replay": ("path",)},
     "scoring": {"score": ("predictions", "gold", "options")},
     "report": {"tables": ("seeds", "parameters")},
@@ -68,8 +70,9 @@ class Protocol:
             raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.")
         module = _imported(self.name, self.folder, name)
         for wanted, parameters in PARTS.get(name, {}).items():
-            if not callable(getattr(module, wanted, None)):
-                raise ProtocolError(f"{path} lacks {wanted}({', '.join(parameters)}): write it.")
+            if not hasattr(module, wanted):
+                call = f"({', '.join(parameters)})" if parameters else ""
+                raise ProtocolError(f"{path} lacks {wanted}{call}: write it.")
         return module
 
     def has(self, name: str) -> bool:

@@ -157,6 +157,15 @@ def test_a_page_shows_what_its_role_may_see(collection: Collection) -> None:
     assert not any(worker in html for worker in writers)
 
 
+def test_instructions_open_by_themselves_once(collection: Collection) -> None:
+    ada = Person("AADA", collection)
+    state, _ = ada.enter("text")
+    assert not state["instructions"]["seen"]
+    version = state["instructions"]["version"]
+    assert ada.post(state, "instructions_seen", {"version": version}).status_code == 200
+    assert ada.enter("text")[0]["instructions"]["seen"]
+
+
 def test_a_refused_submission_says_what_to_mend_item_by_item(collection: Collection) -> None:
     ada = Person("AADA", collection)
     state, _ = ada.enter("text")
@@ -208,6 +217,7 @@ def test_its_folder_is_all_that_names_it() -> None:
     ("part", "lost", "message"),
     [
         ("seeds.py", "", r"lacks .*seeds\.py: write it"),
+        ("parameters.py", "VERSION", r"parameters\.py lacks VERSION: write it"),
         ("validation.py", "def verdict", r"lacks verdict\(votes, parameters, fold\): write it"),
         ("protocol.toml", "", r"There is no protocol 'headline'"),
         ("instructions/label.md", "", r"lacks .*label\.md: write it"),
@@ -218,7 +228,7 @@ def test_a_missing_part_is_named(folder: Path, part: str, lost: str, message: st
     text = path.read_text("utf-8")
     path.unlink()
     if lost:
-        path.write_text(text.replace(lost, "def other"))
+        path.write_text(text.replace(lost, "def other" if " " in lost else "OTHER"))
     make_corpus()
     with pytest.raises(CommandError, match=message):
         begin(folder.name)

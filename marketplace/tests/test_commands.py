@@ -39,6 +39,8 @@ def test_a_requester_is_opened_once(tmp_path: Path) -> None:
 def test_a_worker_is_opened_with_a_link(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("create_worker", "Grace", country="gb", base_url="https://m.example/")
     worker_id, link = capsys.readouterr().out.split()
+    call_command("create_worker", "Ida", json=True)
+    assert set(json.loads(capsys.readouterr().out)) == {"worker", "link"}
     assert Worker.objects.get(worker_id=worker_id).country == "GB"
     page = Visitor().get(link.removeprefix("https://m.example"))
     assert "Continue as Grace" in page.content.decode()

@@ -54,6 +54,7 @@ def test_extra_parts_can_be_called_as_they_are_called(protocol: Protocol) -> Non
 def test_its_parameters_load_and_are_named_after_the_folder(protocol: Protocol) -> None:
     parameters = protocol.parameters()
     assert parameters.protocol.name == protocol.name == protocol.folder.name
+    assert parameters.protocol.version == protocol.part("parameters").VERSION
     assert protocol.resolved(parameters.model_dump(mode="json")) == parameters
 
 

@@ -1,5 +1,6 @@
 """Opens a requester's account and writes its keys."""
 
+import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from decimal import Decimal
 from pathlib import Path
@@ -20,8 +21,8 @@ class Command(BaseCommand):
 
     help = (
         "Open a requester's account and write what its boto3 client needs to a file.\n"
-        "Running it again keeps the account and its keys.\n\n"
-        '  create_requester "Rita\'s lab" --contact rita@lab.example --keys-file var/rita.json\n\n'
+        "Running it again keeps the account and its keys.\n\nExample:\n"
+        '  manage.py create_requester "Rita\'s lab" --keys-file rita.json\n\n'
         "  client = boto3.client('mturk', region_name='us-east-1',\n"
         "      endpoint_url=keys['endpoint_url'], aws_access_key_id=keys['access_key_id'],\n"
         "      aws_secret_access_key=keys['secret_access_key'])"
@@ -42,6 +43,7 @@ class Command(BaseCommand):
             default=None,
             help="credit to open with, like 500.00; no money moves, it only bounds what is posted",
         )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Open or find the account and write its keys."""
@@ -51,6 +53,10 @@ class Command(BaseCommand):
         requester = open_requester(options["name"], options["contact"], cents, now)
         write_keys(keys_of(requester, options["endpoint_url"], now), path)
         requester.refresh_from_db()
+        if options["json"]:
+            found = {"requester": requester.name, "balance_cents": requester.balance_cents}
+            self.stdout.write(json.dumps({**found, "keys_file": str(path)}))
+            return
         self.stdout.write(
             f"{requester.name}: {amount_of(requester.balance_cents)} free; keys in {path}"
         )

@@ -1,5 +1,6 @@
 """Opens a worker's account with a personal link."""
 
+import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
@@ -15,8 +16,8 @@ class Command(BaseCommand):
 
     help = (
         "Open a worker's account and print the worker's id and personal link.\n"
-        "The link signs them in; it is shown here once and cannot be read back.\n\n"
-        "  create_worker Ada --country GB --base-url https://work.lab.example"
+        "The link signs them in; it is shown here once and cannot be read back.\n\nExample:\n"
+        "  manage.py create_worker Ada --country GB --base-url https://work.lab.example"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,9 +26,14 @@ class Command(BaseCommand):
         parser.add_argument("name", help="how the site addresses the worker")
         parser.add_argument("--country", default="", help="two letters, for HITs of some countries")
         parser.add_argument("--base-url", default=DEFAULT_ENDPOINT, help="address of the site")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Open the account and print its link."""
         worker, token = open_worker(options["name"], options["country"].upper(), clock.now())
         base = options["base_url"].rstrip("/")
-        self.stdout.write(f"{worker.worker_id} {base}/enter/{token}/")
+        link = f"{base}/enter/{token}/"
+        if options["json"]:
+            self.stdout.write(json.dumps({"worker": worker.worker_id, "link": link}))
+        else:
+            self.stdout.write(f"{worker.worker_id} {link}")

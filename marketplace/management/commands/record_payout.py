@@ -1,5 +1,6 @@
 """Records a payment made to a worker."""
 
+import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from datetime import date
 from decimal import Decimal
@@ -17,8 +18,8 @@ class Command(BaseCommand):
 
     help = (
         "Record that a worker was paid, outside the marketplace, what they were owed.\n"
-        "A reference counts once, so running it again changes nothing.\n\n"
-        "  record_payout A2XK41 12.50 --method 'bank transfer' --reference 2026-11-0042"
+        "A reference counts once, so running it again changes nothing.\n\nExample:\n"
+        "  manage.py record_payout A2XK41 12.50 --method 'bank transfer' --reference 2026-11-0042"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,6 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--method", required=True, help="how it was paid")
         parser.add_argument("--reference", required=True, help="the payment's own number")
         parser.add_argument("--date", type=date.fromisoformat, default=None, help="2026-11-20")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Record the payment or say in one line why not."""
@@ -44,6 +46,10 @@ class Command(BaseCommand):
             )
         except PayoutError as error:
             raise CommandError(str(error)) from None
+        if options["json"]:
+            paid = {"worker": options["worker_id"], "amount_cents": payout.amount_cents}
+            self.stdout.write(json.dumps({**paid, "paid_on": str(payout.paid_on)}))
+            return
         self.stdout.write(
             f"{amount_of(payout.amount_cents)} to {options['worker_id']} on "
             f"{payout.paid_on} ({payout.method}, {payout.reference})"

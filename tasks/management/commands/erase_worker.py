@@ -1,5 +1,6 @@
 """Forgets a person who asks for it."""
 
+import json
 from argparse import ArgumentParser
 from typing import Any
 
@@ -27,6 +28,7 @@ class Command(BaseCommand):
             action="store_true",
             help="also keep what they made out of every later release",
         )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:
         """Forget them, or say in one line why not yet."""
@@ -45,6 +47,10 @@ class Command(BaseCommand):
             forget(identity.worker, timezone.now(), withdraw=options["withdraw"])
         except ErasureError as error:
             raise CommandError(str(error)) from None
+        if options["json"]:
+            done = {"forgotten": options["person"], "withdrawn": options["withdraw"]}
+            self.stdout.write(json.dumps(done))
+            return
         self.stdout.write(
             "Forgotten. "
             + ("The next release leaves their work out." if options["withdraw"] else "")

@@ -35,7 +35,7 @@ class Command(BaseCommand):
     help = (
         "Let simulated workers take and do HITs of a collection in the marketplace's real pages, "
         "until nothing is left for them. All they make is marked as synthetic.\n\n"
-        "Examples:\n"
+        "Example:\n"
         "  manage.py simulate pilot --workers 20 --inspect\n"
         "  manage.py simulate again --protocol PROTOCOL --replay official_dev.json"
     )
