@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-from django.db.models import CharField, Exists, OuterRef, QuerySet, Value
-from django.db.models.functions import Cast, Concat
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.people import People
 from tasks.kinds import kind
-from tasks.models import Lease, LeaseState, Payment
+from tasks.models import Lease, LeaseState
 
 SHOWN = 100
 
@@ -30,7 +29,6 @@ class Debt:
 
 def unfinished(desk: Desk) -> QuerySet[Lease]:
     """Return the leases that ended with a draft, were not taken up again and are not paid."""
-    paid = Payment.objects.filter(key=OuterRef("key"))
     again = Lease.objects.filter(
         unit=OuterRef("unit"),
         worker=OuterRef("worker"),
@@ -42,9 +40,8 @@ def unfinished(desk: Desk) -> QuerySet[Lease]:
             state__in=[LeaseState.EXPIRED, LeaseState.RETURNED],
             draft__isnull=False,
             submission__isnull=True,
+            paid=False,
         )
-        .annotate(key=Concat(Value("compensation:"), Cast("pk", CharField())))
-        .exclude(Exists(paid))
         .exclude(Exists(again))
         .select_related("unit__stage")
         .order_by("-closed_at", "-pk")
@@ -61,9 +58,9 @@ def debt_of(desk: Desk, lease: Lease, people: People) -> Debt:
     """Return what is due for one lease."""
     stage = lease.unit.stage
     table = desk.parameters.stages()[stage.name]
-    data = (lease.draft or {}).get("data") or {}
+    data = (lease.draft or {}).get("data")
     wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
-    share = kind(stage.kind).share_done(data, wanted)
+    share = kind(stage.kind).share_done(data if isinstance(data, dict) else {}, wanted)
     return Debt(
         lease=lease,
         who=people.name(lease.worker_id),

@@ -20,7 +20,7 @@ from annotation.dashboard.stages import cents_of
 from collector.models import Collection, Stage
 from tasks.compensation import compensate
 from tasks.estimates import estimate
-from tasks.models import Lease, Payment, PaymentKind, PaymentState
+from tasks.models import Payment, PaymentKind, PaymentState
 
 PER_PAGE = 25
 MAX_REASON = 500
@@ -81,7 +81,6 @@ def compensate_lease(request: HttpRequest, desk: Desk) -> HttpResponse:
         amount = desk.price(cents)
         messages.error(request, f"The budget cannot hold {amount}: raise it, then compensate.")
         return redirect(desk.url("money") + "#unfinished")
-    Lease.objects.filter(pk=lease.pk).update(compensated=True)
     sentence = f"{debt.who} is owed {desk.price(payment.amount_cents)}: a HIT for them alone opens."
     messages.success(request, sentence)
     return redirect(desk.url("money"))

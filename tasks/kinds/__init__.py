@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from collector.protocol import ProtocolError
 
@@ -12,3 +13,8 @@ def kind(name: str) -> ModuleType:
         return import_module(f"tasks.kinds.{name}")
     except ModuleNotFoundError:
         raise ProtocolError(f"There is no kind {name!r} of stage: see tasks/kinds/.") from None
+
+
+def listed(entries: object) -> list[Any]:
+    """Return what a draft holds under a name where it is a list, else nothing."""
+    return entries if isinstance(entries, list) else []

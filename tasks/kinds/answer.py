@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from tasks.articles import Documents
+from tasks.kinds import listed
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
 from tasks.passages import passage_of, readable_titles
 from tasks.problems import Problem
@@ -67,7 +68,9 @@ def clean(
 def share_done(data: dict[str, Any], wanted: int) -> float:
     """Return how much of the work a draft holds, from 0 to 1."""
     given = [
-        entry for entry in data.get("answers", []) if isinstance(entry, dict) and entry.get("type")
+        entry
+        for entry in listed(data.get("answers"))
+        if isinstance(entry, dict) and entry.get("type")
     ]
     return min(1.0, len(given) / wanted)
 

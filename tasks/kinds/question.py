@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.models import Seed, Stage
 from tasks.articles import Documents
+from tasks.kinds import listed
 from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
 from tasks.passages import passage_of
 from tasks.problems import Problem
@@ -59,7 +60,7 @@ def share_done(data: dict[str, Any], wanted: int) -> float:
     """Return how much of the work a draft holds, from 0 to 1."""
     written = [
         question
-        for question in data.get("questions", [])
+        for question in listed(data.get("questions"))
         if isinstance(question, dict) and str(question.get("text", "")).strip()
     ]
     return min(1.0, len(written) / wanted)
