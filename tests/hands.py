@@ -15,7 +15,7 @@ from django.utils import timezone
 from collector.models import Collection
 from collector.protocol import find
 from tasks import hits, units
-from tasks.models import Posting
+from tasks.models import Answer, Posting
 from tasks.simulation.behaviour import DILIGENT
 from tasks.tests.making import entry_query
 
@@ -87,3 +87,12 @@ class Person:
             content_type="application/json",
             HTTP_AUTHORIZATION=f"Bearer {state['token']}",
         )
+
+
+def votes(slug: str) -> list[dict[str, Any]]:
+    """Return every label of a collection with the text it is of and what stands beside it."""
+    found = Answer.objects.filter(stage__collection__slug=slug).select_related("question")
+    return [
+        {"text": vote.question.text, "label": vote.type, **vote.payload["fields"]}
+        for vote in found.order_by("id")
+    ]

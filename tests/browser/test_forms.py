@@ -1,0 +1,94 @@
+"""The pages whose fields are data of a protocol, from elsewhere: texts by mouse, labels by key."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import EVERY_TEST
+from tests.browser.conftest import Enter
+from tests.browser.faults import faults
+from tests.browser.person import Person
+from tests.serving import Instance, serving
+
+PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
+WRITE = "Write headlines for two paragraphs"
+JUDGE = "Judge four headlines"
+
+pytestmark = EVERY_TEST
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """Return an instance that knows the small protocol, with a collection of it open."""
+    home = tmp_path_factory.mktemp("forms")
+    with serving(home, {"COLLECTOR_PROTOCOLS": str(PROTOCOLS)}) as served:
+        served.call("tests.browser.rows:read_sample")
+        chosen = ("--protocol", "headline", "--corpus", "quarnsey", "--budget", "20")
+        served.run("create_collection", "lines", *chosen)
+        served.run("select_seeds", "lines", "--count", "2")
+        served.run("publish", "lines")
+        yield served
+
+
+def write(person: Person) -> None:
+    """Write two headlines, after an empty submission has been refused."""
+    frame = person.begin(WRITE)
+    person.click("[data-action=submit]")
+    problems = frame.wait_for_selector("[data-problems]:not([hidden])")
+    assert problems
+    assert "Item 1: Write the headline." in problems.inner_text()
+    person.click("[data-problem='1']")
+    expect(frame.locator("[data-panel-title]")).to_have_text("Item 2 of 2")
+    person.type(f"{person.name}: the second")
+    person.click("[data-action=previous]")
+    frame.fill("#field-headline", f"{person.name}: the first.")
+    expect(frame.locator("[data-message=hint]")).to_have_text("Does a headline end with a dot?")
+    person.expect_progress("2 of 2 done")
+    assert faults(person.page, frame) == []
+    person.click("[data-action=submit]")
+    person.expect_receipt()
+
+
+def test_texts_are_written_and_labelled_in_the_browser(instance: Instance, enter: Enter) -> None:
+    for name in ("Ada", "Grace"):
+        write(enter(name))
+    edith = enter("Edith")
+    frame = edith.begin(JUDGE)
+    given = [item["text"] for item in edith.state()["items"]]
+    assert "Ada: the first." in given
+    frame.focus("body")
+    for key in ("1", "]", "2", "]", "3", "]", "1"):
+        edith.key(key)
+    edith.expect_progress("4 of 4 done")
+    edith.key("Control+z")
+    edith.expect_progress("3 of 4 done")
+    edith.key("3", "w")
+    edith.type("It is about another place.")
+    edith.wait_until_saved()
+    edith.page.reload()
+    frame = edith.ready()
+    edith.expect_progress("4 of 4 done")
+    assert frame.input_value("#field-remark") == "It is about another place."
+    expect(frame.locator("[data-given]")).to_have_text(given[3])
+    assert faults(edith.page, frame) == []
+    edith.click("[data-action=submit]")
+    edith.expect_receipt()
+    labels = ("faithful", "exaggerated", "wrong", "wrong")
+    assert instance.call("tests.hands:votes", "lines") == [
+        {"text": text, "label": label, "remark": "It is about another place." * (number == 3)}
+        for number, (text, label) in enumerate(zip(given, labels, strict=True))
+    ]
+    assert edith.mistakes == []
+
+
+def test_a_preview_shows_the_instructions_alone(instance: Instance, enter: Enter) -> None:
+    ida = enter("Ida")
+    ida.wait_for_hit(JUDGE)
+    ida.page.get_by_role("link", name=f"Preview {JUDGE}").click()
+    frame = ida.frame
+    frame.wait_for_selector("[data-page=preview]")
+    assert "Is the headline true to its paragraph?" in frame.inner_text("main")
+    assert "Ada" not in frame.content()
+    assert ida.mistakes == []
