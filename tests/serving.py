@@ -16,7 +16,7 @@ from collector.environment import Environment
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
-START_SECONDS = 60
+START_SECONDS = 150
 # Runs functions on the instance's databases: one line of JSON in, one line of JSON out.
 DESK = """
 import contextlib, django, importlib, json, sys, traceback

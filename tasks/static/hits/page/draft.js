@@ -37,6 +37,7 @@ export class Draft {
   touch() {
     if (this.stopped) return;
     this.dirty = true;
+    if (!this.failures && !this.saving) this.on.state("unsaved");
     this.since ??= Date.now();
     const waited = (Date.now() - this.since) / 1000;
     const delay = Math.max(0, Math.min(pauseSeconds, longestWaitSeconds - waited));
@@ -94,7 +95,7 @@ export class Draft {
     if (status === 200) {
       this.failures = 0;
       this.version = body.version ?? this.version;
-      this.on.state("saved", `Saved ${clockTime(body.saved_at)}`);
+      this.on.state(this.dirty ? "unsaved" : "saved", `Saved ${clockTime(body.saved_at)}`);
       this.on.checked(body, refs);
       return true;
     }

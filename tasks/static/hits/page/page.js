@@ -123,7 +123,7 @@ export class Page {
     const element = find("[data-save-state]");
     if (name === "failed" && element.dataset.saveState !== "failed") this.announcer.say(text);
     element.dataset.saveState = name;
-    element.textContent = text;
+    if (text) element.textContent = text;
   }
 
   #conflict(body) {
