@@ -12,9 +12,17 @@ def _fresh_caches() -> Iterator[None]:
     """Row ids start again in every test, so nothing kept by id may outlive one."""
     yield
     from tasks import articles
+    from tasks.kinds import answer, question
     from tasks.pages import items
 
-    for kept in (articles._page, articles._text, items._items):
+    for kept in (
+        articles._article_id,
+        articles._page,
+        articles._text,
+        answer._written,
+        question.seeds_of,
+        items._items,
+    ):
         kept.cache_clear()
 
 

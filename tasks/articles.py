@@ -4,8 +4,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from collector.ingest.article_text import ArticleText, join_article
-from collector.models import Article
+from collector.models import Article, Corpus
 from tasks.models import Lease
 from tasks.passages import find_article, sentences_of
 
@@ -19,27 +21,48 @@ def article_text(article: Article) -> ArticleText:
     return join_article(headings, paragraphs)
 
 
-def article_page(lease: Lease, item_id: str, title: str) -> dict[str, Any] | None:
-    """Return the article behind a link of the item's passage, in sections, or None.
+def article_page(
+    lease: Lease, items: list[dict[str, Any]], item_id: str, title: str
+) -> bytes | None:
+    """Return the article behind a link of the item's passage as JSON, in sections, or None.
 
     None too for a kind of stage whose workers must not see linked text, and for any title the
     passage does not link to.
     """
-    article = _readable(lease, item_id, title)
-    return _page(article.pk, title) if article else None
+    article = _reader(lease, items)(item_id, title)
+    return _page(article, title) if article else None
 
 
 def documents_of(lease: Lease, items: list[dict[str, Any]]) -> Documents:
     """Return a function from (item id, article title) to the article's text, None if unreadable."""
-    linked = {item["id"]: _titles(item) for item in items}
+    find = _reader(lease, items)
 
     def text(item_id: str, title: str) -> str | None:
-        if title not in linked.get(item_id, ()):
-            return None
-        article = _readable(lease, item_id, title)
-        return _text(article.pk) if article else None
+        article = find(item_id, title)
+        return _text(article) if article else None
 
     return text
+
+
+def _reader(lease: Lease, items: list[dict[str, Any]]) -> Callable[[str, str], int | None]:
+    """Return a function from (item id, article title) to the id of an article to be read."""
+    stage = lease.unit.stage
+    readers = items if stage.kind == "answer" else []
+    linked = {item["id"]: {link["title"] for link in item["passage"]["links"]} for item in readers}
+
+    def find(item_id: str, title: str) -> int | None:
+        if title not in linked.get(item_id, ()):
+            return None
+        return _article_id(stage.collection.corpus_id, title)
+
+    return find
+
+
+@lru_cache(maxsize=8192)
+def _article_id(corpus_id: int, title: str) -> int | None:
+    """Return which article a link leads to, None outside the corpus, which never changes."""
+    article = find_article(Corpus(pk=corpus_id), title)
+    return article.pk if article else None
 
 
 @lru_cache(maxsize=512)
@@ -48,24 +71,8 @@ def _text(article_id: int) -> str:
     return article_text(Article.objects.get(pk=article_id)).text
 
 
-def _titles(item: dict[str, Any]) -> set[str]:
-    return {link["title"] for link in item.get("passage", {}).get("links", [])}
-
-
-def _readable(lease: Lease, item_id: str, title: str) -> Article | None:
-    if lease.unit.stage.kind != "answer" or not item_id.isascii() or not item_id.isdigit():
-        return None
-    item = lease.unit.items.filter(position=int(item_id)).first()
-    if item is None or item.question is None:
-        return None
-    paragraph = item.question.seed.seed_paragraphs.all()[0].paragraph
-    if title not in {target for _, _, target in paragraph.links}:
-        return None
-    return find_article(lease.unit.stage.collection.corpus, title)
-
-
 @lru_cache(maxsize=512)
-def _page(article_id: int, title: str) -> dict[str, Any]:
+def _page(article_id: int, title: str) -> bytes:
     """Return the article in sections; a corpus never changes, so pages are kept."""
     article = Article.objects.select_related("corpus").get(pk=article_id)
     whole = article_text(article)
@@ -82,7 +89,7 @@ def _page(article_id: int, title: str) -> dict[str, Any]:
                 "links": [],
             }
         )
-    return {
+    page = {
         "title": title,
         "lang": corpus.language,
         "dir": corpus.direction,
@@ -95,3 +102,4 @@ def _page(article_id: int, title: str) -> dict[str, Any]:
             for section in article.sections.order_by("position")
         ],
     }
+    return orjson.dumps(page)

@@ -6,6 +6,13 @@ from django.db.models import F
 
 from collector.models import Collection
 from collector.parameters import PayTable
+from tasks.statements import run
+
+EARN = """
+UPDATE collector_collection
+SET reserved_cents = reserved_cents - %(reserved)s, spent_cents = spent_cents + %(cost)s
+WHERE id = %(collection)s
+"""
 
 
 def fee_cents(amount_cents: int, pay: PayTable) -> int:
@@ -32,7 +39,4 @@ def release(collection_id: int, cents: int) -> None:
 
 def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:
     """Turn a reservation into money spent; both change in one statement."""
-    Collection.objects.filter(pk=collection_id).update(
-        reserved_cents=F("reserved_cents") - reserved_cents,
-        spent_cents=F("spent_cents") + cost_cents,
-    )
+    run(EARN, collection=collection_id, reserved=reserved_cents, cost=cost_cents)

@@ -1,6 +1,7 @@
 """A worker's hold on a slot: claimed, extended, returned, or expired."""
 
 from datetime import datetime, timedelta
+from json import dumps
 from typing import Any
 
 from django.db import transaction
@@ -11,11 +12,22 @@ from collector.models import Stage
 from tasks.independence import suitable_units
 from tasks.kinds import kind
 from tasks.models import Exposure, Lease, LeaseState, Session, Unit, Worker
+from tasks.statements import run
 
 # A longer silence between two saves is a break, not work.
 LONGEST_PAUSE_SECONDS = 120
 # The frame's address is signed until this long after the assignment's deadline.
 LATE_WORK = timedelta(hours=1)
+SAVE = """
+UPDATE tasks_lease
+SET draft = %(draft)s, draft_version = draft_version + 1, draft_saved_at = %(now)s,
+    active_seconds = active_seconds + %(worked)s
+WHERE id = %(lease)s AND draft_version = %(version)s AND state IN ('live', 'expired')
+"""
+SUBMIT = """
+UPDATE tasks_lease SET state = 'submitted', closed_at = %(now)s
+WHERE id = %(lease)s AND draft_version = %(version)s AND state = 'live'
+"""
 
 
 class StaleDraft(Exception):
@@ -98,20 +110,20 @@ def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime)
     """
     since = lease.draft_saved_at or lease.taken_at
     worked = min(LONGEST_PAUSE_SECONDS, max(0, int((now - since).total_seconds())))
-    saved = Lease.objects.filter(
-        pk=lease.pk, draft_version=version, state__in=[LeaseState.LIVE, LeaseState.EXPIRED]
-    ).update(
-        draft=draft,
-        draft_version=version + 1,
-        draft_saved_at=now,
-        active_seconds=F("active_seconds") + worked,
-    )
-    if saved:
+    if run(SAVE, lease=lease.pk, version=version, draft=dumps(draft), now=now, worked=worked):
         return version + 1
     lease.refresh_from_db()
     if lease.state in (LeaseState.LIVE, LeaseState.EXPIRED):
         raise StaleDraft
     raise Ended
+
+
+def submit(lease: Lease, now: datetime) -> bool:
+    """End the live lease by submission; False, and nothing done, unless it is as it was read.
+
+    Expects a transaction; the lease's row stays locked until its end.
+    """
+    return run(SUBMIT, lease=lease.pk, version=lease.draft_version, now=now) == 1
 
 
 def extend(lease: Lease, now: datetime) -> datetime:

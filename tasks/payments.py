@@ -21,8 +21,14 @@ from tasks.models import (
     Session,
     Submission,
 )
+from tasks.statements import run
 
 log = logging.getLogger(__name__)
+TAKE_IN = """
+UPDATE tasks_posting
+SET reserved_cents = 0, state = CASE state WHEN 'live' THEN 'submitted' ELSE state END
+WHERE id = %(posting)s AND state = %(state)s AND reserved_cents = %(reserved)s
+"""
 
 
 def owe_reward(
@@ -33,23 +39,39 @@ def owe_reward(
     Expects the transaction of the submission. An expired posting has no reservation left: its
     place is paid all the same, from the budget's remainder or by raising the budget.
     """
+    _take_in(posting)
+    key = f"reward:{posting.token}:{submission.lease.worker_id}"
+    # A posting that was open until now has paid nobody yet.
+    if posting.state != PostingState.LIVE and Payment.objects.filter(key=key).exists():
+        return
     fee = budget.fee_cents(posting.reward_cents, parameters.pay)
-    _, made = Payment.objects.get_or_create(
-        key=f"reward:{posting.token}:{submission.lease.worker_id}",
-        defaults={
-            "collection": posting.stage.collection,
-            "stage": posting.stage,
-            "worker_id": submission.lease.worker_id,
-            "submission": submission,
-            "posting": posting,
-            "kind": PaymentKind.REWARD,
-            "amount_cents": posting.reward_cents,
-            "fee_cents": fee,
-            "created_at": now,
-        },
+    Payment.objects.create(
+        key=key,
+        collection_id=posting.stage.collection_id,
+        stage_id=posting.stage_id,
+        worker_id=submission.lease.worker_id,
+        submission=submission,
+        posting=posting,
+        kind=PaymentKind.REWARD,
+        amount_cents=posting.reward_cents,
+        fee_cents=fee,
+        created_at=now,
     )
-    if made:
-        _spend(posting, posting.reward_cents + fee, now)
+    _spend(posting, posting.reward_cents + fee, now)
+
+
+def _take_in(posting: Posting) -> None:
+    """Mark a posting as handed in and empty it; `posting` tells what it was until then.
+
+    What was read of it before may have changed since: then it is read and tried again.
+    """
+    while not run(
+        TAKE_IN,
+        posting=posting.pk,
+        state=str(posting.state),
+        reserved=posting.reserved_cents,
+    ):
+        posting.refresh_from_db(fields=["state", "reserved_cents"])
 
 
 def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
@@ -68,7 +90,6 @@ def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
         budget.reserve(posting.stage.collection_id, missing)
     held = max(posting.reserved_cents, cost_cents)
     budget.earn(posting.stage.collection_id, reserved_cents=held, cost_cents=cost_cents)
-    Posting.objects.filter(pk=posting.pk).update(reserved_cents=0)
 
 
 def approve_confirmed(collection: Collection, now: datetime) -> int:

@@ -6,17 +6,18 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 
 from collector.creation import parameters_of
-from collector.parameters import Parameters
 from collector.protocol import find
-from tasks import payments, qualifications
+from tasks import leases, payments, qualifications
 from tasks.articles import documents_of
 from tasks.kinds import kind
 from tasks.leases import LONGEST_PAUSE_SECONDS, take_slot
-from tasks.models import Lease, LeaseState, Posting, PostingState, Submission, Unit
+from tasks.models import Lease, LeaseState, Submission, Unit
 from tasks.problems import Problem
+from tasks.statements import run
+
+COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
 
 
 @dataclass(frozen=True)
@@ -56,24 +57,23 @@ def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: boo
     Late work counts while its slot is free; otherwise it is kept and paid but not counted.
     """
     try:
-        return _hand_in(lease.pk, data, now, synthetic=synthetic)
+        return _hand_in(lease, data, now, synthetic=synthetic)
     except IntegrityError:
         # Another press of the button, or an equal question, won the race: look again.
-        return _hand_in(lease.pk, data, now, synthetic=synthetic)
+        return _hand_in(lease, data, now, synthetic=synthetic)
 
 
-def _hand_in(lease_id: int, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
     with transaction.atomic():
-        lease = (
-            Lease.objects.select_for_update(of=("self",))
-            .select_related("unit__stage__collection", "session__posting")
-            .get(pk=lease_id)
-        )
-        done = Submission.objects.filter(lease=lease).first()
-        if done:
-            return done
-        parameters = parameters_of(lease.unit.stage.collection)
-        counts = lease.state == LeaseState.LIVE or _take_late_slot(lease)
+        counts = leases.submit(lease, now)
+        if not counts:
+            lease = _locked(lease.pk)
+            done = Submission.objects.filter(lease=lease).first()
+            if done:
+                return done
+            counts = _submit_late(lease, now)
+        stage = lease.unit.stage
+        parameters = parameters_of(stage.collection)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
         submission = Submission.objects.create(
             lease=lease,
@@ -85,13 +85,28 @@ def _hand_in(lease_id: int, data: dict[str, Any], now: datetime, *, synthetic: b
             active_seconds=lease.active_seconds + min(LONGEST_PAUSE_SECONDS, max(0, int(worked))),
         )
         if counts:
-            Unit.objects.filter(pk=lease.unit_id).update(submitted=F("submitted") + 1)
-            Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SUBMITTED, closed_at=now)
-            kind(lease.unit.stage.kind).store(submission, data)
-            if parameters.stages()[lease.unit.stage.name].qualifies:
+            run(COUNT, unit=lease.unit_id)
+            kind(stage.kind).store(submission, data)
+            if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)
-        _earn(submission, lease, parameters, now)
+        payments.owe_reward(submission, lease.session.posting, parameters, now)
     return submission
+
+
+def _locked(lease_id: int) -> Lease:
+    return (
+        Lease.objects.select_for_update(of=("self",))
+        .select_related("unit__stage__collection", "session__posting")
+        .get(pk=lease_id)
+    )
+
+
+def _submit_late(lease: Lease, now: datetime) -> bool:
+    """End a lease that is not as it was read; returns whether its work counts."""
+    counts = lease.state == LeaseState.LIVE or _take_late_slot(lease)
+    if counts:
+        Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SUBMITTED, closed_at=now)
+    return counts
 
 
 def _take_late_slot(lease: Lease) -> bool:
@@ -108,11 +123,3 @@ def _take_late_slot(lease: Lease) -> bool:
     unit = Unit.objects.filter(pk=lease.unit_id)
     allowed = kind(lease.unit.stage.kind).allowed(unit, lease.worker).exists()
     return bool(allowed) and take_slot(lease.unit_id)
-
-
-def _earn(submission: Submission, lease: Lease, parameters: Parameters, now: datetime) -> None:
-    posting = Posting.objects.select_for_update().get(pk=lease.session.posting_id)
-    Posting.objects.filter(pk=posting.pk, state=PostingState.LIVE).update(
-        state=PostingState.SUBMITTED
-    )
-    payments.owe_reward(submission, posting, parameters, now)

@@ -1,5 +1,7 @@
 """Answer HITs: workers open linked articles and answer what others asked."""
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -7,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from tasks.articles import Documents
 from tasks.kinds import listed
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
-from tasks.passages import passage_of, readable_titles
+from tasks.passages import passages_of, readable_titles
 from tasks.problems import Problem
 from tasks.widgets import answer
 
@@ -27,28 +29,30 @@ def seeds_shown(unit: Unit) -> list[int]:
 
 def page_items(unit: Unit) -> list[dict[str, Any]]:
     """Return what the page shows: each question with its passage, evidence and links."""
-    items = unit.items.select_related("question__seed").prefetch_related(
-        "question__seed__seed_paragraphs__paragraph__article__corpus",
-        "question__seed__seed_paragraphs__paragraph__section",
-    )
-    shown = [(item, passage_of(item.the_question().seed)) for item in items]
-    titles = {link["title"] for _, passage in shown for link in passage["links"]}
-    readable = readable_titles(unit.stage.collection.corpus, titles)
+    items = questions_shown(unit)
+    passages = passages_of(seed for _, seed, _, _ in items)
+    titles = {link["title"] for passage in passages.values() for link in passage["links"]}
+    readable = readable_titles(unit.stage.collection.corpus_id, titles)
+    for passage in passages.values():
+        for link in passage["links"]:
+            link["readable"] = link["title"] in readable
     return [
         {
-            "id": str(item.position),
-            "question": item.the_question().text,
-            "passage": {
-                **passage,
-                "links": [
-                    {**link, "readable": link["title"] in readable} for link in passage["links"]
-                ],
-            },
-            "writer_context": item.the_question().payload["context"],
-            "writer_links": item.the_question().payload["links"],
+            "id": item,
+            "question": text,
+            "passage": passages[seed],
+            "writer_context": payload["context"],
+            "writer_links": payload["links"],
         }
-        for item, passage in shown
+        for item, seed, text, payload in items
     ]
+
+
+def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, Any]]]:
+    """Return (item id, seed id, text, payload) of the unit's questions, in order."""
+    rows = UnitItem.objects.filter(unit=unit).order_by("position")
+    columns = ("position", "question__seed_id", "question__text", "question__payload")
+    return [(str(position), *rest) for position, *rest in rows.values_list(*columns)]
 
 
 def limits(table: Any, checks: Any) -> dict[str, int]:
@@ -77,19 +81,36 @@ def share_done(data: dict[str, Any], wanted: int) -> float:
 
 def store(submission: Submission, data: dict[str, Any]) -> None:
     """Write one row per answer; expects the transaction of the submission."""
+    votes = []
+    for given in data["answers"]:
+        rest = {name: value for name, value in given.items() if name not in ("item", "type")}
+        votes.append((given["item"], given["type"], rest))
+    store_all(submission, votes)
+
+
+def store_all(submission: Submission, votes: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
     lease = submission.lease
-    items = {str(item.position): item for item in lease.unit.items.select_related("question")}
+    written = _written(lease.unit_id)
     Answer.objects.bulk_create(
         Answer(
-            question=items[given["item"]].question,
+            question_id=written[item][0],
             stage=lease.unit.stage,
             submission=submission,
             worker_id=lease.worker_id,
-            writer_id=items[given["item"]].the_question().worker_id,
-            type=given["type"],
-            payload={name: value for name, value in given.items() if name not in ("item", "type")},
+            writer_id=written[item][1],
+            type=kind,
+            payload=payload,
             synthetic=submission.synthetic,
             created_at=submission.received_at,
         )
-        for given in data["answers"]
+        for item, kind, payload in votes
     )
+
+
+@lru_cache(maxsize=1024)
+def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
+    """Return the ids of each item's question and of its writer, by the item's id on the page."""
+    rows = UnitItem.objects.filter(unit=unit_id)
+    columns = rows.values_list("position", "question_id", "question__worker_id")
+    return {str(position): (question, writer) for position, question, writer in columns}

@@ -6,10 +6,10 @@ from django.db.models import QuerySet
 
 from tasks.articles import Documents
 from tasks.kinds.answer import allowed as allowed_to_vote
-from tasks.kinds.answer import seeds_shown
+from tasks.kinds.answer import questions_shown, seeds_shown, store_all
 from tasks.kinds.text import limits
-from tasks.models import Answer, Submission, Unit, Worker
-from tasks.passages import passage_of
+from tasks.models import Submission, Unit, Worker
+from tasks.passages import passages_of
 from tasks.problems import Problem
 from tasks.widgets import form
 from tasks.widgets.form import share_done
@@ -24,17 +24,11 @@ def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
 
 def page_items(unit: Unit) -> list[dict[str, Any]]:
     """Return what the page shows: each text with its passage, and never who wrote it."""
-    items = unit.items.select_related("question__seed").prefetch_related(
-        "question__seed__seed_paragraphs__paragraph__article__corpus",
-        "question__seed__seed_paragraphs__paragraph__section",
-    )
+    items = questions_shown(unit)
+    passages = passages_of(seed for _, seed, _, _ in items)
     return [
-        {
-            "id": str(item.position),
-            "text": item.the_question().text,
-            "passage": {**passage_of(item.the_question().seed), "links": []},
-        }
-        for item in items
+        {"id": item, "text": text, "passage": {**passages[seed], "links": []}}
+        for item, seed, text, _ in items
     ]
 
 
@@ -51,23 +45,8 @@ def store(submission: Submission, data: dict[str, Any]) -> None:
     A vote is a row of answers, so that agreement, review, release and the rule of one vote per
     person hold for labels as they do for answers. Expects the transaction of the submission.
     """
-    lease = submission.lease
-    items = {str(item.position): item for item in lease.unit.items.select_related("question")}
     votes = []
     for entry in data["entries"]:
-        question = items[entry["item"]].the_question()
         (_, label), *others = entry["fields"].items()
-        votes.append(
-            Answer(
-                question=question,
-                stage=lease.unit.stage,
-                submission=submission,
-                worker_id=lease.worker_id,
-                writer_id=question.worker_id,
-                type=label,
-                payload={"fields": dict(others)},
-                synthetic=submission.synthetic,
-                created_at=submission.received_at,
-            )
-        )
-    Answer.objects.bulk_create(votes)
+        votes.append((entry["item"], label, {"fields": dict(others)}))
+    store_all(submission, votes)

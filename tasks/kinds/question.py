@@ -1,17 +1,22 @@
 """Question HITs: workers read seeds and write questions about them."""
 
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from collector.models import Seed, Stage
+from collector.models import Stage
 from tasks.articles import Documents
 from tasks.kinds import listed
 from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
-from tasks.passages import passage_of
+from tasks.passages import passages_of
 from tasks.problems import Problem
 from tasks.widgets import questions
+
+PAYLOAD = ("context", "links")
 
 
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
@@ -27,11 +32,19 @@ def seeds_shown(unit: Unit) -> list[int]:
 
 def page_items(unit: Unit) -> list[dict[str, Any]]:
     """Return what the page shows: passages with the titles of their links, never their text."""
-    items = unit.items.select_related("seed").prefetch_related(
-        "seed__seed_paragraphs__paragraph__article__corpus",
-        "seed__seed_paragraphs__paragraph__section",
-    )
-    return [{"id": str(item.position), **passage_of(item.the_seed())} for item in items]
+    seeds = seeds_of(unit.pk)
+    passages = passages_of(seed for seed, _ in seeds.values())
+    return [{"id": item, **passages[seed]} for item, (seed, _) in seeds.items()]
+
+
+@lru_cache(maxsize=1024)
+def seeds_of(unit_id: int) -> dict[str, tuple[int, str]]:
+    """Return id and key of each item's seed, by the item's id on the page; never changes."""
+    rows = UnitItem.objects.filter(unit=unit_id).order_by("position")
+    return {
+        str(position): (seed, key)
+        for position, seed, key in rows.values_list("position", "seed_id", "seed__key")
+    }
 
 
 def limits(table: Any, checks: Any) -> dict[str, int]:
@@ -68,26 +81,52 @@ def share_done(data: dict[str, Any], wanted: int) -> float:
 
 def store(submission: Submission, data: dict[str, Any]) -> None:
     """Write one row per question; expects the transaction of the submission."""
+    store_all(
+        submission,
+        [
+            (written["item"], written["text"], {name: written[name] for name in PAYLOAD})
+            for written in data["questions"]
+        ],
+    )
+
+
+def store_all(submission: Submission, written: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    """Write (item id, text, payload) as rows, in order; expects the submission's transaction."""
     lease = submission.lease
     stage = lease.unit.stage
-    items = {str(item.position): item for item in lease.unit.items.select_related("seed")}
-    for position, question in enumerate(data["questions"]):
-        seed = items[question["item"]].the_seed()
-        Question.objects.create(
+    seeds = seeds_of(lease.unit_id)
+    keys = _keys(stage, [(*seeds[item], text) for item, text, _ in written])
+    Question.objects.bulk_create(
+        Question(
             stage=stage,
             submission=submission,
             position=position,
-            seed=seed,
+            seed_id=seeds[item][0],
             worker_id=lease.worker_id,
-            key=question_key(stage, seed, question["text"]),
-            text=question["text"],
-            payload={"context": question["context"], "links": question["links"]},
+            key=key,
+            text=text,
+            payload=payload,
             synthetic=submission.synthetic,
             created_at=submission.received_at,
         )
+        for position, ((item, text, payload), key) in enumerate(zip(written, keys, strict=True))
+    )
 
 
-def question_key(stage: Stage, seed: Seed, text: str) -> str:
-    """Return the question's name by content; equal questions are told apart by their order."""
-    earlier = Question.objects.filter(stage=stage, seed=seed, text=text).count()
-    return uuid5(NAMESPACE_URL, f"{stage.name}\n{seed.key}\n{text}\n{earlier}").hex
+def _keys(stage: Stage, questions: Sequence[tuple[int, str, str]]) -> list[str]:
+    """Return the name by content of each (seed id, seed key, text).
+
+    Equal questions are told apart by their order.
+    """
+    known = Question.objects.filter(
+        stage=stage,
+        seed__in={seed for seed, _, _ in questions},
+        text__in={text for _, _, text in questions},
+    )
+    earlier = Counter(known.order_by().values_list("seed_id", "text"))
+    keys = []
+    for seed, key, text in questions:
+        content = f"{stage.name}\n{key}\n{text}\n{earlier[seed, text]}"
+        keys.append(uuid5(NAMESPACE_URL, content).hex)
+        earlier[seed, text] += 1
+    return keys

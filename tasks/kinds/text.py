@@ -5,9 +5,9 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from tasks.articles import Documents
-from tasks.kinds.question import question_key, seeds_shown
-from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
-from tasks.passages import passage_of
+from tasks.kinds.question import seeds_of, seeds_shown, store_all
+from tasks.models import Exposure, Submission, Unit, UnitItem, Worker
+from tasks.passages import passages_of
 from tasks.problems import Problem
 from tasks.widgets import form
 from tasks.widgets.form import share_done
@@ -23,13 +23,11 @@ def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
 
 def page_items(unit: Unit) -> list[dict[str, Any]]:
     """Return what the page shows: passages as plain text."""
-    items = unit.items.select_related("seed").prefetch_related(
-        "seed__seed_paragraphs__paragraph__article__corpus",
-        "seed__seed_paragraphs__paragraph__section",
-    )
+    seeds = seeds_of(unit.pk)
+    passages = passages_of(seed for seed, _ in seeds.values())
     return [
-        {"id": str(item.position), "passage": {**passage_of(item.the_seed()), "links": []}}
-        for item in items
+        {"id": item, "passage": {**passages[seed], "links": []}}
+        for item, (seed, _) in seeds.items()
     ]
 
 
@@ -47,21 +45,8 @@ def clean(
 
 def store(submission: Submission, data: dict[str, Any]) -> None:
     """Write one row per text, the other fields beside it; expects the submission's transaction."""
-    lease = submission.lease
-    stage = lease.unit.stage
-    items = {str(item.position): item for item in lease.unit.items.select_related("seed")}
-    for position, entry in enumerate(data["entries"]):
-        seed = items[entry["item"]].the_seed()
-        (_, written), *others = entry["fields"].items()
-        Question.objects.create(
-            stage=stage,
-            submission=submission,
-            position=position,
-            seed=seed,
-            worker_id=lease.worker_id,
-            key=question_key(stage, seed, written),
-            text=written,
-            payload={"fields": dict(others)},
-            synthetic=submission.synthetic,
-            created_at=submission.received_at,
-        )
+    written = []
+    for entry in data["entries"]:
+        (_, text), *others = entry["fields"].items()
+        written.append((entry["item"], text, {"fields": dict(others)}))
+    store_all(submission, written)

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.decorators import (
     api_view,
@@ -95,7 +96,8 @@ def draft(request: Request) -> Response:
 def submit(request: Request) -> Response:
     """Take the work in, once, and return the form that hands the receipt to the marketplace."""
     lease = _lease(request)
-    done = Submission.objects.filter(lease=lease).first()
+    live = lease.state == LeaseState.LIVE
+    done = None if live else Submission.objects.filter(lease=lease).first()
     if done is None:
         if lease.state == LeaseState.RETURNED:
             return Response({"message": OVER}, status=410)
@@ -112,14 +114,15 @@ def submit(request: Request) -> Response:
 
 
 @for_lease
-def article(request: Request) -> Response:
+def article(request: Request) -> HttpResponse:
     """Return a linked article's text, where the worker's role may read it."""
     lease = _lease(request)
     body = _body(request)
-    found = article_page(lease, str(body.get("item")), str(body.get("title")))
+    items = items_of(lease.unit)
+    found = article_page(lease, items, str(body.get("item")), str(body.get("title")))
     if found is None:
         return Response({"message": "This article is not in the collection's corpus."}, status=404)
-    return Response(found)
+    return HttpResponse(found, content_type="application/json")
 
 
 @for_lease

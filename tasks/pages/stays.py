@@ -21,7 +21,10 @@ STAY = (
     Part("worker", Worker, "id preferences synthetic", "worker.id = lease.worker_id"),
     Part("unit", Unit, "id stage_id", "unit.id = lease.unit_id"),
     Part(
-        "session", Session, "id session_id submit_url posting_id", "session.id = lease.session_id"
+        "session",
+        Session,
+        "id session_id submit_url signed_until posting_id",
+        "session.id = lease.session_id",
     ),
     Part(
         "posting",
