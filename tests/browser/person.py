@@ -51,6 +51,8 @@ class Person:
         """Look at the list until a HIT of this title can be accepted."""
         button = self.page.get_by_role("button", name=f"Accept {title}", exact=True)
         for _ in range(PATIENCE_MS // 500):
+            if self.page.url == self.at("hits/") and button.count():
+                return
             self.page.goto(self.at("hits/"))
             if button.count():
                 return
