@@ -12,6 +12,7 @@ from marketplace.configuration import currency_symbol
 register = template.Library()
 
 UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+SHORT = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 
 
 @register.filter
@@ -23,14 +24,17 @@ def money(cents: int) -> str:
 
 @register.filter
 def duration(seconds: int) -> str:
-    """Return a duration in its two largest units: 5400 seconds are `1 hour 30 minutes`."""
-    words = []
+    """Return a duration in its two largest units: `3 hours`, and 5400 seconds are `1 h 30 min`."""
+    found = []
     rest = int(seconds)
     for size, name in UNITS:
         count, rest = divmod(rest, size)
         if count:
-            words.append(f"{count} {name}{'' if count == 1 else 's'}")
-    return " ".join(words[:2]) or "no time"
+            found.append((count, name))
+    if len(found) > 1:
+        return " ".join(f"{count} {SHORT[name]}" for count, name in found[:2])
+    words = [f"{count} {name}{'' if count == 1 else 's'}" for count, name in found]
+    return words[0] if words else "no time"
 
 
 @register.filter
