@@ -12,6 +12,8 @@ from tests import services
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
+# What needs no database, or a browser, runs once.
+NO_TWICE = "not pure and not browser"
 MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
@@ -71,7 +73,7 @@ def suite(base: dict[str, str]) -> bool:
             pytest = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
             on_sqlite = run("tests on SQLite", pytest, base)
             other = {**base, **postgres_settings(database)}
-            on_postgres = run("tests on PostgreSQL", [*pytest, "-m", "not pure"], other)
+            on_postgres = run("tests on PostgreSQL", [*pytest, "-m", NO_TWICE], other)
     except services.Missing as missing:
         print(missing, file=sys.stderr)
         return False

@@ -85,6 +85,10 @@ def test_texts_are_written_and_labelled_in_the_browser(instance: Instance, enter
 
 def test_a_preview_shows_the_instructions_alone(instance: Instance, enter: Enter) -> None:
     ida = enter("Ida")
+    if ida.page.get_by_role("button", name=f"Accept {WRITE}").count():
+        # Run by itself: there is nothing to judge yet.
+        for name in ("Hanna", "Jon"):
+            write(enter(name))
     ida.wait_for_hit(JUDGE)
     ida.page.get_by_role("link", name=f"Preview {JUDGE}").click()
     frame = ida.frame
