@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from collector.creation import current_text, parameters_of
+from collector.creation import parameters_of
 from collector.models import Stage
 from tasks.independence import suitable_units
 from tasks.kinds import kind
@@ -68,13 +68,13 @@ def take_slot(unit_id: int) -> bool:
 
 
 def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: timedelta) -> Lease:
-    begun = (
-        Lease.objects.filter(
-            unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
-        )
-        .order_by("-id")
-        .first()
+    drafts = Lease.objects.filter(
+        unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
     )
+    begun = drafts.order_by("-id").first()
+    names = [stage.name, "consent"]
+    newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
+    texts = {text.name: text for text in newest_last.only("name")}
     lease = Lease.objects.create(
         unit=unit,
         worker_id=session.worker_id,
@@ -83,8 +83,8 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         expires_at=end_of(session, now + allotted),
         draft=begun.draft if begun else None,
         active_seconds=begun.active_seconds if begun else 0,
-        instructions=current_text(stage.collection, stage.name),
-        consent_text=current_text(stage.collection, "consent"),
+        instructions=texts[stage.name],
+        consent_text=texts["consent"],
     )
     seeds = kind(stage.kind).seeds_shown(unit)
     Exposure.objects.bulk_create(

@@ -21,7 +21,7 @@ from tasks.models import (
     Session,
     Submission,
 )
-from tasks.statements import run
+from tasks.statements import insert, run
 
 log = logging.getLogger(__name__)
 TAKE_IN = """
@@ -45,7 +45,7 @@ def owe_reward(
     if posting.state != PostingState.LIVE and Payment.objects.filter(key=key).exists():
         return
     fee = budget.fee_cents(posting.reward_cents, parameters.pay)
-    Payment.objects.create(
+    payment = Payment(
         key=key,
         collection_id=posting.stage.collection_id,
         stage_id=posting.stage_id,
@@ -57,6 +57,7 @@ def owe_reward(
         fee_cents=fee,
         created_at=now,
     )
+    insert([payment])
     _spend(posting, posting.reward_cents + fee, now)
 
 

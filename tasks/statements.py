@@ -4,7 +4,8 @@ Django builds a query anew each time, which takes several times as long as runni
 here reads and changes single rows by their keys; everything else asks Django.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -93,12 +94,38 @@ class Reading:
 
 def run(sql: str, **values: Any) -> int:
     """Run one statement with its %(named)s values and return how many rows it changed."""
-    adapted = {
-        name: connection.ops.adapt_datetimefield_value(value)
-        if isinstance(value, datetime)
-        else value
-        for name, value in values.items()
-    }
     with connection.cursor() as cursor:
-        cursor.execute(sql, adapted)
+        cursor.execute(sql, {name: _adapted(value) for name, value in values.items()})
         return int(cursor.rowcount)
+
+
+def insert(rows: Sequence[Model], *, unless: str = "") -> int:
+    """Insert new instances of one model and return how many were; a single one gets its key.
+
+    unless: columns, such as "stage_id, key"; a row equal to another in all of them is left out.
+    """
+    if not rows:
+        return 0
+    fields = [field for field in rows[0]._meta.concrete_fields if not field.primary_key]
+    places = f"({', '.join(['%s'] * len(fields))})"
+    sql = (
+        f"INSERT INTO {rows[0]._meta.db_table} ({', '.join(str(field.column) for field in fields)})"
+        f" VALUES {', '.join([places] * len(rows))}"
+        + (f" ON CONFLICT ({unless}) DO NOTHING" if unless else "")
+        + " RETURNING id"
+    )
+    names = [field.attname for field in fields]
+    values = [_adapted(getattr(row, name)) for row in rows for name in names]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        keys = cursor.fetchall()
+    if len(rows) == 1 and keys:
+        rows[0].pk = keys[0][0]
+    return len(keys)
+
+
+def _adapted(value: Any) -> Any:
+    """Return a field's value as the database takes it; dictionaries and lists are JSON."""
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    return json.dumps(value) if isinstance(value, dict | list) else value

@@ -15,7 +15,7 @@ from tasks.kinds import kind
 from tasks.leases import LONGEST_PAUSE_SECONDS, take_slot
 from tasks.models import Lease, LeaseState, Submission, Unit
 from tasks.problems import Problem
-from tasks.statements import run
+from tasks.statements import insert, run
 
 COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
 
@@ -75,7 +75,7 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
-        submission = Submission.objects.create(
+        submission = Submission(
             lease=lease,
             raw=data,
             receipt=secrets.token_hex(16),
@@ -84,6 +84,7 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
             received_at=now,
             active_seconds=lease.active_seconds + min(LONGEST_PAUSE_SECONDS, max(0, int(worked))),
         )
+        insert([submission])
         if counts:
             run(COUNT, unit=lease.unit_id)
             kind(stage.kind).store(submission, data)

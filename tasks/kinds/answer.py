@@ -11,6 +11,7 @@ from tasks.kinds import listed
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
 from tasks.passages import passages_of, readable_titles
 from tasks.problems import Problem
+from tasks.statements import insert
 from tasks.widgets import answer
 
 
@@ -92,19 +93,21 @@ def store_all(submission: Submission, votes: Sequence[tuple[str, str, dict[str, 
     """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
     lease = submission.lease
     written = _written(lease.unit_id)
-    Answer.objects.bulk_create(
-        Answer(
-            question_id=written[item][0],
-            stage=lease.unit.stage,
-            submission=submission,
-            worker_id=lease.worker_id,
-            writer_id=written[item][1],
-            type=kind,
-            payload=payload,
-            synthetic=submission.synthetic,
-            created_at=submission.received_at,
-        )
-        for item, kind, payload in votes
+    insert(
+        [
+            Answer(
+                question_id=written[item][0],
+                stage=lease.unit.stage,
+                submission=submission,
+                worker_id=lease.worker_id,
+                writer_id=written[item][1],
+                type=kind,
+                payload=payload,
+                synthetic=submission.synthetic,
+                created_at=submission.received_at,
+            )
+            for item, kind, payload in votes
+        ]
     )
 
 

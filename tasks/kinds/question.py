@@ -8,12 +8,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from collector.models import Stage
 from tasks.articles import Documents
 from tasks.kinds import listed
 from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
 from tasks.passages import passages_of
 from tasks.problems import Problem
+from tasks.statements import insert
 from tasks.widgets import questions
 
 PAYLOAD = ("context", "links")
@@ -27,7 +27,7 @@ def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
 
 def seeds_shown(unit: Unit) -> list[int]:
     """Return the ids of the seeds that the unit shows."""
-    return list(unit.items.values_list("seed_id", flat=True))
+    return [seed for seed, _ in seeds_of(unit.pk).values()]
 
 
 def page_items(unit: Unit) -> list[dict[str, Any]]:
@@ -93,40 +93,44 @@ def store(submission: Submission, data: dict[str, Any]) -> None:
 def store_all(submission: Submission, written: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
     """Write (item id, text, payload) as rows, in order; expects the submission's transaction."""
     lease = submission.lease
-    stage = lease.unit.stage
     seeds = seeds_of(lease.unit_id)
-    keys = _keys(stage, [(*seeds[item], text) for item, text, _ in written])
-    Question.objects.bulk_create(
+    questions = [
         Question(
-            stage=stage,
+            stage=lease.unit.stage,
             submission=submission,
             position=position,
             seed_id=seeds[item][0],
             worker_id=lease.worker_id,
-            key=key,
             text=text,
             payload=payload,
             synthetic=submission.synthetic,
             created_at=submission.received_at,
         )
-        for position, ((item, text, payload), key) in enumerate(zip(written, keys, strict=True))
-    )
+        for position, (item, text, payload) in enumerate(written)
+    ]
+    keys = [seeds[item][1] for item, _, _ in written]
+    _name(questions, keys, Counter())
+    if insert(questions, unless="stage_id, key") < len(questions):
+        # One was asked before, word for word: tell them apart by how many were.
+        Question.objects.filter(submission=submission).delete()
+        _name(questions, keys, _earlier(questions))
+        insert(questions)
 
 
-def _keys(stage: Stage, questions: Sequence[tuple[int, str, str]]) -> list[str]:
-    """Return the name by content of each (seed id, seed key, text).
+def _name(questions: Sequence[Question], keys: Sequence[str], earlier: Counter[Any]) -> None:
+    """Name each question by its stage, its seed's key, its words and how many equal it."""
+    for question, seed in zip(questions, keys, strict=True):
+        same = question.seed_id, question.text
+        content = f"{question.stage.name}\n{seed}\n{question.text}\n{earlier[same]}"
+        question.key = uuid5(NAMESPACE_URL, content).hex
+        earlier[same] += 1
 
-    Equal questions are told apart by their order.
-    """
+
+def _earlier(questions: Sequence[Question]) -> Counter[Any]:
+    """Return how many stored questions of the stage equal each (seed id, text)."""
     known = Question.objects.filter(
-        stage=stage,
-        seed__in={seed for seed, _, _ in questions},
-        text__in={text for _, _, text in questions},
+        stage=questions[0].stage,
+        seed__in={question.seed_id for question in questions},
+        text__in={question.text for question in questions},
     )
-    earlier = Counter(known.order_by().values_list("seed_id", "text"))
-    keys = []
-    for seed, key, text in questions:
-        content = f"{stage.name}\n{key}\n{text}\n{earlier[seed, text]}"
-        keys.append(uuid5(NAMESPACE_URL, content).hex)
-        earlier[seed, text] += 1
-    return keys
+    return Counter(known.order_by().values_list("seed_id", "text"))

@@ -27,7 +27,13 @@ class Unit(models.Model):
 
     class Meta:
         ordering = ["stage_id", "position"]
-        indexes = [models.Index(fields=["stage", "closed", "position"], name="unit_to_hand_out")]
+        indexes = [
+            models.Index(
+                fields=["stage", "position"],
+                condition=Q(closed=False, taken__lt=F("redundancy")),
+                name="unit_with_a_free_place",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(fields=["stage", "position"], name="unit_position_once"),
             models.CheckConstraint(

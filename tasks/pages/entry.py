@@ -62,7 +62,7 @@ def read(query: QueryDict, now: datetime) -> Entry:
 def posting_of(entry: Entry) -> Posting:
     """Return our posting of the HIT; raises Refused for one that is not ours."""
     posting = entry.hit_id.isalnum() and (
-        Posting.objects.select_related("stage__collection__corpus")
+        Posting.objects.select_related("stage__collection")
         .filter(
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
@@ -123,11 +123,15 @@ def _allowed(address: str) -> str:
 def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
     """Return the person's stay on the posting; whoever held it before has returned it."""
     with transaction.atomic():
-        identity = Identity.objects.filter(
-            provider=marketplace.PROVIDER,
-            environment=marketplace.environment(),
-            person=entry.person,
-        ).first()
+        identity = (
+            Identity.objects.select_related("worker")
+            .filter(
+                provider=marketplace.PROVIDER,
+                environment=marketplace.environment(),
+                person=entry.person,
+            )
+            .first()
+        )
         if identity is None:
             worker = Worker.objects.create(created_at=now)
             identity, made = Identity.objects.get_or_create(

@@ -78,8 +78,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     table = parameters_of(stage.collection).stages()[stage.name]
     if not is_qualified(session.worker, stage.collection, table.requires):
         return notices.not_qualified(request, stage)
-    has_lease = session.leases.filter(state=LeaseState.LIVE).exists()
-    if not has_lease and not _is_open(stage):
+    if not _is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
         return notices.closed(request, stage)
     lease = leases.claim(session, stage, timezone.now())
     if lease is None:

@@ -84,6 +84,31 @@ def test_equal_questions_get_names_of_their_own(lease):
     assert len(set(Question.objects.values_list("key", flat=True))) == 2
 
 
+def test_a_question_another_worker_asked_word_for_word_is_told_apart():
+    stage = stage_of(make_collection(), "question_qualification")
+    data = None
+    for person in ("AADA", "AGRACE"):
+        session = make_session(make_worker(person), make_posting(stage))
+        lease = leases.claim(session, stage, NOW)
+        data = data or questions_for(lease, number=1)
+        submissions.hand_in(lease, data, NOW, synthetic=False)
+    first, second = Question.objects.order_by("id")
+    assert (first.seed, first.text) == (second.seed, second.text)
+    assert first.key != second.key
+    assert (second.position, second.payload) == (first.position, first.payload)
+
+
+def test_a_posting_that_changed_since_it_was_read_is_read_again(lease):
+    assert lease.session.posting.reserved_cents == 400
+    Posting.objects.update(state=PostingState.EXPIRED, reserved_cents=0)
+    collection = lease.unit.stage.collection
+    type(collection).objects.update(reserved_cents=0)
+    submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    collection.refresh_from_db()
+    assert (collection.reserved_cents, collection.spent_cents) == (0, 400)
+    assert Posting.objects.get().state == PostingState.EXPIRED
+
+
 def test_a_question_is_named_by_its_content_and_not_by_its_row(lease):
     done = submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
     names = list(Question.objects.values_list("key", flat=True))
