@@ -77,6 +77,8 @@ export class Draft {
     } catch {
       return this.#failed();
     }
+    // The work was handed in meanwhile: what a late save is told concerns nobody any more.
+    if (this.stopped) return answer.status === 200;
     if (answer.status === 409 && this.#isOurs(answer.body, data)) {
       this.version = answer.body.version;
       return this.#send();
