@@ -33,6 +33,8 @@ class HITType(models.Model):
     # As the requester sent them: a list of QualificationRequirement.
     requirements = models.JSONField(default=list)
     created_at = models.DateTimeField()
+    # Seconds from accept to submit of the latest submissions (timing.py), the newest last.
+    recent_seconds = models.JSONField(default=list)
 
     class Meta:
         constraints = [

@@ -11,6 +11,8 @@ class Requester(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     contact = models.CharField(max_length=254, blank=True)
+    # How and by when this requester pays, in their own words; workers read it before they accept.
+    payment_terms = models.CharField(max_length=300, blank=True)
     entry_secret = models.CharField(max_length=64, default=new_secret)
     balance_cents = models.BigIntegerField(default=0)
     held_cents = models.BigIntegerField(default=0)

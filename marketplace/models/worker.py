@@ -18,7 +18,7 @@ class Worker(models.Model):
 
     worker_id = models.CharField(max_length=64, unique=True, default=new_worker_id)
     display_name = models.CharField(max_length=80)
-    # Set only for workers who came in by typing a name: nobody else can be entered that way.
+    # Set only for workers who came in by typing a name or chose one beside a password.
     sign_in_name = models.CharField(max_length=160, unique=True, null=True, blank=True)
     link_digest = models.CharField(max_length=64, unique=True, null=True, blank=True)
     country = models.CharField(max_length=2, blank=True)
@@ -26,6 +26,15 @@ class Worker(models.Model):
     is_adult = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     accepts_next = models.BooleanField(default=False)
+    # Django's salted hash; empty for workers who come in by their link (or a name) alone.
+    password = models.CharField(max_length=128, blank=True)
+    # What the site looks like for them; empty = as the browser asks.
+    language = models.CharField(max_length=8, blank=True)
+    theme = models.CharField(max_length=5, blank=True)
+    has_large_text = models.BooleanField(default=False)
+    # How they last sorted and filtered the list of HITs (site/choices.py).
+    list_choices = models.JSONField(default=dict)
+    erased_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
 
     class Meta:
