@@ -35,6 +35,8 @@ class Worker(models.Model):
     # How they last sorted and filtered the list of HITs (site/choices.py).
     list_choices = models.JSONField(default=dict)
     erased_at = models.DateTimeField(null=True)
+    # The account that this one was found to be a second one of; its id then names that worker.
+    merged_into = models.ForeignKey("self", models.PROTECT, null=True, related_name="merged")
     created_at = models.DateTimeField()
 
     class Meta:

@@ -1,0 +1,51 @@
+"""An invitation of one worker: how it went out, and what became of it."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.models.class_code import ClassCode
+from marketplace.models.qualification_type import QualificationType
+from marketplace.models.worker import Worker
+
+
+class Delivery(models.TextChoices):
+    """How an invitation reaches its worker."""
+
+    MAIL = "mail", "by mail"
+    LINKS = "links", "as a link in a list"
+    PRINT = "print", "as a printed code"
+    CLASS = "class", "by a class code"
+
+
+class Invitation(models.Model):
+    """The link itself is the worker's personal link, of which only a digest is kept.
+
+    A new invitation makes a new link and ends the one before. The qualification is granted when
+    the worker first comes in by it.
+    """
+
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="invitations")
+    delivery = models.CharField(max_length=5, choices=Delivery)
+    class_code = models.ForeignKey(ClassCode, models.SET_NULL, null=True, related_name="seats")
+    qualification_type = models.ForeignKey(
+        QualificationType, models.SET_NULL, null=True, related_name="+"
+    )
+    integer_value = models.IntegerField(default=1)
+    made_at = models.DateTimeField()
+    made_by = models.CharField(max_length=80)
+    sent_at = models.DateTimeField(null=True)
+    # Why the mail could not be sent, in one sentence; empty when it was.
+    failure = models.CharField(max_length=300, blank=True)
+    used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(delivery__in=Delivery.values), name="delivery_is_known"
+            ),
+        ]
+        indexes = [models.Index(fields=["worker", "used_at"], name="invitation_worker")]
+
+    def __str__(self) -> str:
+        return f"invitation of {self.worker_id}"

@@ -1,0 +1,59 @@
+"""What a requester publishes from the desk: a template or a survey link, and its terms."""
+
+from typing import Any
+
+from django.db import models
+
+from marketplace.models.requester import Requester
+
+
+class ProjectKind(models.TextChoices):
+    """What the worker is shown."""
+
+    TEMPLATE = "template", "an HTML template, one HIT per row of a CSV"
+    LINK = "link", "a link to a survey with a completion code"
+
+
+class Project(models.Model):
+    """Changing it touches no HIT that is already published."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="projects")
+    kind = models.CharField(max_length=8, choices=ProjectKind)
+    name = models.CharField(max_length=80)
+    title = models.CharField(max_length=128)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    reward_cents = models.BigIntegerField()
+    max_assignments = models.IntegerField(default=1)
+    assignment_duration_seconds = models.BigIntegerField()
+    lifetime_seconds = models.BigIntegerField()
+    auto_approval_delay_seconds = models.BigIntegerField()
+    # Ids of qualification types that a worker needs, all of them.
+    groups = models.JSONField(default=list)
+    html = models.TextField(blank=True)
+    # Values go into the template as text, or as the HTML they are.
+    values_are_html = models.BooleanField(default=False)
+    survey_url = models.CharField(max_length=2000, blank=True)
+    completion_code = models.CharField(max_length=80, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "name"], name="one_project_per_requester_and_name"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_link(self) -> bool:
+        """Return whether workers are sent to a survey elsewhere."""
+        return self.kind == ProjectKind.LINK
+
+    def terms(self) -> dict[str, Any]:
+        """Return what a batch keeps of the project: every field but its key, owner and date."""
+        left_out = {"id", "requester", "created_at"}
+        names = [field.name for field in self._meta.concrete_fields if field.name not in left_out]
+        return {name: getattr(self, name) for name in names}
