@@ -56,6 +56,7 @@ ROOT_URLCONF = "collector.urls"
 # On a laptop the requester's desk opens without a password, on localhost alone.
 OPEN_DESK = EMBEDDED and COLLECTOR_HOST == "localhost"
 MARKETPLACE_OPEN_SIGN_IN = OPEN_DESK
+MARKETPLACE_OPEN_DESK = OPEN_DESK
 MARKETPLACE_BASE_URL = MARKETPLACE_URL
 
 INSTALLED_APPS = [

@@ -1,12 +1,73 @@
-"""Reads the host's choices from Django's settings, each with its default."""
+"""Reads the host's choices: made at the desk, else in Django's settings, else the default."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
 
+from marketplace.models import Setting
+
 FIVE_DAYS_SECONDS = 5 * 24 * 3600
+# The system's own requirements, by the names that the host's choices are kept under.
+SYSTEM_REQUIREMENTS = ("locale", "adult", "n_approved", "percent_approved", "masters")
+
+
+class SystemPolicy(StrEnum):
+    """How a system requirement counts where nobody has a history yet."""
+
+    ENFORCE = "enforce"
+    # Met by everybody until they have handed in 100 assignments here.
+    UNTIL_HISTORY = "until_history"
+    # Judged by the history that was imported with the worker, and what was done here.
+    IMPORTED = "imported"
+
+
+def chosen(name: str, default: Any) -> Any:
+    """Return what the host chose at the desk under this name, or the default."""
+    value = Setting.objects.filter(name=name).values_list("value", flat=True).first()
+    return default if value is None else value
+
+
+def choose(name: str, value: Any, now: datetime) -> None:
+    """Keep a choice of the host's; None takes it back."""
+    if value is None:
+        Setting.objects.filter(name=name).delete()
+    else:
+        Setting.objects.update_or_create(name=name, defaults={"value": value, "changed_at": now})
+
+
+def system_policies() -> dict[str, SystemPolicy]:
+    """Return the host's policy for each name of SYSTEM_REQUIREMENTS, in one query.
+
+    Country and adulthood are what workers state themselves, so they count from the start.
+    """
+    found = {"locale": SystemPolicy.ENFORCE, "adult": SystemPolicy.ENFORCE}
+    for name, value in chosen("system_policies", {}).items():
+        found[name] = SystemPolicy(value)
+    return {name: found.get(name, SystemPolicy.UNTIL_HISTORY) for name in SYSTEM_REQUIREMENTS}
+
+
+def payment_terms() -> str:
+    """Return who pays, how and by when, in the host's words; a requester's own outrank them."""
+    return str(chosen("payment_terms", getattr(settings, "MARKETPLACE_PAYMENT_TERMS", "")))
+
+
+def requesters_see_mail() -> bool:
+    """Tell whether requesters may read the mail addresses of those who worked for them."""
+    return bool(chosen("requesters_see_mail", False))
+
+
+def open_desk() -> bool:
+    """Tell whether this machine's own visitor is the host unasked (`MARKETPLACE_OPEN_DESK`)."""
+    return bool(getattr(settings, "MARKETPLACE_OPEN_DESK", False))
+
+
+def mail_from() -> str:
+    """Return the sender of the host's mail (`MARKETPLACE_MAIL_FROM`); empty = no mail is sent."""
+    return str(getattr(settings, "MARKETPLACE_MAIL_FROM", ""))
 
 
 def base_url(request: HttpRequest) -> str:
@@ -34,7 +95,8 @@ def open_sign_in() -> bool:
 
 def auto_approval_cap_seconds() -> int:
     """Return the longest a requester may leave work undecided (`MARKETPLACE_AUTO_APPROVAL_CAP`)."""
-    return int(getattr(settings, "MARKETPLACE_AUTO_APPROVAL_CAP", FIVE_DAYS_SECONDS))
+    default = getattr(settings, "MARKETPLACE_AUTO_APPROVAL_CAP", FIVE_DAYS_SECONDS)
+    return int(chosen("auto_approval_cap_seconds", default))
 
 
 def queue_limit() -> int:

@@ -75,6 +75,17 @@ MARKETPLACE_OPEN_SIGN_IN = flag(
     "MARKETPLACE_OPEN_SIGN_IN", default=set(ALLOWED_HOSTS) <= set(LOOPBACK)
 )
 
+# A laptop's own visitor is the host; on a network the desk asks for name and password.
+MARKETPLACE_OPEN_DESK = flag("MARKETPLACE_OPEN_DESK", default=set(ALLOWED_HOSTS) <= set(LOOPBACK))
+# Mail goes out when a sender and a server are named.
+MARKETPLACE_MAIL_FROM = os.environ.get("MARKETPLACE_MAIL_FROM", "")
+_smtp = urlsplit(os.environ.get("MARKETPLACE_SMTP_URL", "smtp://localhost:25"))
+EMAIL_HOST, EMAIL_PORT = _smtp.hostname or "localhost", _smtp.port or 25
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_smtp.username or ""), unquote(_smtp.password or "")
+EMAIL_USE_SSL = _smtp.scheme == "smtps"
+EMAIL_USE_TLS = _smtp.scheme == "smtp+tls"
+EMAIL_TIMEOUT = 20  # seconds
+
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
 if flag("MARKETPLACE_BEHIND_TLS_PROXY", default=False):
