@@ -37,6 +37,11 @@ def release(collection_id: int, cents: int) -> None:
     Collection.objects.filter(pk=collection_id).update(reserved_cents=F("reserved_cents") - cents)
 
 
+def give_back(collection_id: int, cents: int) -> None:
+    """Free `cents` that were spent and are owed no more."""
+    Collection.objects.filter(pk=collection_id).update(spent_cents=F("spent_cents") - cents)
+
+
 def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:
     """Turn a reservation into money spent; both change in one statement."""
     run(EARN, collection=collection_id, reserved=reserved_cents, cost=cost_cents)

@@ -14,6 +14,7 @@ from tasks.models import (
     ProblemReport,
     ReceiptState,
     Submission,
+    Unmatched,
     Worker,
 )
 
@@ -34,11 +35,11 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         leases = Lease.objects.filter(worker=worker)
         if leases.filter(state=LeaseState.LIVE).exists():
             raise ErasureError("This person is at work on a HIT: wait until it is handed in.")
+        decided = [ReceiptState.APPROVED, ReceiptState.REJECTED]
         if (
             Payment.objects.filter(worker=worker, state=PaymentState.DUE).exists()
-            or Submission.objects.filter(lease__worker=worker)
-            .exclude(state=ReceiptState.APPROVED)
-            .exists()
+            or Submission.objects.filter(lease__worker=worker).exclude(state__in=decided).exists()
+            or Unmatched.objects.filter(session__worker=worker).exclude(state__in=decided).exists()
         ):
             raise ErasureError(
                 "This person is still owed money: settle it first (manage.py collect NAME)."

@@ -1,9 +1,12 @@
 """The ledger: what is owed is written first, the marketplace is told second, and reconciled."""
 
 import logging
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
+from django.db.models import F, Q, Sum
 
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -18,11 +21,15 @@ from tasks.models import (
     Posting,
     PostingState,
     ReceiptState,
-    Session,
     Submission,
+    Unmatched,
 )
 from tasks.statements import insert, run
 
+# What was handed in with one assignment: work that we hold, or none.
+Work = Submission | Unmatched
+COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
+LONGEST_REFUSAL = 500
 log = logging.getLogger(__name__)
 TAKE_IN = """
 UPDATE tasks_posting
@@ -40,25 +47,44 @@ def owe_reward(
     place is paid all the same, from the budget's remainder or by raising the budget.
     """
     _take_in(posting)
-    key = f"reward:{posting.token}:{submission.lease.worker_id}"
+    payment = _reward(posting, submission.lease.worker_id, parameters, now)
     # A posting that was open until now has paid nobody yet.
-    if posting.state != PostingState.LIVE and Payment.objects.filter(key=key).exists():
+    if posting.state != PostingState.LIVE and Payment.objects.filter(key=payment.key).exists():
         return
-    fee = budget.fee_cents(posting.reward_cents, parameters.pay)
-    payment = Payment(
-        key=key,
+    payment.submission = submission
+    insert([payment])
+    _spend(posting, payment.amount_cents + payment.fee_cents, now)
+
+
+def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
+    """Write that an assignment handed in without work is paid, and who says so.
+
+    Expects the transaction in which it leaves the state that waits for a decision.
+    """
+    posting = work.session.posting
+    _take_in(posting)
+    parameters = parameters_of(posting.stage.collection)
+    payment = _reward(posting, work.session.worker_id, parameters, now)
+    if Payment.objects.filter(key=payment.key).exists():
+        # Its work came after all, and owes the reward.
+        return
+    payment.reason = f"Handed in without work; approved by {by}."
+    insert([payment])
+    _spend(posting, payment.amount_cents + payment.fee_cents, now)
+
+
+def _reward(posting: Posting, worker_id: str, parameters: Parameters, now: datetime) -> Payment:
+    return Payment(
+        key=f"reward:{posting.token}:{worker_id}",
         collection_id=posting.stage.collection_id,
         stage_id=posting.stage_id,
-        worker_id=submission.lease.worker_id,
-        submission=submission,
+        worker_id=worker_id,
         posting=posting,
         kind=PaymentKind.REWARD,
         amount_cents=posting.reward_cents,
-        fee_cents=fee,
+        fee_cents=budget.fee_cents(posting.reward_cents, parameters.pay),
         created_at=now,
     )
-    insert([payment])
-    _spend(posting, posting.reward_cents + fee, now)
 
 
 def _take_in(posting: Posting) -> None:
@@ -77,56 +103,114 @@ def _take_in(posting: Posting) -> None:
 
 def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
     missing = cost_cents - posting.reserved_cents
-    if missing > 0 and not budget.reserve(posting.stage.collection_id, missing):
-        # Work that was done is owed whatever the cap says; the overrun shows in the budget.
-        raised = Collection.objects.select_for_update(no_key=True).get(
-            pk=posting.stage.collection_id
-        )
-        cents = raised.reserved_cents + raised.spent_cents + missing
-        raised.revisions.create(
-            key="budget_cents", old=raised.budget_cents, new=cents, by="late work", at=now
-        )
-        raised.budget_cents = cents
-        raised.save(update_fields=["budget_cents"])
-        budget.reserve(posting.stage.collection_id, missing)
+    if missing > 0:
+        _hold_anyway(posting.stage.collection_id, missing, now)
     held = max(posting.reserved_cents, cost_cents)
     budget.earn(posting.stage.collection_id, reserved_cents=held, cost_cents=cost_cents)
 
 
+def _hold_anyway(collection_id: int, cents: int, now: datetime) -> None:
+    """Hold money for work that was done: it is owed whatever the cap says.
+
+    The overrun shows in the budget.
+    """
+    if budget.reserve(collection_id, cents):
+        return
+    raised = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
+    wanted = raised.reserved_cents + raised.spent_cents + cents
+    raised.revisions.create(
+        key="budget_cents", old=raised.budget_cents, new=wanted, by="late work", at=now
+    )
+    raised.budget_cents = wanted
+    raised.save(update_fields=["budget_cents"])
+    budget.reserve(collection_id, cents)
+
+
+def withhold(work: Work, now: datetime) -> None:
+    """Give the budget back what rejected work would have cost; expects a transaction."""
+    posting = work.session.posting
+    _take_in(posting)
+    collection_id = posting.stage.collection_id
+    if isinstance(work, Unmatched) and not work.payments.exists():
+        parameters = parameters_of(posting.stage.collection)
+        payment = _reward(posting, work.session.worker_id, parameters, now)
+        payment.state = PaymentState.WITHHELD
+        insert([payment])
+        budget.release(collection_id, posting.reserved_cents)
+        return
+    due = work.payments.filter(state=PaymentState.DUE)
+    cents = due.aggregate(cents=COST)["cents"]
+    due.update(state=PaymentState.WITHHELD)
+    budget.give_back(collection_id, cents)
+
+
+def owe_again(work: Work, now: datetime, *, within_budget: bool) -> bool:
+    """Owe what was withheld; returns False when the budget cannot hold it: then roll back.
+
+    Expects a transaction.
+    """
+    collection_id = work.session.posting.stage.collection_id
+    withheld = work.payments.filter(state=PaymentState.WITHHELD)
+    cents = withheld.aggregate(cents=COST)["cents"]
+    withheld.update(state=PaymentState.DUE)
+    if not within_budget:
+        _hold_anyway(collection_id, cents, now)
+    elif not budget.reserve(collection_id, cents):
+        return False
+    budget.earn(collection_id, reserved_cents=cents, cost_cents=cents)
+    return True
+
+
 def approve_confirmed(collection: Collection, now: datetime) -> int:
-    """Approve every confirmed submission whose waiting time is over; returns how many."""
+    """Approve every confirmed submission whose waiting time is over; returns how many.
+
+    With them goes what was handed in without work and what a crash cut off half-way.
+    """
     parameters = parameters_of(collection)
     ripe = now - timedelta(hours=parameters.pay.approve_after_hours)
     confirmed = Submission.objects.filter(
+        Q(state=ReceiptState.CONFIRMED, confirmed_at__lte=ripe) | Q(state=ReceiptState.APPROVING),
         lease__unit__stage__collection=collection,
-        state=ReceiptState.CONFIRMED,
-        confirmed_at__lte=ripe,
     ).select_related("lease__session__posting")
-    approved = 0
-    for submission in confirmed.order_by("id"):
-        approved += _approve(submission, submission.lease.session, now)
-    return approved
+    unmatched = Unmatched.objects.filter(
+        session__posting__stage__collection=collection, state=ReceiptState.APPROVING
+    ).select_related("session__posting")
+    works: list[Work] = [*confirmed.order_by("id"), *unmatched]
+    return sum(_approve(work, now) for work in works)
 
 
-def _approve(submission: Submission, session: Session, now: datetime) -> int:
-    """Approve one submission; one the marketplace refuses for good is put aside, seen by people."""
+def _approve(work: Work, now: datetime) -> int:
+    """Approve one; what the marketplace refuses for good is put aside, seen by people."""
+    states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
+    if not move(work, states, ReceiptState.APPROVING):
+        # Somebody has proposed to reject it since it was picked.
+        return 0
     try:
-        marketplace.approve(session.session_id)
+        marketplace.approve(work.session.session_id)
     except MarketplaceError as error:
         if not error.permanent:
             raise
-        log.warning("Submission %s cannot be approved: %s", submission.pk, error)
-        Submission.objects.filter(pk=submission.pk).update(state=ReceiptState.REFUSED)
+        log.warning("Submission %s cannot be approved: %s", work.pk, error)
+        refused = str(error)[:LONGEST_REFUSAL]
+        move(work, states, ReceiptState.REFUSED, refusal=refused)
         return 0
-    _settle(submission, session.posting, now)
-    marketplace.finish_hit(session.posting.external_id)
+    settle(work, ReceiptState.APPROVING, now)
+    marketplace.finish_hit(work.session.posting.external_id)
     return 1
 
 
-def _settle(submission: Submission, posting: Posting, now: datetime) -> None:
+def move(work: Work, states: Iterable[ReceiptState], to: ReceiptState, **fields: Any) -> bool:
+    """Bring work from one of `states` to another; False, and nothing done, if it is in none."""
+    rows = type(work)._default_manager.filter(pk=work.pk, state__in=states)
+    return bool(rows.update(state=to, **fields))
+
+
+def settle(work: Work, state: ReceiptState, now: datetime) -> None:
+    """Write that the marketplace has approved work that was in `state`."""
     with transaction.atomic():
-        Submission.objects.filter(pk=submission.pk).update(state=ReceiptState.APPROVED)
-        Posting.objects.filter(pk=posting.pk).update(state=PostingState.SETTLED)
-        Payment.objects.filter(submission=submission, state=PaymentState.DUE).update(
+        if not move(work, [state], ReceiptState.APPROVED):
+            return
+        Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)
+        work.payments.filter(state=PaymentState.DUE).update(
             state=PaymentState.CONFIRMED, confirmed_at=now
         )

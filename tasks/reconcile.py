@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from collector.models import Collection
-from tasks import hits, leases
+from tasks import hits, leases, unmatched
 from tasks.compensation import open_posting
 from tasks.crowd import marketplace
 from tasks.models import (
@@ -48,13 +48,12 @@ def confirm_submissions(collection: Collection, now: datetime) -> int:
 
 def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
     posting = (
-        Posting.objects.select_related("stage", "worker__identity")
+        Posting.objects.select_related("stage__collection", "worker__identity")
         .filter(
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
             external_id=assignment.hit_id,
         )
-        .exclude(state=PostingState.UNMATCHED)
         .first()
     )
     if posting is None:
@@ -72,17 +71,10 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
     )
     if confirmed:
         _take_back_reroute(work.get(), posting)
+        unmatched.match(work.get().session, now)
     elif not work.exists():
-        _keep_unmatched(posting, assignment)
+        unmatched.keep(posting, assignment, now)
     return confirmed
-
-
-def _keep_unmatched(posting: Posting, assignment: marketplace.Assignment) -> None:
-    """Put a HIT that was handed in without any work before the requester, its money still held."""
-    working = Lease.objects.filter(session__posting=posting, state=LeaseState.LIVE)
-    if not working.exists():
-        Posting.objects.filter(pk=posting.pk).update(state=PostingState.UNMATCHED)
-        log.warning("HIT %s was handed in without any work we know of.", assignment.hit_id)
 
 
 def _take_back_reroute(submission: Submission, posting: Posting) -> None:
@@ -165,11 +157,12 @@ def reroute_lost(collection: Collection, now: datetime) -> int:
             for row in marketplace.assignments_of(session.posting.external_id)
         }
         if (session.session_id, session.person) not in listed:
-            rerouted += _reroute(submission, now)
+            rerouted += reroute(submission, now)
     return rerouted
 
 
-def _reroute(submission: Submission, now: datetime) -> int:
+def reroute(submission: Submission, now: datetime) -> int:
+    """Let a HIT of the worker's own pay what this one cannot; returns 1, or 0 if one does."""
     with transaction.atomic():
         payment = (
             Payment.objects.select_for_update()

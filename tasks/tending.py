@@ -8,7 +8,17 @@ from django.db.models import Q
 
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
-from tasks import compensation, hits, leases, payments, qualifications, reconcile, units
+from tasks import (
+    compensation,
+    hits,
+    leases,
+    payments,
+    qualifications,
+    reconcile,
+    rejecting,
+    units,
+    unmatched,
+)
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState
 
@@ -66,6 +76,11 @@ def _steps(
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: sum(qualifications.tell_marketplace(stage) for stage in stages),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
+        "rejections lapsed": lambda: rejecting.lapse(collection, now),
+        "rejections carried out": lambda: rejecting.carry_out(collection, now),
+        "rejections taken back": lambda: rejecting.restore(collection, now),
+        "rejections approved": lambda: rejecting.find_approved(collection, now),
+        "decided without us": lambda: unmatched.find_decided(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
@@ -87,7 +102,7 @@ def pay_unfinished(collection: Collection, now: datetime) -> int:
         compensated=False,
         # Late work is taken for an hour after the marketplace's deadline: that comes first.
         session__signed_until__lt=now,
-    ).select_related("unit__stage__collection")
+    ).select_related("unit__stage__collection", "session__posting")
     owed = 0
     for lease in unpaid:
         owed += compensation.owe_for_unfinished(lease, now)

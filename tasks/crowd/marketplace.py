@@ -12,6 +12,7 @@ from django.conf import settings
 from tasks.crowd.requester_api import MarketplaceError, call, pages
 
 PROVIDER = "mturk"
+EMBEDDED = "embedded"
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
     '2006-07-14/ExternalQuestion.xsd"><ExternalURL>{url}</ExternalURL>'
@@ -21,8 +22,11 @@ PAST = datetime(2015, 1, 1, tzinfo=UTC)
 
 
 def environment() -> str:
-    """Return the name of the marketplace in use: part of every stored external id."""
-    return str(settings.MTURK_ENDPOINT_URL)
+    """Return the name of the marketplace in use: part of every stored external id.
+
+    The embedded one stays the same whatever port it is served on.
+    """
+    return EMBEDDED if settings.EMBEDDED else str(settings.MTURK_ENDPOINT_URL)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Assignment:
     person: str
     status: str
     fields: dict[str, str]
+    submitted_at: datetime
+    auto_approval_at: datetime
 
 
 def create_hit_type(
@@ -114,6 +120,8 @@ def assignments_of(hit_id: str) -> Iterator[Assignment]:
             person=row["WorkerId"],
             status=row["AssignmentStatus"],
             fields=answer_fields(row.get("Answer", "")),
+            submitted_at=row["SubmitTime"],
+            auto_approval_at=row["AutoApprovalTime"],
         )
 
 
@@ -132,16 +140,38 @@ def answer_fields(xml: str) -> dict[str, str]:
     }
 
 
-def approve(assignment_id: str) -> None:
-    """Approve an assignment; one that is approved already counts as done."""
+def status_of(assignment_id: str) -> str:
+    """Return "Submitted", "Approved" or "Rejected" for an assignment that was handed in."""
+    found = call("get_assignment", AssignmentId=assignment_id)["Assignment"]
+    return str(found["AssignmentStatus"])
+
+
+def approve(assignment_id: str, *, override: bool = False) -> None:
+    """Approve an assignment; one that is approved already counts as done.
+
+    With `override` a rejected one too, which the marketplace allows for thirty days.
+    """
     try:
-        call("approve_assignment", AssignmentId=assignment_id)
+        call("approve_assignment", AssignmentId=assignment_id, OverrideRejection=override)
     except MarketplaceError as error:
-        if not error.permanent:
+        if not error.permanent or status_of(assignment_id) != "Approved":
             raise
-        found = call("get_assignment", AssignmentId=assignment_id)["Assignment"]
-        if found["AssignmentStatus"] != "Approved":
+
+
+def reject(assignment_id: str, reason: str) -> bool:
+    """Reject an assignment, now or before; returns False, and nothing is done, if it is approved.
+
+    The worker reads the reason, at most 1,024 characters.
+    """
+    try:
+        call("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
+    except MarketplaceError as error:
+        # The call has no token: whether it was carried out before shows in the assignment alone.
+        status = status_of(assignment_id) if error.permanent else ""
+        if status not in ("Approved", "Rejected"):
             raise
+        return status == "Rejected"
+    return True
 
 
 def finish_hit(hit_id: str) -> None:

@@ -8,8 +8,10 @@ from tasks.models.posting import Posting, PostingState, Session
 from tasks.models.problem import ProblemReport
 from tasks.models.qualification import Grant, GrantState, Qualification
 from tasks.models.question import Question
+from tasks.models.rejection import Rejection, RejectionState, RejectionStep
 from tasks.models.submission import ReceiptState, Submission
 from tasks.models.unit import Exposure, Unit, UnitItem
+from tasks.models.unmatched import Unmatched
 from tasks.models.worker import Identity, Worker
 
 __all__ = [
@@ -30,9 +32,13 @@ __all__ = [
     "Qualification",
     "Question",
     "ReceiptState",
+    "Rejection",
+    "RejectionState",
+    "RejectionStep",
     "Session",
     "Submission",
     "Unit",
     "UnitItem",
+    "Unmatched",
     "Worker",
 ]

@@ -11,15 +11,18 @@ class PaymentKind(models.TextChoices):
     """What a payment is for."""
 
     REWARD = "reward", "Reward"
-    BONUS = "bonus", "Bonus"
     COMPENSATION = "compensation", "Compensation"
 
 
 class PaymentState(models.TextChoices):
-    """A row first, the provider's call second, its confirmation last."""
+    """A row first, the provider's call second, its confirmation last.
+
+    What is withheld is not owed: the work was rejected, and the budget has the money back.
+    """
 
     DUE = "due", "Due"
     CONFIRMED = "confirmed", "Confirmed by the marketplace"
+    WITHHELD = "withheld", "Not paid: rejected"
 
 
 class Payment(models.Model):

@@ -15,6 +15,7 @@ class PostingState(models.TextChoices):
     SETTLED = "settled", "Paid"
     EXPIRED = "expired", "Expired"
     UNMATCHED = "unmatched", "Handed in without work"
+    REJECTED = "rejected", "Rejected"
 
 
 class Posting(models.Model):

@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tasks.tests.making import make_collection, write_keys
+from tasks import rejecting, rejections
+from tasks.tests.deciding import SOON, make_confirmed, make_desk
+from tasks.tests.making import NOW, make_collection, write_keys
 
 
 @pytest.fixture
@@ -24,3 +26,31 @@ def client():
 @pytest.fixture
 def soon():
     return timezone.now() + timedelta(hours=2)
+
+
+@pytest.fixture
+def desk(monkeypatch):
+    return make_desk(monkeypatch)
+
+
+@pytest.fixture
+def paid_late(desk):
+    return make_collection(slug="paid-late", pay__approve_after_hours=48.0)
+
+
+@pytest.fixture
+def work(paid_late):
+    return make_confirmed(paid_late)
+
+
+@pytest.fixture
+def proposal(work):
+    return rejections.propose(work.session, "Every answer is copied.", "rita", NOW)
+
+
+@pytest.fixture
+def rejected(proposal, paid_late):
+    rejections.confirm(proposal, "It is.", "grace", SOON)
+    assert rejecting.carry_out(paid_late, SOON) == 1
+    proposal.refresh_from_db()
+    return proposal

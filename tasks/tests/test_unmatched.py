@@ -1,0 +1,187 @@
+"""What came to the marketplace without work is shown, paid or rejected, and accounted for."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks import leases, payments, reconcile, rejecting, rejections, submissions, unmatched
+from tasks.crowd import marketplace
+from tasks.models import (
+    Payment,
+    PaymentState,
+    PostingState,
+    RejectionState,
+    Submission,
+    Unmatched,
+    Worker,
+)
+from tasks.tests.deciding import SOON, listed, money, state_of
+from tasks.tests.making import (
+    NOW,
+    make_collection,
+    make_posting,
+    make_session,
+    make_worker,
+    questions_for,
+    stage_of,
+)
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(days=5)
+
+
+@pytest.fixture
+def stage(desk):
+    return stage_of(make_collection(), "question")
+
+
+@pytest.fixture
+def posting(stage):
+    return make_posting(stage)
+
+
+@pytest.fixture
+def reconciled(posting, monkeypatch):
+    """Return a function that reconciles with a marketplace that lists these assignments."""
+
+    def reconciled(*rows):
+        monkeypatch.setattr(marketplace, "submitted_assignments", lambda _: rows)
+        return reconcile.confirm_submissions(posting.stage.collection, NOW)
+
+    return reconciled
+
+
+@pytest.fixture
+def work(posting, reconciled):
+    assert reconciled(listed(posting)) == 0
+    return Unmatched.objects.get()
+
+
+def test_it_is_kept_once_with_its_money_held(posting, reconciled, work):
+    reconciled(listed(posting))
+    reconciled(listed(posting, status="Approved"))
+    assert Unmatched.objects.get().fields == {"words": "nothing"}
+    assert state_of(posting) == PostingState.UNMATCHED
+    assert money(posting.stage.collection) == (400, 0)
+    assert not Payment.objects.exists()
+
+
+def test_somebody_who_never_opened_the_page_becomes_a_worker(work):
+    assert Worker.objects.get().identity.person == "AMALLORY"
+    assert work.session.worker == Worker.objects.get()
+
+
+def test_while_somebody_works_on_the_hit_nothing_is_said(posting, reconciled, stage):
+    session = make_session(make_worker(), posting)
+    leases.claim(session, stage, NOW)
+    reconciled(listed(posting, session))
+    assert not Unmatched.objects.exists()
+
+
+def test_a_requester_pays_it(posting, work, desk):
+    assert unmatched.pay(work, "rita", SOON)
+    assert not unmatched.pay(work, "grace", SOON)
+    assert money(posting.stage.collection) == (0, 400)
+    assert desk.told == []
+    assert payments.approve_confirmed(posting.stage.collection, SOON) == 1
+    payment = Payment.objects.get()
+    assert (payment.state, payment.reason) == (
+        PaymentState.CONFIRMED,
+        "Handed in without work; approved by rita.",
+    )
+    assert (state_of(work), state_of(posting)) == ("approved", "settled")
+    assert desk.told == [("approve_assignment", "S-OUTSIDE"), ("delete_hit", posting.external_id)]
+
+
+def test_what_the_marketplace_approves_by_itself_enters_the_ledger(posting, work, desk):
+    collection = posting.stage.collection
+    desk.statuses["S-OUTSIDE"] = "Approved"
+    assert unmatched.find_decided(collection, SOON) == 0
+    assert unmatched.find_decided(collection, LATER) == 1
+    assert payments.approve_confirmed(collection, LATER) == 1
+    payment = Payment.objects.get()
+    assert (payment.state, payment.amount_cents) == (PaymentState.CONFIRMED, 400)
+    assert payment.reason == "Handed in without work; approved by the marketplace."
+    assert money(posting.stage.collection) == (0, 400)
+    assert unmatched.find_decided(collection, LATER) == 0
+
+
+def test_what_waits_longer_than_the_marketplace_said_goes_on_waiting(posting, work):
+    assert unmatched.find_decided(posting.stage.collection, LATER) == 0
+    assert state_of(work) == "confirmed"
+
+
+def test_what_another_program_rejected_costs_nothing(posting, work, desk):
+    desk.statuses["S-OUTSIDE"] = "Rejected"
+    assert unmatched.find_decided(posting.stage.collection, LATER) == 1
+    assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
+
+
+def test_it_is_rejected_by_two_and_taken_back(posting, work, desk):
+    collection = posting.stage.collection
+    row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
+    assert row.holds_until == work.auto_approval_at
+    assert not unmatched.pay(work, "grace", SOON)
+    rejections.confirm(row, "Nothing indeed.", "grace", SOON)
+    assert rejecting.carry_out(collection, SOON) == 1
+    assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
+    row.refresh_from_db()
+    rejections.take_back(row, "It was our server.", "rita", SOON)
+    assert money(posting.stage.collection) == (0, 400)
+    assert rejecting.restore(collection, SOON) == 1
+    assert Payment.objects.get().state == PaymentState.CONFIRMED
+    assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
+
+
+def test_withdrawing_leaves_it_waiting(posting, work):
+    row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
+    rejections.withdraw(row, "Wait.", "rita", SOON)
+    assert (state_of(work), money(posting.stage.collection)) == ("confirmed", (400, 0))
+
+
+def test_what_nobody_confirms_is_paid(posting, work):
+    rejections.propose(work.session, "Nothing came.", "rita", NOW)
+    assert rejecting.lapse(posting.stage.collection, LATER) == 1
+    assert payments.approve_confirmed(posting.stage.collection, LATER) == 1
+    assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
+
+
+def test_one_the_marketplace_will_not_approve_is_put_aside(posting, work, desk):
+    unmatched.pay(work, "rita", SOON)
+    desk.broken = True
+    assert payments.approve_confirmed(posting.stage.collection, SOON) == 0
+    assert state_of(work) == "refused"
+    assert work.refusal == "It is in another state."
+
+
+def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(stage, posting, reconciled, desk):
+    session = make_session(make_worker(), posting)
+    lease = leases.claim(session, stage, NOW)
+    leases.expire_overdue(NOW + timedelta(hours=9))
+    reconciled(listed(posting, session))
+    work = Unmatched.objects.get()
+    row = rejections.propose(session, "Nothing came.", "rita", NOW)
+    lease.refresh_from_db()
+    submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
+    assert reconciled(listed(posting, session)) == 1
+    assert not Unmatched.objects.filter(pk=work.pk).exists()
+    assert state_of(row) == RejectionState.WITHDRAWN
+    assert state_of(posting) == PostingState.SUBMITTED
+    assert payments.approve_confirmed(stage.collection, SOON) == 1
+    assert Payment.objects.get().state == PaymentState.CONFIRMED
+    assert money(posting.stage.collection) == (0, 400)
+
+
+def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(stage, posting, reconciled, desk):
+    session = make_session(make_worker(), posting)
+    lease = leases.claim(session, stage, NOW)
+    leases.expire_overdue(NOW + timedelta(hours=9))
+    reconciled(listed(posting, session))
+    unmatched.pay(Unmatched.objects.get(), "rita", SOON)
+    lease.refresh_from_db()
+    submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
+    reconciled(listed(posting, session))
+    assert payments.approve_confirmed(stage.collection, SOON) == 2
+    assert Submission.objects.get().state == "approved"
+    assert Payment.objects.get().state == PaymentState.CONFIRMED
+    assert money(posting.stage.collection) == (0, 400)

@@ -1,0 +1,120 @@
+"""What was handed in on the marketplace without work: kept, paid or rejected, never forgotten."""
+
+import logging
+from datetime import datetime
+
+from django.db import transaction
+
+from collector.models import Collection
+from tasks import payments
+from tasks.crowd import marketplace
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    RejectionState,
+    Session,
+    Unmatched,
+)
+from tasks.pages.entry import Entry, open_session
+
+log = logging.getLogger(__name__)
+MARKETPLACE = "the marketplace"
+TURNED_UP = "The work that was missing has come."
+
+
+def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) -> bool:
+    """Put an assignment that came without any work before the requester, its money still held.
+
+    Returns whether it is new. While somebody works on the HIT nothing is said about it.
+    """
+    if Lease.objects.filter(session__posting=posting, state=LeaseState.LIVE).exists():
+        return False
+    with transaction.atomic():
+        session = _session(posting, assignment, now)
+        _, is_new = Unmatched.objects.get_or_create(
+            session=session,
+            defaults={
+                "fields": assignment.fields,
+                "received_at": assignment.submitted_at,
+                "auto_approval_at": assignment.auto_approval_at,
+                "found_at": now,
+            },
+        )
+        if is_new:
+            Posting.objects.filter(pk=posting.pk).update(state=PostingState.UNMATCHED)
+            log.warning("HIT %s was handed in without any work we know of.", assignment.hit_id)
+    return is_new
+
+
+def _session(posting: Posting, assignment: marketplace.Assignment, now: datetime) -> Session:
+    held = posting.sessions.filter(
+        session_id=assignment.assignment_id, person=assignment.person
+    ).first()
+    if held:
+        return held
+    # Somebody who never opened our page.
+    claimed = Entry(
+        hit_id=assignment.hit_id,
+        preview=False,
+        assignment_id=assignment.assignment_id,
+        person=assignment.person,
+    )
+    return open_session(claimed, posting, now)
+
+
+def match(session: Session, now: datetime) -> None:
+    """Forget that an assignment came without work: it has turned up, and is paid like any other.
+
+    A proposal to reject it falls with it. What was decided before stays decided.
+    """
+    waiting = [ReceiptState.CONFIRMED, ReceiptState.DISPUTED]
+    with transaction.atomic():
+        found = Unmatched.objects.select_for_update().filter(session=session, state__in=waiting)
+        if not found:
+            return
+        for row in session.rejections.filter(state=RejectionState.PROPOSED):
+            row.advance(RejectionState.WITHDRAWN, by=MARKETPLACE, why=TURNED_UP, now=now)
+        found.delete()
+        Posting.objects.filter(pk=session.posting_id, state=PostingState.UNMATCHED).update(
+            state=PostingState.SUBMITTED
+        )
+
+
+def pay(work: Unmatched, by: str, now: datetime) -> bool:
+    """Decide that it is paid; the next round tells the marketplace. False if it was decided."""
+    with transaction.atomic():
+        decided = payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
+        if decided:
+            payments.owe_unmatched(work, by, now)
+    return decided
+
+
+def find_decided(collection: Collection, now: datetime) -> int:
+    """Enter what the marketplace approved by itself, or another program decided; returns how many.
+
+    Asked from the moment on at which the marketplace approves what nobody has decided.
+    """
+    overdue = Unmatched.objects.filter(
+        session__posting__stage__collection=collection,
+        state=ReceiptState.CONFIRMED,
+        auto_approval_at__lte=now,
+    ).select_related("session__posting__stage__collection")
+    decided = 0
+    for work in overdue:
+        status = marketplace.status_of(work.session.session_id)
+        if status == "Approved":
+            decided += pay(work, MARKETPLACE, now)
+        elif status == "Rejected":
+            decided += _rejected_elsewhere(work, now)
+    return decided
+
+
+def _rejected_elsewhere(work: Unmatched, now: datetime) -> bool:
+    with transaction.atomic():
+        decided = payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.REJECTED)
+        if decided:
+            payments.withhold(work, now)
+    return decided
