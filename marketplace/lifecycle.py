@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -10,10 +10,52 @@ from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
 from marketplace import funds
-from marketplace.models import HIT, Assignment, Kind, State
+from marketplace.models import HIT, Assignment, Kind, Requester, State
+from marketplace.prepared import Prepared
 from marketplace.router import DATABASE
 
 SETTLE_AT_ONCE = 500
+DUE = Prepared(
+    lambda requester, now: HIT.objects.filter(
+        requester=requester, next_due_at__lte=now
+    ).values_list("pk")[:1],
+    requester=int,
+    now=datetime,
+)
+
+SUM_NAMES = (
+    "n_pending",
+    "n_awaiting",
+    "n_completed",
+    "awaiting_cents",
+    "pending_cents",
+    "deadline",
+    "auto_approval_at",
+    "contest_due_at",
+)
+NOTHING = (0, 0, 0, 0, 0, None, None, None)
+PENDING, AWAITING = Q(state=State.ACCEPTED), Q(state=State.SUBMITTED)
+CONTESTED = Q(state=State.REJECTED, contest__answered_at=None)
+SUMS = Prepared(
+    lambda hit, reward_cents: (
+        Assignment.objects.filter(hit=hit)
+        .values("hit")
+        .annotate(
+            n_pending=Count("pk", filter=PENDING),
+            n_awaiting=Count("pk", filter=AWAITING),
+            n_completed=Count("pk", filter=Q(state__in=[State.APPROVED, State.REJECTED])),
+            awaiting_cents=Sum("reward_cents", filter=AWAITING, default=0),
+            # A place that is given up costs the type's reward again, so that much is held too.
+            pending_cents=Sum(Greatest("reward_cents", reward_cents), filter=PENDING, default=0),
+            deadline=Min("deadline", filter=PENDING),
+            auto_approval_at=Min("auto_approval_at", filter=AWAITING),
+            contest_due_at=Min("contest__due_at", filter=CONTESTED),
+        )
+        .values_list(*SUM_NAMES)
+    ),
+    hit=int,
+    reward_cents=int,
+)
 
 
 @contextmanager
@@ -30,6 +72,14 @@ def locked(now: datetime, **which: Any) -> Iterator[HIT]:
         )
         settle(hit, now)
         yield hit
+
+
+def settle_account(requester: Requester, now: datetime) -> bool:
+    """Settle what is due among a requester's HITs; returns whether anything was."""
+    is_due = DUE.first(requester=requester.pk, now=now) is not None
+    if is_due:
+        settle_due(now, requester=requester)
+    return is_due
 
 
 def settle_due(now: datetime, **scope: Any) -> None:
@@ -53,7 +103,26 @@ def settle(hit: HIT, now: datetime) -> None:
     paid_cents = 0
     for assignment in undecided.order_by("pk"):
         paid_cents += approve(hit, assignment, assignment.auto_approval_at)
+    _approve_contested(hit, now)
     refresh(hit, now, paid_cents)
+
+
+def _approve_contested(hit: HIT, now: datetime) -> None:
+    """Approve rejected work whose contest nobody answered in time; expects the HIT's lock.
+
+    A rejection freed its money, so the requester may have none left: it is then tried daily.
+    """
+    contested = hit.assignments.filter(
+        state=State.REJECTED, contest__answered_at=None, contest__due_at__lte=now
+    ).select_related("contest")
+    for assignment in contested.order_by("pk"):
+        try:
+            funds.move(hit.requester_id, 0, assignment.reward_cents)
+        except funds.InsufficientFundsError:
+            assignment.contest.due_at = now + timedelta(days=1)
+            assignment.contest.save(update_fields=["due_at"])
+        else:
+            approve(hit, assignment, assignment.contest.due_at)
 
 
 def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
@@ -74,19 +143,9 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
 
     Expects the HIT's lock; raises InsufficientFundsError when more must be held than there is.
     """
-    pending, awaiting = Q(state=State.ACCEPTED), Q(state=State.SUBMITTED)
-    sums = Assignment.objects.filter(hit=hit).aggregate(
-        n_pending=Count("pk", filter=pending),
-        n_awaiting=Count("pk", filter=awaiting),
-        n_completed=Count("pk", filter=Q(state__in=[State.APPROVED, State.REJECTED])),
-        awaiting_cents=Sum("reward_cents", filter=awaiting, default=0),
-        # A place that is given up costs the type's reward again, so that much is held for it too.
-        pending_cents=Sum(
-            Greatest("reward_cents", hit.hit_type.reward_cents), filter=pending, default=0
-        ),
-        deadline=Min("deadline", filter=pending),
-        auto_approval_at=Min("auto_approval_at", filter=awaiting),
-    )
+    reward_cents = hit.hit_type.reward_cents
+    row = SUMS.first(hit=hit.pk, reward_cents=reward_cents) or NOTHING
+    sums = dict(zip(SUM_NAMES, row, strict=True))
     hit.n_pending, hit.n_awaiting = sums["n_pending"], sums["n_awaiting"]
     hit.n_completed = sums["n_completed"]
     taken = hit.n_pending + hit.n_awaiting + hit.n_completed
@@ -94,10 +153,11 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
     assignable = hit.is_assignable(now)
     if assignable:
         hit.is_reviewing = False
-    due = [sums["deadline"], sums["auto_approval_at"], hit.expires_at if assignable else None]
+    due = [sums["deadline"], sums["auto_approval_at"], sums["contest_due_at"]]
+    due.append(hit.expires_at if assignable else None)
     hit.next_due_at = min((time for time in due if time is not None), default=None)
     held_cents = sums["awaiting_cents"] + sums["pending_cents"]
-    held_cents += hit.n_open * hit.hit_type.reward_cents if assignable else 0
+    held_cents += hit.n_open * reward_cents if assignable else 0
     funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
     hit.held_cents = held_cents
     hit.save()

@@ -3,15 +3,15 @@
 from typing import Any
 
 from marketplace.amounts import amount_of
-from marketplace.lifecycle import settle_due
+from marketplace.lifecycle import settle_account
 from marketplace.wire.registry import Call, operation
 
 
 @operation("GetAccountBalance")
 def get_account_balance(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return what is free to spend and what open HITs hold."""
-    settle_due(call.now, requester=call.requester)
-    call.requester.refresh_from_db()
+    if settle_account(call.requester, call.now):
+        call.requester.refresh_from_db()
     return {
         "AvailableBalance": amount_of(call.requester.balance_cents),
         "OnHoldBalance": amount_of(call.requester.held_cents),

@@ -1,22 +1,28 @@
 """Assignments that were handed in: read, approved, rejected."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
+
+from django.db.models import Q
 
 from marketplace.lifecycle import approve, refresh
 from marketplace.models import HIT, Assignment, State
 from marketplace.operations.descriptions import (
+    ASSIGNMENT_COLUMNS,
     ASSIGNMENT_STATUS,
     describe_assignment,
     describe_hit,
 )
 from marketplace.operations.ownership import handed_in, own_assignment, settled_hit
+from marketplace.prepared import Prepared
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_of
+from marketplace.wire.results import listing, page_asked, token_after
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024
+FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
 
 
@@ -24,10 +30,30 @@ STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
 def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a page of what was handed in for a HIT, in the order it came."""
     hit = settled_hit(call, parameters["HITId"])
-    statuses = parameters.get("AssignmentStatuses") or list(STATE_OF)
-    rows = hit.assignments.filter(state__in=[STATE_OF[status] for status in statuses])
-    found, token = page_of(rows.select_related("worker", "hit"), parameters, by="submitted_at")
+    states = tuple(STATE_OF[one] for one in parameters.get("AssignmentStatuses") or STATE_OF)
+    size, last = page_asked(parameters)
+    value, key = last or (FIRST, 0)
+    rows = _page_of_hit(states, size).rows(hit=hit.pk, value=value, key=key)
+    found, token = list(rows), None
+    if len(found) > size:
+        found.pop()
+        token = token_after(*found[-1][-2:])
     return listing("Assignments", found, token, describe_assignment)
+
+
+@lru_cache(maxsize=256)
+def _page_of_hit(states: tuple[str, ...], size: int) -> Prepared:
+    return Prepared(
+        lambda hit, value, key: (
+            Assignment.objects.filter(hit=hit, state__in=states)
+            .filter(Q(submitted_at__gt=value) | Q(submitted_at=value, pk__gt=key))
+            .order_by("submitted_at", "pk")
+            .values_list(*ASSIGNMENT_COLUMNS, "submitted_at", "pk")[: size + 1]
+        ),
+        hit=int,
+        value=datetime,
+        key=int,
+    )
 
 
 @operation("GetAssignment")
@@ -35,8 +61,9 @@ def get_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return an assignment that was handed in, and its HIT."""
     hit_id = handed_in(call, parameters["AssignmentId"]).hit.hit_id
     hit = settled_hit(call, hit_id)
-    assignment = handed_in(call, parameters["AssignmentId"])
-    return {"Assignment": describe_assignment(assignment), "HIT": describe_hit(hit, call.now)}
+    key = handed_in(call, parameters["AssignmentId"]).pk
+    row = Assignment.objects.values_list(*ASSIGNMENT_COLUMNS).get(pk=key)
+    return {"Assignment": describe_assignment(row), "HIT": describe_hit(hit, call.now)}
 
 
 @operation("ApproveAssignment")

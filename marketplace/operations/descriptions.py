@@ -1,18 +1,18 @@
 """The structures of the wire model that several operations return."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from marketplace.amounts import amount_of
 from marketplace.models import (
     HIT,
-    Assignment,
     QualificationGrant,
     QualificationType,
     State,
 )
 
-ASSIGNMENT_STATUS = {
+ASSIGNMENT_STATUS: dict[str, str] = {
     State.SUBMITTED: "Submitted",
     State.APPROVED: "Approved",
     State.REJECTED: "Rejected",
@@ -46,21 +46,38 @@ def describe_hit(hit: HIT, now: datetime) -> dict[str, Any]:
     }
 
 
-def describe_assignment(assignment: Assignment) -> dict[str, Any]:
-    """Return the model's Assignment; expects one that was handed in, worker and HIT loaded."""
+# What `describe_assignment` needs, in its order; a row of `values_list` is described as it is.
+ASSIGNMENT_COLUMNS = (
+    "assignment_id",
+    "worker__worker_id",
+    "hit__hit_id",
+    "state",
+    "auto_approval_at",
+    "accepted_at",
+    "submitted_at",
+    "approved_at",
+    "rejected_at",
+    "deadline",
+    "answer",
+    "feedback",
+)
+
+
+def describe_assignment(row: Sequence[Any]) -> dict[str, Any]:
+    """Return the model's Assignment of a row of ASSIGNMENT_COLUMNS that was handed in."""
     return {
-        "AssignmentId": assignment.assignment_id,
-        "WorkerId": assignment.worker.worker_id,
-        "HITId": assignment.hit.hit_id,
-        "AssignmentStatus": ASSIGNMENT_STATUS[State(assignment.state)],
-        "AutoApprovalTime": assignment.auto_approval_at,
-        "AcceptTime": assignment.accepted_at,
-        "SubmitTime": assignment.submitted_at,
-        "ApprovalTime": assignment.approved_at,
-        "RejectionTime": assignment.rejected_at,
-        "Deadline": assignment.deadline,
-        "Answer": assignment.answer,
-        "RequesterFeedback": assignment.feedback or None,
+        "AssignmentId": row[0],
+        "WorkerId": row[1],
+        "HITId": row[2],
+        "AssignmentStatus": ASSIGNMENT_STATUS[row[3]],
+        "AutoApprovalTime": row[4],
+        "AcceptTime": row[5],
+        "SubmitTime": row[6],
+        "ApprovalTime": row[7],
+        "RejectionTime": row[8],
+        "Deadline": row[9],
+        "Answer": row[10],
+        "RequesterFeedback": row[11] or None,
     }
 
 

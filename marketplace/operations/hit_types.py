@@ -9,6 +9,8 @@ from marketplace.lifecycle import refresh
 from marketplace.models import HITType
 from marketplace.models.hit_type import fingerprint_of
 from marketplace.operations.ownership import own_hit
+from marketplace.prepared import Prepared, fields_of
+from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
 
@@ -23,6 +25,14 @@ MEMBERS = (
     "Keywords",
     "Description",
     "QualificationRequirements",
+)
+TYPE_FIELDS = fields_of(HITType)
+SAME_TYPE = Prepared(
+    lambda requester, fingerprint: HITType.objects.filter(
+        requester=requester, fingerprint=fingerprint
+    ).values_list(*TYPE_FIELDS),
+    requester=int,
+    fingerprint=str,
 )
 TEXT_LIMITS = {"Title": 128, "Description": 2000, "Keywords": 1000}
 
@@ -59,9 +69,14 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     values["Reward"] = cents_of(parameters["Reward"])
     _check(values)
     asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
+    fingerprint = fingerprint_of(values)
+    if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
+        return HITType.from_db(DATABASE, TYPE_FIELDS, row)
+    if problem := requirements.problem_with(values.get("QualificationRequirements", [])):
+        raise InvalidParameter(problem)
     found, _ = HITType.objects.get_or_create(
         requester=call.requester,
-        fingerprint=fingerprint_of(values),
+        fingerprint=fingerprint,
         defaults={
             "title": values["Title"],
             "description": values["Description"],
@@ -88,8 +103,6 @@ def _check(values: dict[str, Any]) -> None:
         raise InvalidParameter(f"Reward is more than {MOST_CENTS // 100}.")
     check_seconds("AssignmentDurationInSeconds", values, 30, LONGEST_SECONDS)
     check_seconds("AutoApprovalDelayInSeconds", values, 0, LONGEST_AUTO_APPROVAL_SECONDS)
-    if problem := requirements.problem_with(values.get("QualificationRequirements", [])):
-        raise InvalidParameter(problem)
 
 
 def check_seconds(name: str, values: dict[str, Any], least: int, most: int) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
+from marketplace import funds
 from marketplace.configuration import is_own_origin
 from marketplace.identifiers import new_entity_id
-from marketplace.lifecycle import refresh, settle_due
+from marketplace.lifecycle import settle_account
 from marketplace.models import HIT, HITType
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
@@ -83,7 +84,10 @@ def _new_hit(
     parameters: dict[str, Any],
 ) -> HIT:
     n_assignments = parameters.get("MaxAssignments", 1)
-    hit = HIT.objects.create(
+    held_cents = n_assignments * kind.reward_cents
+    expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
+    funds.move(call.requester.pk, held_cents)
+    return HIT.objects.create(
         hit_id=hit_id,
         requester=call.requester,
         hit_type=kind,
@@ -94,11 +98,11 @@ def _new_hit(
         max_assignments=n_assignments,
         first_max_assignments=n_assignments,
         n_open=n_assignments,
+        held_cents=held_cents,
         created_at=call.now,
-        expires_at=call.now + timedelta(seconds=parameters["LifetimeInSeconds"]),
+        expires_at=expires_at,
+        next_due_at=expires_at,
     )
-    refresh(hit, call.now)
-    return hit
 
 
 def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestion:
@@ -144,7 +148,7 @@ def list_reviewable_hits(call: Call, parameters: dict[str, Any]) -> dict[str, An
 
 
 def _page(call: Call, parameters: dict[str, Any], wanted: Q) -> dict[str, Any]:
-    settle_due(call.now, requester=call.requester)
+    settle_account(call.requester, call.now)
     rows = HIT.objects.filter(wanted, requester=call.requester, disposed_at=None)
     found, token = page_of(rows.select_related("hit_type"), parameters, newest_first=True)
     return listing("HITs", found, token, lambda hit: describe_hit(hit, call.now))

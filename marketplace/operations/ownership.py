@@ -4,9 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from marketplace.lifecycle import locked
-from marketplace.models import HANDED_IN, HIT, Assignment, QualificationType, Worker
+from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, Worker
+from marketplace.prepared import Prepared, fields_of
+from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, WireError
 from marketplace.wire.registry import Call
+
+HIT_FIELDS, TYPE_FIELDS = fields_of(HIT), fields_of(HITType)
+ONE_HIT = Prepared(
+    lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(
+        *HIT_FIELDS, *fields_of(HITType, "hit_type__")
+    ),
+    hit_id=str,
+    requester=int,
+)
 
 
 @contextmanager
@@ -22,13 +33,11 @@ def own_hit(call: Call, hit_id: str) -> Iterator[HIT]:
 
 def settled_hit(call: Call, hit_id: str) -> HIT:
     """Return the caller's HIT as it is now, locking only if time has changed it."""
-    hit = (
-        HIT.objects.select_related("hit_type")
-        .filter(hit_id=hit_id, requester=call.requester)
-        .first()
-    )
-    if hit is None:
+    row = ONE_HIT.first(hit_id=hit_id, requester=call.requester.pk)
+    if row is None:
         raise DoesNotExist("Hit", "HIT", hit_id)
+    hit = HIT.from_db(DATABASE, HIT_FIELDS, row[: len(HIT_FIELDS)])
+    hit.hit_type = HITType.from_db(DATABASE, TYPE_FIELDS, row[len(HIT_FIELDS) :])
     if hit.next_due_at is not None and hit.next_due_at <= call.now:
         with own_hit(call, hit_id) as settled:
             return settled

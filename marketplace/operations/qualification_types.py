@@ -5,7 +5,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from marketplace.lifecycle import settle_due
+from marketplace.lifecycle import settle_account
 from marketplace.models import HIT, QualificationRequest, QualificationType, RequestState
 from marketplace.operations.descriptions import describe_hit, describe_qualification_type
 from marketplace.operations.ownership import own_type
@@ -120,7 +120,7 @@ def delete_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
 def list_hits_for_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a page of the caller's HITs that require this qualification, newest first."""
     type_id = parameters["QualificationTypeId"]
-    settle_due(call.now, requester=call.requester)
+    settle_account(call.requester, call.now)
     kinds = [
         kind.pk
         for kind in call.requester.hit_types.all()

@@ -23,15 +23,20 @@ def page_of(
     Rows are ordered by the field `by`, then by key; a token names the last row shown, so nothing is
     shown twice or passed over when others appear. Raises InvalidParameter for a token not ours.
     """
-    size = parameters.get("MaxResults", DEFAULT_SIZE)
-    token = parameters.get("NextToken")
-    if token is not None:
-        rows = rows.filter(_beyond(_decode(token), by, "lt" if newest_first else "gt"))
+    size, last = page_asked(parameters)
+    if last is not None:
+        rows = rows.filter(_beyond(last, by, "lt" if newest_first else "gt"))
     sign = "-" if newest_first else ""
     found = list(rows.order_by(f"{sign}{by}", f"{sign}pk")[: size + 1])
     if len(found) <= size:
         return found, None
-    return found[:size], _encode(found[size - 1], by)
+    return found[:size], token_after(getattr(found[size - 1], by), found[size - 1].pk)
+
+
+def page_asked(parameters: dict[str, Any]) -> tuple[int, list[Any] | None]:
+    """Return the size of the page asked for, and value and key of the last row shown before it."""
+    token = parameters.get("NextToken")
+    return parameters.get("MaxResults", DEFAULT_SIZE), None if token is None else _decode(token)
 
 
 def listing(
@@ -46,9 +51,9 @@ def _beyond(last: list[Any], by: str, side: str) -> Q:
     return Q(**{f"{by}__{side}": value}) | Q(**{by: value, f"pk__{side}": key})
 
 
-def _encode(row: Model, by: str) -> str:
-    value = getattr(row, by)
-    last = [value if isinstance(value, int) else value.isoformat(), row.pk]
+def token_after(value: Any, key: int) -> str:
+    """Return the token of the page after the row with this key and value of its order."""
+    last = [value if isinstance(value, int) else value.isoformat(), key]
     return base64.urlsafe_b64encode(json.dumps(last).encode()).decode()
 
 

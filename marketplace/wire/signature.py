@@ -1,23 +1,34 @@
-"""Verifies a request's Signature Version 4 with botocore's own signer."""
+"""Verifies a request's Signature Version 4 against the keys of the marketplace."""
 
 import hashlib
 import hmac
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest
 
 from marketplace import clock
 from marketplace.models import AccessKey, Requester
+from marketplace.prepared import Prepared, fields_of
+from marketplace.router import DATABASE
+from marketplace.wire import sigv4
 from marketplace.wire.errors import WireError
 
 ALLOWED_SKEW = timedelta(minutes=5)
 SERVICE = "mturk-requester"
 MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
+STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256\s+Credential=(?P<key>[^/,\s]+)/(?P<day>\d{8})/(?P<region>[^/,\s]+)"
     r"/(?P<service>[^/,\s]+)/aws4_request\s*,\s*SignedHeaders=(?P<headers>[^,\s]+)\s*,"
     r"\s*Signature=(?P<signature>[0-9a-f]{64})\s*"
+)
+REQUESTER_FIELDS = fields_of(Requester)
+LIVING_KEY = Prepared(
+    lambda key: AccessKey.objects.filter(access_key_id=key, revoked_at=None).values_list(
+        "secret_access_key", *fields_of(Requester, "requester__")
+    ),
+    key=str,
 )
 
 
@@ -27,7 +38,7 @@ def authenticate(request: HttpRequest, body: bytes) -> Requester:
     Raises WireError: `MissingAuthenticationTokenException`, `IncompleteSignatureException`,
     `UnrecognizedClientException` (no such key) or `InvalidSignatureException` (wrong or stale).
     """
-    header = request.headers.get("Authorization", "")
+    header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header:
         raise WireError(
             "MissingAuthenticationTokenException",
@@ -38,44 +49,39 @@ def authenticate(request: HttpRequest, body: bytes) -> Requester:
         raise WireError(
             "IncompleteSignatureException", "The Authorization header is not a complete signature."
         )
-    signed = match["headers"].split(";")
-    _check_scope(match, set(signed))
-    _check_freshness(request.headers.get("X-Amz-Date", ""), match["day"])
-    key = (
-        AccessKey.objects.select_related("requester")
-        .filter(access_key_id=match["key"], revoked_at=None)
-        .first()
-    )
-    if key is None:
+    names = match["headers"].lower().split(";")
+    _check_scope(match, set(names))
+    stamp = request.META.get("HTTP_X_AMZ_DATE", "")
+    _check_freshness(stamp, match["day"])
+    row = LIVING_KEY.first(key=match["key"])
+    if row is None:
         raise WireError(
             "UnrecognizedClientException",
             "No such access key on this marketplace, or it was revoked.",
         )
-    expected = signature_of(request, body, signed, match["region"], key)
+    secret, *fields = row
+    canonical = _canonical(request, names, body)
+    expected = sigv4.signature(secret, stamp, match["region"], SERVICE, canonical)
     if not hmac.compare_digest(expected, match["signature"]):
         raise WireError(
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    return key.requester
+    return Requester.from_db(DATABASE, REQUESTER_FIELDS, fields)
 
 
-def signature_of(
-    request: HttpRequest, body: bytes, signed: list[str], region: str, key: AccessKey
-) -> str:
-    """Return the hex signature that `key` gives this request over the `signed` header names."""
-    from botocore.auth import SigV4Auth
-    from botocore.awsrequest import AWSRequest
-    from botocore.credentials import Credentials
+def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:
+    headers = [(name, request.META.get(_meta_name(name), "")) for name in names]
+    claimed = request.META.get("HTTP_X_AMZ_CONTENT_SHA256")
+    if claimed is not None and claimed != hashlib.sha256(body).hexdigest():
+        raise WireError("InvalidSignatureException", "X-Amz-Content-SHA256 is not the body's.")
+    query = request.META.get("QUERY_STRING", "")
+    return sigv4.canonical_request(str(request.method), "/", query, headers, body)
 
-    headers = {name: request.headers.get(name, "") for name in signed}
-    _check_payload(headers, body)
-    signer = SigV4Auth(Credentials(key.access_key_id, key.secret_access_key), SERVICE, region)
-    copy = AWSRequest(
-        method=request.method, url=request.build_absolute_uri(), data=body, headers=headers
-    )
-    copy.context["timestamp"] = request.headers["X-Amz-Date"]
-    return str(signer.signature(signer.string_to_sign(copy, signer.canonical_request(copy)), copy))
+
+def _meta_name(name: str) -> str:
+    upper = name.upper().replace("-", "_")
+    return upper if upper in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{upper}"
 
 
 def _check_scope(match: re.Match[str], signed: set[str]) -> None:
@@ -91,7 +97,9 @@ def _check_scope(match: re.Match[str], signed: set[str]) -> None:
 
 def _check_freshness(stamp: str, day: str) -> None:
     try:
-        signed_at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        if STAMP.fullmatch(stamp) is None:
+            raise ValueError(stamp)
+        signed_at = datetime.fromisoformat(stamp)
     except ValueError:
         raise WireError(
             "IncompleteSignatureException", "X-Amz-Date is not of the form 20261120T093000Z."
@@ -103,10 +111,3 @@ def _check_freshness(stamp: str, day: str) -> None:
             f"Signature expired: signed at {stamp}, received at {now:%Y%m%dT%H%M%SZ}; "
             "set the clock of your machine.",
         )
-
-
-def _check_payload(headers: dict[str, str], body: bytes) -> None:
-    # canonical_request would believe this header, so it has to be true first.
-    claimed = headers.get("x-amz-content-sha256")
-    if claimed is not None and claimed != hashlib.sha256(body).hexdigest():
-        raise WireError("InvalidSignatureException", "X-Amz-Content-SHA256 is not the body's.")

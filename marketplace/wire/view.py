@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.funds import InsufficientFundsError
 from marketplace.wire.errors import NotSupported, RequestError, ServiceFault, WireError
 from marketplace.wire.registry import OPERATIONS, Call
-from marketplace.wire.shapes import dump_reply, load_request, service_model
+from marketplace.wire.shapes import dump_reply, load_request, operation_names
 from marketplace.wire.signature import authenticate
 
 log = logging.getLogger(__name__)
@@ -43,9 +43,9 @@ def requester_api(request: HttpRequest) -> HttpResponse:
 
 def carry_out(request: HttpRequest) -> bytes:
     """Return the JSON reply to one request; raises WireError for every refusal."""
-    target = request.headers.get("X-Amz-Target", "")
+    target = request.META.get("HTTP_X_AMZ_TARGET", "")
     name = target.removeprefix(TARGET_PREFIX)
-    if not target.startswith(TARGET_PREFIX) or name not in service_model().operation_names:
+    if not target.startswith(TARGET_PREFIX) or name not in operation_names():
         raise WireError("UnknownOperationException", f"There is no operation {target[:100]!r}.")
     try:
         body = request.body

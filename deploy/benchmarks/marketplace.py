@@ -1,0 +1,115 @@
+"""A requester's calls, in server CPU time, beside a bare Django view returning the same bytes."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from deploy.benchmarks.serving import ROOT, Served, served
+from tests import services
+
+REQUESTS = 1500
+WARM = 150
+PREPARE = """
+import django; django.setup()
+from django.core.management import call_command
+call_command("migrate", database="marketplace", verbosity=0)
+from deploy.benchmarks.posted import prepare
+prepare({folder!r}, "http://localhost")
+"""
+NEW_HIT = {
+    "Title": "Ask questions about a passage",
+    "Description": "Read ten paragraphs and ask a question about each.",
+    "Reward": "4.50",
+    "AssignmentDurationInSeconds": 3600,
+    "LifetimeInSeconds": 86400,
+    "MaxAssignments": 3,
+}
+
+
+def main() -> None:
+    """Print calls per server-CPU second and what they cost, on PostgreSQL and on SQLite."""
+    with tempfile.TemporaryDirectory() as folder, services.postgresql() as server:
+        for name, url in {
+            "PostgreSQL": f"{server.rpartition('/')[0]}/postgres",
+            "SQLite": f"sqlite:///{folder}/marketplace.sqlite3",
+        }.items():
+            print(f"{name:30}{'per CPU s':>12}{'bare view':>12}{'ratio':>8}")
+            _compare(folder, url)
+
+
+def _compare(folder: str, url: str) -> None:
+    environment = {
+        "MARKETPLACE_DATABASE_URL": url,
+        "MARKETPLACE_DATA_DIR": folder,
+        "DJANGO_SETTINGS_MODULE": "marketplace.settings",
+        "PYTHONPATH": str(ROOT),
+    }
+    script = PREPARE.format(folder=folder)
+    subprocess.run(
+        [sys.executable, "-c", script], check=True, env={**os.environ, **environment}, cwd=ROOT
+    )
+    posted = json.loads((Path(folder) / "posted.json").read_text())
+    calls: dict[str, dict[str, Any]] = {
+        "GetAccountBalance": {},
+        "GetHIT": {"HITId": posted["hit_id"]},
+        "ListAssignmentsForHIT": {"HITId": posted["hit_id"], "MaxResults": 100},
+        "CreateHIT": {**NEW_HIT, "Question": posted["question"]},
+    }
+    same = Path(folder) / "same"
+    same.mkdir(exist_ok=True)
+    rates = {}
+    with served("marketplace.wsgi:application", environment) as site:
+        for name, parameters in calls.items():
+            rates[name], reply = measure(site, "/", posted, name, parameters)
+            (same / name).write_bytes(reply)
+    bare = {"PYTHONPATH": str(ROOT), "SAME_BYTES": str(same)}
+    with served("deploy.benchmarks.hello:application", bare) as hello:
+        for name, parameters in calls.items():
+            rate, _ = measure(hello, f"/same/{name}", posted, name, parameters)
+            print(f"{name:30}{rates[name]:12.0f}{rate:12.0f}{rate / rates[name]:8.1f}")
+
+
+def signed(
+    posted: dict[str, str], url: str, name: str, parameters: dict[str, Any]
+) -> tuple[dict[str, str], bytes]:
+    """Return headers and body of a call, signed as boto3 signs it."""
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    body = json.dumps(parameters).encode()
+    request = AWSRequest(
+        method="POST",
+        url=f"{url}/",
+        data=body,
+        headers={
+            "X-Amz-Target": f"MTurkRequesterServiceV20170117.{name}",
+            "Content-Type": "application/x-amz-json-1.1",
+            "amz-sdk-invocation-id": str(uuid.uuid4()),
+        },
+    )
+    credentials = Credentials(posted["access_key_id"], posted["secret_access_key"])
+    SigV4Auth(credentials, "mturk-requester", "us-east-1").add_auth(request)
+    return dict(request.headers.items()), body
+
+
+def measure(
+    server: Served, path: str, posted: dict[str, str], name: str, parameters: dict[str, Any]
+) -> tuple[float, bytes]:
+    """Return requests per CPU second of the server, each signed anew, and the last reply."""
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        for number in range(REQUESTS + WARM):
+            if number == WARM:
+                before = server.cpu_seconds()
+            headers, body = signed(posted, server.url, name, parameters)
+            answer = client.post(path, content=body, headers=headers)
+            assert answer.status_code == 200, answer.text[:500]
+        used = server.cpu_seconds() - before
+    return REQUESTS / used, answer.content

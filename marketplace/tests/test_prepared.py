@@ -1,0 +1,61 @@
+"""Prepared queries give what their querysets give."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from marketplace import clock
+from marketplace.models import HIT, Assignment
+from marketplace.operations.ownership import ONE_HIT
+from marketplace.prepared import Prepared, fields_of
+from marketplace.tests.visitor import Visitor
+
+COLUMNS = [*fields_of(HIT), "hit_type__requirements"]
+
+
+def test_rows_are_those_of_the_queryset(rita: Any, make_hit: Any) -> None:
+    need = {"QualificationTypeId": "00000000000000000060", "Comparator": "Exists"}
+    ids = [
+        make_hit(rita, Title=f"t{n}", QualificationRequirements=[need])["HITId"] for n in range(3)
+    ]
+    soon = clock.now() + timedelta(days=2)
+
+    def build(hit_id: str, before: datetime) -> Any:
+        return HIT.objects.filter(hit_id=hit_id, expires_at__lt=before).values_list(*COLUMNS)
+
+    prepared = Prepared(build, hit_id=str, before=datetime)
+    for one in ids:
+        rows = list(prepared.rows(hit_id=one, before=soon))
+        assert rows == list(build(one, soon))
+        assert rows[0][-1] == [need]
+    assert prepared.first(hit_id=ids[0], before=clock.now()) is None
+
+
+def test_a_hit_is_whole(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit_id = make_hit(rita, MaxAssignments=2)["HITId"]
+    hit = HIT.objects.get(hit_id=hit_id)
+    row = ONE_HIT.first(hit_id=hit_id, requester=hit.requester_id)
+    assert row is not None
+    names = fields_of(HIT)
+    again = HIT.from_db("marketplace", names, row[: len(names)])
+    assert {name: getattr(again, name) for name in names} == {
+        name: getattr(hit, name) for name in names
+    }
+
+
+def test_pages_of_work_stay_right_while_more_comes(rita: Any, make_hit: Any, later: Any) -> None:
+    hit = make_hit(rita, MaxAssignments=6)
+    visitors = [Visitor(f"W{n}") for n in range(6)]
+    seen, token = [], {}
+    for visitor in visitors[:3]:
+        visitor.submit(hit)
+        later(seconds=1)
+    while True:
+        page = rita.list_assignments_for_hit(HITId=hit["HITId"], MaxResults=2, **token)
+        seen += [one["AssignmentId"] for one in page["Assignments"]]
+        if not page.get("NextToken"):
+            break
+        visitors[len(seen) + 1].submit(hit)
+        later(seconds=1)
+        token = {"NextToken": page["NextToken"]}
+    stored = Assignment.objects.order_by("submitted_at").values_list("assignment_id", flat=True)
+    assert seen == list(stored)
