@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
 
 from marketplace.configuration import queue_limit
 from marketplace.entry import GRACE_SECONDS
@@ -10,6 +11,7 @@ from marketplace.identifiers import new_entity_id
 from marketplace.lifecycle import locked, refresh
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
 from marketplace.requirements import access_to, standing_of
+from marketplace.timing import observe
 
 
 class RefusedError(Exception):
@@ -27,13 +29,13 @@ def accept(worker: Worker, hit_id: str, now: datetime) -> Assignment:
     """
     key = HIT.objects.filter(hit_id=hit_id).values_list("pk", flat=True).first()
     if key is None:
-        raise RefusedError("This HIT is no longer here. Choose another one from the list.")
+        raise RefusedError(_("This HIT is no longer here. Choose another one from the list."))
     return _accept(worker, key, now)
 
 
 def accept_next(worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
     """Return an acceptance of some HIT of this type; raises RefusedError when none can be had."""
-    refusal = RefusedError("No more of these HITs are available to you just now.")
+    refusal = RefusedError(_("No more of these HITs are available to you just now."))
     tried: list[int] = []
     while True:
         rows = available_hits(worker, now).filter(hit_type=hit_type).exclude(pk__in=tried)
@@ -71,7 +73,7 @@ def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
         if held is not None:
             if held.state == State.ACCEPTED:
                 return held
-            raise RefusedError("You have already done this HIT. Choose another one.")
+            raise RefusedError(_("You have already done this HIT. Choose another one."))
         _check_may_accept(worker, hit, now)
         assignment = Assignment.objects.create(
             hit=hit,
@@ -87,13 +89,14 @@ def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
 
 def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
-        raise RefusedError("Somebody else took the last place of this HIT. Choose another one.")
+        raise RefusedError(_("Somebody else took the last place of this HIT. Choose another one."))
     if not access_to(hit.hit_type, standing_of(worker)).can_accept:
-        raise RefusedError("This HIT asks for a qualification that you do not have yet.")
+        raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
     held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
     if held.count() >= queue_limit():
         raise RefusedError(
-            f"You hold {queue_limit()} HITs already. Finish or return one, then accept this one."
+            _("You hold %(most)s HITs already. Finish or return one, then accept this one.")
+            % {"most": queue_limit()}
         )
 
 
@@ -112,7 +115,7 @@ def give_back(assignment: Assignment, now: datetime) -> None:
     with locked(now, pk=assignment.hit_id) as hit:
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
-            raise RefusedError("You have submitted this HIT already, so it cannot be returned.")
+            raise RefusedError(_("You have submitted this HIT already, so it cannot be returned."))
         if assignment.state == State.ACCEPTED:
             assignment.state, assignment.ended_at = State.RETURNED, now
             assignment.save()
@@ -124,6 +127,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
 
     Raises TooLateError when the acceptance is over; the answer is then kept beside it.
     """
+    refusal = None
     with locked(now, pk=assignment.hit_id) as hit:
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
@@ -137,9 +141,11 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             assignment.ended_at = None
             assignment.save()
             refresh(hit, now)
-            return True
-    # Raised outside the transaction, which has to commit what was kept.
-    raise refusal
+    if refusal is not None:
+        # Raised outside the transaction, which has to commit what was kept.
+        raise refusal
+    observe(assignment)
+    return True
 
 
 def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
@@ -161,10 +167,14 @@ def _keep_late(assignment: Assignment, answer: str) -> TooLateError:
         assignment.save(update_fields=["late_answer"])
     if assignment.state == State.RETURNED:
         return TooLateError(
-            "You returned this HIT before, so it could not be submitted. What you sent was kept; "
-            "accept the HIT again to submit it."
+            _(
+                "You returned this HIT before, so it could not be submitted. What you sent was "
+                "kept; accept the HIT again to submit it."
+            )
         )
     return TooLateError(
-        "The time for this HIT ran out and its place is gone. What you sent was kept: write to "
-        "the requester, who can still pay you for it."
+        _(
+            "The time for this HIT ran out and its place is gone. What you sent was kept: write "
+            "to the requester, who can still pay you for it."
+        )
     )

@@ -117,3 +117,14 @@ def default_balance_cents() -> int:
 def session_lifetime() -> timedelta:
     """Return how long a sign-in lasts (`MARKETPLACE_SESSION_DAYS`)."""
     return timedelta(days=int(getattr(settings, "MARKETPLACE_SESSION_DAYS", 30)))
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return where a request came from, for throttling.
+
+    Behind a front server that is the last entry of the header it sets
+    (`MARKETPLACE_CLIENT_ADDRESS_HEADER`, like `X-Forwarded-For`); others' headers are not believed.
+    """
+    header = str(getattr(settings, "MARKETPLACE_CLIENT_ADDRESS_HEADER", ""))
+    told = request.headers.get(header, "").rpartition(",")[2].strip() if header else ""
+    return told or str(request.META.get("REMOTE_ADDR", ""))

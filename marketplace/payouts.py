@@ -1,13 +1,16 @@
-"""Records payments that the host has made to workers outside the marketplace."""
+"""Records payments that the host has made to workers, and what workers say is missing."""
 
 from datetime import date, datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from marketplace import funds
 from marketplace.amounts import amount_of
-from marketplace.models import Kind, LedgerEntry, Payout, Worker
+from marketplace.models import Kind, LedgerEntry, PaymentReport, Payout, Worker
 from marketplace.router import DATABASE
+
+LONGEST_REPORT = 2000
 
 
 class PayoutError(ValueError):
@@ -52,3 +55,36 @@ def record_payout(
             at=now,
         )
         return payout
+
+
+def report_payment(worker: Worker, text: str, now: datetime) -> PaymentReport:
+    """Return the worker's word that a payment is missing or wrong, for the host's desk.
+
+    Raises PayoutError when it is empty or too long, or while an earlier one waits for an answer.
+    """
+    text = text.replace("\x00", "").strip()
+    if not 1 <= len(text) <= LONGEST_REPORT:
+        raise PayoutError(
+            _("Say in 1 to %(most)s characters what is missing.") % {"most": LONGEST_REPORT}
+        )
+    with transaction.atomic(using=DATABASE):
+        worker = Worker.objects.select_for_update().get(pk=worker.pk)
+        if worker.payment_reports.filter(answered_at=None).exists():
+            raise PayoutError(_("You have reported a payment already; the answer comes first."))
+        owed = funds.owed_cents(worker)
+        return PaymentReport.objects.create(
+            worker=worker, text=text, owed_cents=owed, reported_at=now
+        )
+
+
+def answer_report(report: PaymentReport, answer: str, now: datetime) -> None:
+    """Answer a report; the worker reads it beside their earnings. The first answer stays.
+
+    Raises PayoutError when the answer is empty or the report was answered before.
+    """
+    answer = answer.strip()
+    if not 1 <= len(answer) <= LONGEST_REPORT:
+        raise PayoutError(f"Answer the worker in 1 to {LONGEST_REPORT} characters.")
+    rows = PaymentReport.objects.filter(pk=report.pk, answered_at=None)
+    if not rows.update(answer=answer, answered_at=now):
+        raise PayoutError("This report was answered before.")

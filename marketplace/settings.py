@@ -86,11 +86,14 @@ EMAIL_USE_SSL = _smtp.scheme == "smtps"
 EMAIL_USE_TLS = _smtp.scheme == "smtp+tls"
 EMAIL_TIMEOUT = 20  # seconds
 
+MARKETPLACE_PAYMENT_TERMS = os.environ.get("MARKETPLACE_PAYMENT_TERMS", "")
+
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
 if flag("MARKETPLACE_BEHIND_TLS_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_COOKIE_SECURE = True
+    MARKETPLACE_CLIENT_ADDRESS_HEADER = "X-Forwarded-For"
 
 # Everything lives on the alias "marketplace", as it does inside a larger project.
 DATABASES: dict[str, dict[str, Any]] = {

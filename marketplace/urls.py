@@ -3,7 +3,9 @@
 from django.urls import path
 
 from marketplace.site import (
+    account,
     available,
+    contests,
     earnings,
     history,
     home,
@@ -31,10 +33,22 @@ urlpatterns = [
     path("work/<int:key>/return/", work.return_hit, name="return"),
     path("work/<int:key>/submitted/", work.submitted, name="submitted"),
     path("work/<int:key>/next/", work.next_hit, name="next"),
+    path("work/<int:key>/contest/", contests.contest, name="contest"),
+    path("work/<int:key>/write/", messages.write, name="write"),
     path("history/", history.history, name="history"),
     path("earnings/", earnings.earnings, name="earnings"),
+    path("earnings/statement.csv", earnings.statement, name="statement"),
+    path("earnings/report/", earnings.report, name="report-payment"),
     path("messages/", messages.messages, name="messages"),
+    path("messages/<int:key>/reply/", messages.reply, name="reply"),
     path("preferences/", preferences.preferences, name="preferences"),
+    path("language/", preferences.language, name="language"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.password, name="password"),
+    path("account/link/", account.link, name="personal-link"),
+    path("account/leave-everywhere/", account.leave_everywhere, name="leave-everywhere"),
+    path("account/data.json", account.data, name="my-data"),
+    path("account/erase/", account.forget, name="erase"),
     path("qualifications/", qualifications.qualifications, name="qualifications"),
     path("qualifications/<str:type_id>/ask/", qualifications.ask, name="ask"),
     # The form in the frame posts here; the protocol fixes the end of this address.

@@ -1,19 +1,27 @@
-"""The HITs a worker can take, and those still closed to them with the reason."""
+"""The HITs a worker can take, and those still closed to them with the reason and the way in."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.core.paginator import Paginator
 from django.db.models import Count, Max
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.acceptance import available_hits
+from marketplace.configuration import payment_terms
+from marketplace.earning import ways_to_earn
 from marketplace.lifecycle import settle_due
-from marketplace.models import Assignment, HITType, State, Worker
+from marketplace.models import LIVE, Assignment, HITType, State, Worker
 from marketplace.requirements import Access, access_to, custom_types_of, standing_of
+from marketplace.site.choices import NAMES, choices_from, chosen, keep
+from marketplace.site.facts import Facts, facts_of
 from marketplace.site.pages import SignedInRequest, show, worker_page
 from marketplace.site.reasons import Reason, reason_for
+
+PAGE_SIZE = 50
+RESET = "all"
 
 
 @dataclass(frozen=True)
@@ -24,23 +32,56 @@ class Group:
     n_available: int
     access: Access
     reasons: list[Reason]
+    facts: Facts
+
+    @property
+    def is_out_of_reach(self) -> bool:
+        """Tell whether nothing the worker can do here would open it."""
+        return any(reason.is_final for reason in self.reasons)
 
 
 @worker_page
 @require_safe
 def available(request: SignedInRequest) -> HttpResponse:
-    """Show what is available to me, newest first, then what is not yet and why."""
-    now = clock.now()
-    groups = groups_for(request.worker, now)
-    held = Assignment.objects.filter(worker=request.worker, state=State.ACCEPTED, deadline__gt=now)
+    """Show what is available to me in my order, then what is not yet and how to get there."""
+    now, worker = clock.now(), request.worker
+    is_changed = RESET in request.GET or any(name in request.GET for name in NAMES)
+    given = {} if RESET in request.GET else request.GET
+    choices = choices_from(given if is_changed else worker.list_choices)
+    if is_changed:
+        keep(worker, choices)
+    groups = groups_for(worker, now)
+    takeable = [group for group in groups if group.access.can_accept]
+    rows = chosen(takeable, choices)
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
     return show(
         request,
         "available.html",
         here="available",
-        open_groups=[group for group in groups if group.access.can_accept],
-        closed_groups=[group for group in groups if not group.access.can_accept],
+        page=page,
+        open_groups=list(page),
+        n_hidden=len(takeable) - len(rows),
+        n_out_of_reach=sum(group.is_out_of_reach for group in groups),
+        n_done=0 if takeable else _n_done(worker, now),
+        choices=choices,
+        requesters=sorted({(one.kind.requester_id, one.kind.requester.name) for one in takeable}),
+        closed_groups=[
+            one for one in groups if not one.access.can_accept and not one.is_out_of_reach
+        ],
         held=held.select_related("hit__hit_type__requester").order_by("deadline"),
     )
+
+
+def _n_done(worker: Worker, now: datetime) -> int:
+    """Return how many HITs that still have places this worker has done already."""
+    return Assignment.objects.filter(
+        worker=worker,
+        state__in=set(LIVE) - {State.ACCEPTED},
+        hit__disposed_at=None,
+        hit__expires_at__gt=now,
+        hit__n_open__gt=0,
+    ).count()
 
 
 def groups_for(worker: Worker, now: datetime) -> list[Group]:
@@ -56,10 +97,13 @@ def groups_for(worker: Worker, now: datetime) -> list[Group]:
     kinds = HITType.objects.select_related("requester").in_bulk(list(found))
     standing = standing_of(worker)
     types = custom_types_of(kinds.values())
-    groups = []
+    ways = ways_to_earn(types.values(), worker, now)
+    groups, terms = [], payment_terms()
     for key, n_available in found.items():
         access = access_to(kinds[key], standing)
-        reasons = [reason_for(need, standing, types) for need in access.unmet]
+        reasons = [reason_for(need, standing, types, ways) for need in access.unmet]
         if access.can_discover:
-            groups.append(Group(kinds[key], n_available, access, reasons))
+            groups.append(
+                Group(kinds[key], n_available, access, reasons, facts_of(kinds[key], terms))
+            )
     return groups

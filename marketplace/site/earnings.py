@@ -1,27 +1,38 @@
-"""Four amounts that are never mixed: pending, approved, owed, paid."""
+"""Four amounts that are never mixed (pending, approved, owed, paid) and a word on a wrong one."""
 
 from django.db.models import Sum
 from django.http import HttpResponse
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock, funds
+from marketplace.configuration import payment_terms
 from marketplace.lifecycle import settle_due
 from marketplace.models import Assignment, Kind, LedgerEntry, Payout, State
-from marketplace.site.pages import SignedInRequest, show, worker_page
+from marketplace.payouts import PayoutError, report_payment
+from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
+from marketplace.statement import statement_csv
 
 
 @worker_page
 @require_safe
 def earnings(request: SignedInRequest) -> HttpResponse:
     """Show what waits for approval, was approved, is owed and was paid, with each payment."""
+    return _earnings(request)
+
+
+def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> HttpResponse:
     worker = request.worker
     settle_due(clock.now(), assignments__worker=worker)
     pending = Assignment.objects.filter(worker=worker, state=State.SUBMITTED)
     earned = LedgerEntry.objects.filter(worker=worker)
     payouts = Payout.objects.filter(worker=worker).order_by("-paid_on", "-pk")
+    reports = worker.payment_reports.order_by("-pk")
     return show(
         request,
         "earnings.html",
+        status=status,
         here="earnings",
         pending_cents=pending.aggregate(n=Sum("reward_cents", default=0))["n"],
         n_pending=pending.count(),
@@ -30,8 +41,35 @@ def earnings(request: SignedInRequest) -> HttpResponse:
         owed_cents=funds.owed_cents(worker),
         paid_cents=_sum(payouts),
         payouts=payouts,
+        reports=reports,
+        can_report=not any(report.answered_at is None for report in reports),
+        terms=payment_terms(),
+        **context,
     )
 
 
 def _sum(rows: object) -> int:
     return rows.aggregate(n=Sum("amount_cents", default=0))["n"]  # type: ignore[attr-defined]
+
+
+@worker_page
+@require_safe
+def statement(request: SignedInRequest) -> HttpResponse:
+    """Send the worker's account as a CSV file."""
+    settle_due(clock.now(), assignments__worker=request.worker)
+    response = HttpResponse(statement_csv(request.worker), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="statement-{clock.now():%Y-%m-%d}.csv"'
+    return response
+
+
+@worker_page
+@require_POST
+def report(request: SignedInRequest) -> HttpResponse:
+    """Tell the host that a payment is missing or wrong; what is refused keeps what was written."""
+    text = request.POST.get("text", "")
+    try:
+        report_payment(request.worker, text, clock.now())
+    except PayoutError as refusal:
+        return _earnings(request, 400, problem=str(refusal), text=text)
+    leave_notice(request, _("Your report was sent. The answer will show here."))
+    return redirect("earnings")

@@ -1,23 +1,31 @@
 """What a worker has done, and what became of it."""
 
 from django.core.paginator import Paginator
-from django.db.models import OuterRef, Subquery, Sum
+from django.db.models import Count, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.lifecycle import settle_due
-from marketplace.models import Assignment, BonusPayment, State
+from marketplace.models import HANDED_IN, Assignment, BonusPayment, State
 from marketplace.site.pages import SignedInRequest, show, worker_page
 
 PAGE_SIZE = 25
+# What can be picked in the address (`?show=rejected`), in the order of the page.
+SHOWN: dict[str, list[State]] = {
+    "": [state for state in State if state != State.ACCEPTED],
+    "submitted": [State.SUBMITTED],
+    "approved": [State.APPROVED],
+    "rejected": [State.REJECTED],
+    "returned": [State.RETURNED, State.ABANDONED],
+}
 
 
 @worker_page
 @require_safe
 def history(request: SignedInRequest) -> HttpResponse:
-    """Show everything the worker ever accepted and is done with, newest first."""
+    """Show everything the worker accepted and is done with, newest first, all or by outcome."""
     settle_due(clock.now(), assignments__worker=request.worker)
     bonuses = (
         BonusPayment.objects.filter(assignment=OuterRef("pk"))
@@ -26,12 +34,24 @@ def history(request: SignedInRequest) -> HttpResponse:
         .annotate(total=Sum("amount_cents"))
         .values("total")
     )
+    mine = Assignment.objects.filter(worker=request.worker)
+    picked = request.GET.get("show", "")
+    picked = picked if picked in SHOWN else ""
     rows = (
-        Assignment.objects.filter(worker=request.worker)
-        .exclude(state=State.ACCEPTED)
-        .select_related("hit__hit_type__requester")
+        mine.filter(state__in=SHOWN[picked])
+        .select_related("hit__hit_type__requester", "contest")
         .annotate(bonus_cents=Coalesce(Subquery(bonuses), 0))
         .order_by("-pk")
     )
+    numbers = dict(mine.order_by().values_list("state").annotate(Count("pk")))
+    tabs = [(name, sum(numbers.get(state, 0) for state in SHOWN[name])) for name in SHOWN]
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    return show(request, "history.html", here="history", page=page)
+    return show(
+        request,
+        "history.html",
+        here="history",
+        page=page,
+        picked=picked,
+        tabs=tabs,
+        handed_in=HANDED_IN,
+    )

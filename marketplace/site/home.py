@@ -1,12 +1,12 @@
 """The root address: the requester API for POST, the front door for everybody else."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt
 
-from marketplace.configuration import open_sign_in
 from marketplace.site.pages import page
 from marketplace.site.sessions import session_of
+from marketplace.site.sign_in import door
 from marketplace.wire.view import requester_api
 
 
@@ -23,5 +23,4 @@ def front_door(request: HttpRequest) -> HttpResponse:
     """Show how to sign in, or go to the HITs if that is done."""
     if session_of(request) is not None:
         return redirect("available")
-    context = {"is_open": open_sign_in(), "next": request.GET.get("next", ""), "problem": ""}
-    return render(request, "marketplace/front_door.html", context)
+    return door(request, "")

@@ -1,23 +1,82 @@
-"""What requesters and the marketplace have written to a worker."""
+"""What requesters and the marketplace have written to a worker, and what the worker wrote."""
+
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
-from marketplace.models import Message
-from marketplace.site.pages import SignedInRequest, show, worker_page
+from marketplace.letters import LetterError, write_letter
+from marketplace.models import Assignment, Message, Requester
+from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
+from marketplace.site.work import NOT_YOURS, own
 
 PAGE_SIZE = 25
+NO_MESSAGE = gettext_noop("There is no such message.")
 
 
 @worker_page
 @require_safe
 def messages(request: SignedInRequest) -> HttpResponse:
-    """Show the messages, newest first; those shown count as read from then on."""
-    rows = Message.objects.filter(worker=request.worker).select_related("requester")
+    """Show the messages both ways, newest first; those shown count as read from then on."""
+    rows = Message.objects.filter(worker=request.worker).select_related(
+        "requester", "about__hit__hit_type"
+    )
     page = Paginator(rows.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
-    shown = [message.pk for message in page]
+    shown = [message.pk for message in page if not message.is_from_worker]
     response = show(request, "messages.html", here="messages", page=page)
     Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
     return response
+
+
+@worker_page
+def reply(request: SignedInRequest, key: int) -> HttpResponse:
+    """Write back to the requester of one of the worker's messages."""
+    found = (
+        Message.objects.filter(pk=key, worker=request.worker, is_from_worker=False)
+        .select_related("requester", "about")
+        .first()
+    )
+    if found is None or found.requester is None:
+        return sorry(request, _(NO_MESSAGE))
+    subject = found.subject if found.subject.startswith("Re: ") else f"Re: {found.subject}"
+    return _letter(request, found.requester, subject[:200], found.about, answered=found)
+
+
+@worker_page
+def write(request: SignedInRequest, key: int) -> HttpResponse:
+    """Write to the requester of a HIT that the worker has or had."""
+    assignment = own(request, key)
+    if assignment is None:
+        return sorry(request, _(NOT_YOURS))
+    kind = assignment.hit.hit_type
+    return _letter(request, kind.requester, kind.title, assignment)
+
+
+def _letter(
+    request: SignedInRequest,
+    requester: Requester,
+    subject: str,
+    about: Assignment | None,
+    answered: Message | None = None,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "requester": requester,
+        "about": about,
+        "answered": answered,
+        "here": "messages",
+    }
+    if request.method != "POST":
+        return show(request, "letter.html", subject=subject, text="", problem="", **context)
+    subject, text = request.POST.get("subject", ""), request.POST.get("text", "")
+    try:
+        write_letter(request.worker, requester, subject, text, clock.now(), about)
+    except LetterError as refusal:
+        typed = {"subject": subject, "text": text, "problem": str(refusal)}
+        return show(request, "letter.html", status=400, **typed, **context)
+    leave_notice(request, _("Your message to %(name)s was sent.") % {"name": requester.name})
+    return redirect("messages")

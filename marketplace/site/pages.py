@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_protect
 
 from marketplace.models import Message, Session, Worker
+from marketplace.site.languages import speaking
 from marketplace.site.sessions import session_of
 
 POLICY = (
@@ -57,7 +58,8 @@ def page(view: View[Arguments]) -> View[Arguments]:
     def hardened(
         request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> HttpResponse:
-        response = view(request, *args, **kwargs)
+        with speaking(request):
+            response = view(request, *args, **kwargs)
         return response if response.has_header("Content-Security-Policy") else harden(response)
 
     return csrf_protect(hardened)
@@ -75,7 +77,8 @@ def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:
             back = {"next": request.path} if request.method == "GET" else {}
             return redirect(reverse("home") + ("?" + urlencode(back) if back else ""))
         request.worker, request.worker_session = session.worker, session  # type: ignore[attr-defined]
-        return view(request, *args, **kwargs)  # type: ignore[arg-type]
+        with speaking(request, session.worker.language):
+            return view(request, *args, **kwargs)  # type: ignore[arg-type]
 
     return page(signed_in)
 
@@ -86,7 +89,15 @@ def show(
     """Return a page drawn for the signed-in worker; a waiting notice is shown and used up."""
     context["worker"] = request.worker
     context["notice"] = take_notice(request)
-    context["n_unread"] = Message.objects.filter(worker=request.worker, read_at=None).count()
+    context["n_unread"] = Message.objects.filter(
+        worker=request.worker, is_from_worker=False, read_at=None
+    ).count()
+    return draw(request, template, status, **context)
+
+
+def draw(request: HttpRequest, template: str, status: int = 200, **context: Any) -> HttpResponse:
+    """Return a page drawn for anybody; `back` is where a change of language leads."""
+    context["back"] = request.get_full_path() if request.method == "GET" else ""
     return render(request, f"marketplace/{template}", context, status=status)
 
 

@@ -1,28 +1,62 @@
 """What a worker prefers and says about themselves."""
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from django.views.decorators.http import require_POST
 
-from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
+from marketplace.models import Worker
+from marketplace.site.languages import CODES, LANGUAGES, remember
+from marketplace.site.pages import SignedInRequest, leave_notice, page, show, worker_page
+from marketplace.site.sessions import session_of
+
+BOXES = ("accepts_next", "is_adult", "has_large_text")
+CHOICES = {"language": ("", *CODES), "theme": ("", "light", "dark")}
 
 
 @worker_page
 def preferences(request: SignedInRequest) -> HttpResponse:
     """Show the worker's choices and keep changed ones; a field that is not sent stays as it is."""
     if request.method != "POST":
-        return show(request, "preferences.html", here="preferences", problem="")
+        return _preferences(request)
     worker = request.worker
     country = request.POST.get("country", worker.country).strip().upper()
     if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
-        problem = "Write the country as two letters, like DE or US, or leave it empty."
-        return show(request, "preferences.html", status=400, here="preferences", problem=problem)
+        problem = _("Write the country as two letters, like DE or US, or leave it empty.")
+        return _preferences(request, 400, problem)
     worker.country = country
     # A box that is not ticked is not sent, so each form says which boxes it has.
-    for box in ("accepts_next", "is_adult"):
+    for box in BOXES:
         if box in request.POST.getlist("boxes"):
             setattr(worker, box, box in request.POST)
-    worker.save(update_fields=["country", "accepts_next", "is_adult"])
+    for name, allowed in CHOICES.items():
+        if (value := request.POST.get(name)) in allowed:
+            setattr(worker, name, value)
+    worker.save(update_fields=["country", *BOXES, *CHOICES])
     if "quietly" in request.POST:
         return HttpResponse(status=204)
-    leave_notice(request, "Your preferences are kept.")
+    with override(worker.language or None):
+        leave_notice(request, _("Your preferences are kept."))
     return redirect("preferences")
+
+
+def _preferences(request: SignedInRequest, status: int = 200, problem: str = "") -> HttpResponse:
+    context = {"here": "preferences", "problem": problem, "languages": LANGUAGES}
+    return show(request, "preferences.html", status=status, **context)
+
+
+@page
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Change the language of the site for this browser, and for the worker who is signed in."""
+    wanted = request.POST.get("next", "")
+    is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
+    response = redirect(wanted if is_here else "home")
+    code = request.POST.get("language", "")
+    if code in CODES:
+        remember(response, code, secure=request.is_secure())
+        if session := session_of(request):
+            Worker.objects.filter(pk=session.worker_id).update(language=code)
+    return response

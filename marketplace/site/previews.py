@@ -4,15 +4,19 @@ from urllib.parse import urlsplit
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.acceptance import RefusedError, accept, accept_next, available_hits
-from marketplace.configuration import is_own_origin
+from marketplace.configuration import is_own_origin, payment_terms
+from marketplace.earning import ways_to_earn
 from marketplace.entry import preview_url
 from marketplace.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, HITType, State
 from marketplace.requirements import access_to, custom_types_of, standing_of
+from marketplace.site.facts import facts_of
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -23,7 +27,7 @@ from marketplace.site.pages import (
 )
 from marketplace.site.reasons import reason_for
 
-GONE = "This HIT is no longer available. Choose another one from the list."
+GONE = gettext_noop("This HIT is no longer available. Choose another one from the list.")
 
 
 @worker_page
@@ -34,22 +38,25 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     settle_due(now, hit_id=hit_id)
     hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
     if hit is None or not hit.is_assignable(now):
-        return sorry(request, GONE)
+        return sorry(request, _(GONE))
     mine = Assignment.objects.filter(hit=hit, worker=request.worker, state=State.ACCEPTED).first()
     if mine is not None:
         return redirect("work", key=mine.pk)
     standing = standing_of(request.worker)
     access = access_to(hit.hit_type, standing)
     if not access.can_discover:
-        return sorry(request, GONE)
+        return sorry(request, _(GONE))
     types = custom_types_of([hit.hit_type])
-    reasons = [reason_for(need, standing, types) for need in access.unmet]
+    ways = ways_to_earn(types.values(), request.worker, now)
+    reasons = [reason_for(need, standing, types, ways) for need in access.unmet]
+    facts = facts_of(hit.hit_type, payment_terms())
     if not access.can_preview or is_own_origin(hit.external_url, request):
-        return show(request, "closed.html", status=403, hit=hit, reasons=reasons)
+        return show(request, "closed.html", status=403, hit=hit, reasons=reasons, facts=facts)
     response = show(
         request,
         "preview.html",
         hit=hit,
+        facts=facts,
         reasons=reasons,
         can_accept=access.can_accept,
         frame_url=preview_url(hit.external_url, hit.hit_id),
@@ -67,7 +74,7 @@ def preview_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
     rows = available_hits(request.worker, now).filter(hit_type__hit_type_id=hit_type_id)
     hit_id = rows.order_by("pk").values_list("hit_id", flat=True).first()
     if hit_id is None:
-        return sorry(request, GONE)
+        return sorry(request, _(GONE))
     return redirect("preview", hit_id=hit_id)
 
 
@@ -89,7 +96,7 @@ def accept_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
     now = clock.now()
     kind = HITType.objects.filter(hit_type_id=hit_type_id).first()
     if kind is None:
-        return sorry(request, GONE)
+        return sorry(request, _(GONE))
     settle_due(now, hit_type=kind)
     try:
         assignment = accept_next(request.worker, kind, now)

@@ -1,13 +1,18 @@
-"""A worker's qualifications, and asking for more."""
+"""A worker's qualifications, and the ways to more: asking, taking a test, doing a HIT."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
+from marketplace.earning import Way, is_earned, ways_to_earn
 from marketplace.models import (
     QualificationGrant,
     QualificationRequest,
@@ -19,26 +24,46 @@ from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 
+@dataclass(frozen=True)
+class Offer:
+    """A qualification the worker does not have, and how to come by it; `way` only if by work."""
+
+    row: QualificationType
+    way: Way | None
+
+
 @worker_page
 @require_safe
 def qualifications(request: SignedInRequest) -> HttpResponse:
-    """Show what the worker has, has asked for, and can ask for."""
-    grants = QualificationGrant.objects.filter(worker=request.worker).select_related(
+    """Show what the worker has, has asked for, and can come by."""
+    worker = request.worker
+    grants = QualificationGrant.objects.filter(worker=worker).select_related(
         "qualification_type__requester"
     )
-    requests = QualificationRequest.objects.filter(worker=request.worker).select_related(
+    requests = QualificationRequest.objects.filter(worker=worker).select_related(
         "qualification_type__requester"
     )
     held = [grant.qualification_type_id for grant in grants if not grant.is_revoked]
     asked = [one.qualification_type_id for one in requests if one.state == RequestState.PENDING]
-    askable = QualificationType.objects.filter(is_active=True, deleted_at=None)
+    # A requester who has blocked a worker gives them nothing, so there is no use in asking.
+    rows = (
+        QualificationType.objects.filter(is_active=True, deleted_at=None)
+        .exclude(Q(pk__in=[*held, *asked]) | Q(requester__blocks__worker=worker))
+        .select_related("requester")
+        .order_by("-pk")
+    )
+    ways = ways_to_earn(rows, worker, clock.now())
+    # What is earned by work shows here only while there is a HIT to do or work being read.
+    offers = [
+        Offer(row, ways.get(row.pk)) for row in rows if row.pk not in ways or ways[row.pk] != Way()
+    ]
     return show(
         request,
         "qualifications.html",
         here="qualifications",
         grants=grants.order_by("is_revoked", "-granted_at"),
         requests=requests.exclude(state=RequestState.GRANTED).order_by("-pk"),
-        askable=askable.exclude(pk__in=[*held, *asked]).select_related("requester").order_by("-pk"),
+        offers=offers,
     )
 
 
@@ -50,17 +75,19 @@ def ask(request: SignedInRequest, type_id: str) -> HttpResponse:
         qualification_type_id=type_id, is_active=True, deleted_at=None
     ).first()
     if row is None:
-        leave_notice(request, "This qualification cannot be asked for any more.")
+        leave_notice(request, _("This qualification cannot be asked for any more."))
+    elif is_earned(row):
+        leave_notice(request, _("This qualification is earned by doing a HIT, not by asking."))
     else:
         leave_notice(request, _ask(request.worker, row))
     return redirect("qualifications")
 
 
 def _ask(worker: Worker, row: QualificationType) -> str:
-    now = clock.now()
+    now, name = clock.now(), {"name": row.name}
     if row.grants.filter(worker=worker, is_revoked=False).exists():
-        return f"You have “{row.name}” already."
-    if problem := _too_soon(worker, row):
+        return _("You have “%(name)s” already.") % name
+    if problem := too_soon(worker, row):
         return problem
     state = RequestState.GRANTED if row.is_auto_granted else RequestState.PENDING
     try:
@@ -83,19 +110,24 @@ def _ask(worker: Worker, row: QualificationType) -> str:
                     qualification_type=row, worker=worker, defaults=values
                 )
     except IntegrityError:
-        return f"You have asked for “{row.name}” already; the requester has not answered yet."
+        sentence = _("You have asked for “%(name)s” already; the requester has not answered yet.")
+        return sentence % name
     if row.is_auto_granted:
-        return f"You now have “{row.name}”."
-    return f"You asked for “{row.name}”. The answer will show here."
+        return _("You now have “%(name)s”.") % name
+    return _("You asked for “%(name)s”. The answer will show here.") % name
 
 
-def _too_soon(worker: Worker, row: QualificationType) -> str:
+def too_soon(worker: Worker, row: QualificationType) -> str:
+    """Return why this worker cannot ask for it (or take its test) at present, empty if they can."""
     last = row.requests.filter(worker=worker, state=RequestState.REJECTED).order_by("-pk").first()
     if last is None:
         return ""
+    name = {"name": row.name}
     if row.retry_delay_seconds is None:
-        return f"Your request for “{row.name}” was declined; it can be asked for once only."
+        sentence = _("Your request for “%(name)s” was declined; it can be asked for once only.")
+        return sentence % name
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if clock.now() < again_at:
-        return f"You can ask for “{row.name}” again on {again_at:%-d %B %Y at %H:%M} UTC."
+        when = f"{date_format(again_at, _('j F Y, H:i'))} UTC"
+        return _("You can ask for “%(name)s” again on %(when)s.") % {**name, "when": when}
     return ""

@@ -1,8 +1,13 @@
-"""Says in a worker's words what a HIT asks for and what is in the way."""
+"""Says in a worker's words what a HIT asks for, what is in the way and what to do about it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from marketplace.earning import Way, is_earned
 from marketplace.models import QualificationType
 from marketplace.requirements import (
     ADULT,
@@ -14,14 +19,14 @@ from marketplace.requirements import (
 )
 
 SCORE_WORDS = {
-    "LessThan": "a score below {0}",
-    "LessThanOrEqualTo": "a score of {0} at most",
-    "GreaterThan": "a score above {0}",
-    "GreaterThanOrEqualTo": "a score of {0} or more",
-    "EqualTo": "a score of exactly {0}",
-    "NotEqualTo": "a score other than {0}",
-    "In": "a score of {0}",
-    "NotIn": "a score other than {0}",
+    "LessThan": gettext_noop("below %(score)s"),
+    "LessThanOrEqualTo": gettext_noop("of %(score)s at most"),
+    "GreaterThan": gettext_noop("above %(score)s"),
+    "GreaterThanOrEqualTo": gettext_noop("of %(score)s or more"),
+    "EqualTo": gettext_noop("of exactly %(score)s"),
+    "NotEqualTo": gettext_noop("other than %(score)s"),
+    "In": gettext_noop("of %(score)s"),
+    "NotIn": gettext_noop("other than %(score)s"),
 }
 # A score of one is how requesters write "has it", so the number would only puzzle.
 PLAIN = (("GreaterThanOrEqualTo", [1]), ("EqualTo", [1]), ("GreaterThan", [0]))
@@ -29,44 +34,91 @@ PLAIN = (("GreaterThanOrEqualTo", [1]), ("EqualTo", [1]), ("GreaterThan", [0]))
 
 @dataclass(frozen=True)
 class Reason:
-    """One thing in the way: a sentence, and the type to ask for when asking can help."""
+    """One thing in the way: a sentence, and what helps, if anything does.
+
+    `askable` is a type to ask for (or to take its test); `way` leads to an earned one;
+    `is_final` means that nothing the worker can do here will help.
+    """
 
     sentence: str
     how: str = ""
     askable: QualificationType | None = None
+    way: Way | None = None
+    leads_to_preferences: bool = False
+    is_final: bool = False
 
 
 def reason_for(
-    need: dict[str, Any], standing: Standing, types: dict[str, QualificationType]
+    need: dict[str, Any],
+    standing: Standing,
+    types: Mapping[str, QualificationType],
+    ways: Mapping[int, Way],
 ) -> Reason:
-    """Return why this requirement is not met and what the worker can do about it."""
+    """Return why this requirement is not met; `ways` are those to the earned ones of `types`."""
     type_id = need["QualificationTypeId"]
     if type_id == LOCALE:
         return _place(need, standing)
     if type_id == ADULT:
-        return Reason("For adults only.", "Say in your preferences that you are an adult.")
-    if type_id in (N_APPROVED, PERCENT_APPROVED, *MASTERS):
-        what = "number of approved HITs" if type_id == N_APPROVED else "share of approved work"
-        return Reason(f"Asks for a {what} that you have not reached yet.")
+        how = _("Say in your preferences that you are an adult.")
+        return Reason(_("For adults only."), how, leads_to_preferences=True)
+    if type_id == N_APPROVED:
+        return Reason(_("Asks for more approved HITs than you have yet."))
+    if type_id == PERCENT_APPROVED:
+        return Reason(_("Asks for a higher share of approved work than yours."))
+    if type_id in MASTERS:
+        return Reason(_("For Masters only."), is_final=True)
     row = types.get(type_id)
-    if row is None:
-        return Reason("Asks for a qualification that does not exist any more.")
+    if row is None or row.deleted_at is not None:
+        return Reason(_("Asks for a qualification that does not exist any more."), is_final=True)
     if need["Comparator"] == "DoesNotExist":
-        return Reason(f"Only for workers who do not have “{row.name}”.")
-    can_ask = row.is_active and row.deleted_at is None and type_id not in standing.scores
-    return Reason(
-        f"Needs the qualification “{row.name}”{_score(need)}.",
-        row.description,
-        row if can_ask else None,
-    )
+        sentence = _("Only for workers who do not have “%(name)s”.") % {"name": row.name}
+        return Reason(sentence, is_final=True)
+    return _own_type(need, row, standing, ways)
+
+
+def _own_type(
+    need: dict[str, Any], row: QualificationType, standing: Standing, ways: Mapping[int, Way]
+) -> Reason:
+    score = _score(need)
+    has_it = row.qualification_type_id in standing.scores
+    if has_it:
+        sentence = _(
+            "Needs the qualification “%(name)s” with a score %(score)s; yours is %(have)s."
+        ) % {
+            "name": row.name,
+            "score": score,
+            "have": standing.scores[row.qualification_type_id],
+        }
+        return Reason(sentence, is_final=True)
+    if score:
+        words = {"name": row.name, "score": score}
+        sentence = _("Needs the qualification “%(name)s” with a score %(score)s.") % words
+    else:
+        sentence = _("Needs the qualification “%(name)s”.") % {"name": row.name}
+    if is_earned(row):
+        return _earned(row, sentence, ways.get(row.pk, Way()))
+    if not row.is_active:
+        return Reason(sentence, _("It cannot be asked for at present."), is_final=True)
+    return Reason(sentence, row.description, row)
+
+
+def _earned(row: QualificationType, sentence: str, way: Way) -> Reason:
+    if way.kind is not None:
+        words = {"title": way.kind.title}
+        return Reason(_("First pass the HIT “%(title)s”.") % words, way=way)
+    if way.handed_in_at is not None:
+        how = _("You have handed in the HIT for it. If your work passes, this opens by itself.")
+        return Reason(sentence, how, way=way)
+    how = _("It is earned by work, and no HIT that earns it is posted at present.")
+    return Reason(sentence, row.description or how, way=way)
 
 
 def _score(need: dict[str, Any]) -> str:
     values = need.get("IntegerValues", [])
     if not values or (need["Comparator"], values) in PLAIN:
         return ""
-    words = SCORE_WORDS[need["Comparator"]].format(" or ".join(map(str, values)))
-    return f" with {words}"
+    listed = f" {_('or')} ".join(map(str, values))
+    return _(SCORE_WORDS[need["Comparator"]]) % {"score": listed}
 
 
 def _place(need: dict[str, Any], standing: Standing) -> Reason:
@@ -74,7 +126,11 @@ def _place(need: dict[str, Any], standing: Standing) -> Reason:
         "-".join(filter(None, [place["Country"], place.get("Subdivision")]))
         for place in need.get("LocaleValues", [])
     )
-    is_inside = need["Comparator"] in ("EqualTo", "In")
-    sentence = f"Only for workers {'in' if is_inside else 'outside'} {places}."
-    how = "" if standing.worker.country else "Set your country in your preferences."
-    return Reason(sentence, how)
+    if need["Comparator"] in ("EqualTo", "In"):
+        sentence = _("Only for workers in %(places)s.") % {"places": places}
+    else:
+        sentence = _("Only for workers outside %(places)s.") % {"places": places}
+    if standing.worker.country:
+        return Reason(sentence, is_final=True)
+    how = _("Set your country in your preferences.")
+    return Reason(sentence, how, leads_to_preferences=True)

@@ -1,8 +1,9 @@
-"""Signing in by a name (where the host allows it) or by a personal link, and signing out."""
+"""Signing in by name (where the host allows it), by name and password or by link; signing out."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
@@ -10,27 +11,48 @@ from marketplace.configuration import open_sign_in
 from marketplace.identifiers import digest
 from marketplace.models import Worker
 from marketplace.models.worker import sign_in_name_of
-from marketplace.site.pages import page
+from marketplace.passwords import LONGEST_NAME, worker_by_password
+from marketplace.people.invitations import mark_used
+from marketplace.site.pages import draw, page
 from marketplace.site.sessions import begin, end
-
-LONGEST_NAME = 80
+from marketplace.throttle import note_failure, too_many
 
 
 @page
 @require_POST
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Begin or go on as the worker of this name; only where the host left the door open."""
-    if not open_sign_in():
-        return _door(request, "Open the personal link you were given to sign in.", 403)
+    """Begin or go on as the worker of this name: by password, or freely where the door is open."""
     name = " ".join(request.POST.get("name", "").replace("\x00", "").split())
     if not 1 <= len(name) <= LONGEST_NAME:
-        return _door(request, f"Write a name of 1 to {LONGEST_NAME} characters.", 400)
-    worker, _ = Worker.objects.get_or_create(
+        problem = _("Write a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}
+        return door(request, problem, 400)
+    if not open_sign_in():
+        return _by_password(request, name)
+    worker, _is_new = Worker.objects.get_or_create(
         sign_in_name=sign_in_name_of(name),
         defaults={"display_name": name, "created_at": clock.now()},
     )
+    return _by_password(request, name) if worker.password else _let_in(request, worker)
+
+
+def _by_password(request: HttpRequest, name: str) -> HttpResponse:
+    password, now = request.POST.get("password", ""), clock.now()
+    if not password:
+        return door(request, _("Write your password, too."), 403, asks_password=True)
+    key = sign_in_name_of(name)
+    if problem := too_many(request, key, now):
+        return door(request, problem, 429, asks_password=True)
+    worker = worker_by_password(name, password)
+    if worker is None:
+        note_failure(request, key, now)
+        problem = _("This name and password do not go together.")
+        return door(request, problem, 403, asks_password=True)
+    return _let_in(request, worker)
+
+
+def _let_in(request: HttpRequest, worker: Worker) -> HttpResponse:
     if not worker.is_active:
-        return _door(request, "This account is closed. Ask the host of the marketplace.", 403)
+        return door(request, _("This account is closed. Ask the host of the marketplace."), 403)
     response = redirect(_safe_next(request))
     begin(request, response, worker)
     return response
@@ -42,13 +64,18 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
 
     Opening it alone signs nobody in: programs that check links in mail open them too.
     """
+    now = clock.now()
+    if problem := too_many(request, "", now):
+        return door(request, problem, 429)
     worker = Worker.objects.filter(link_digest=digest(token), is_active=True).first()
     if worker is None:
-        return _door(request, "This link is not valid any more. Ask for a new one.", 404)
+        note_failure(request, "", now)
+        return door(request, _("This link is not valid any more. Ask for a new one."), 404)
     if request.method != "POST":
-        return render(request, "marketplace/enter.html", {"name": worker.display_name})
+        return draw(request, "enter.html", name=worker.display_name)
     response = redirect("available")
     begin(request, response, worker)
+    mark_used(worker, now)
     return response
 
 
@@ -61,14 +88,22 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _door(request: HttpRequest, problem: str, status: int) -> HttpResponse:
-    context = {
-        "is_open": open_sign_in(),
-        "next": request.POST.get("next", ""),
-        "problem": problem,
-        "name": request.POST.get("name", "")[:LONGEST_NAME],
-    }
-    return render(request, "marketplace/front_door.html", context, status=status)
+def door(
+    request: HttpRequest, problem: str, status: int = 200, asks_password: bool = False
+) -> HttpResponse:
+    """Return the front door, with a sentence on what went wrong and what was typed."""
+    given = request.POST if request.method == "POST" else request.GET
+    return draw(
+        request,
+        "front_door.html",
+        status,
+        is_open=open_sign_in(),
+        asks_password=asks_password,
+        next=given.get("next", ""),
+        problem=problem,
+        name=request.POST.get("name", "")[:LONGEST_NAME],
+        is_erased="erased" in request.GET,
+    )
 
 
 def _safe_next(request: HttpRequest) -> str:

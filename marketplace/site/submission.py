@@ -3,15 +3,18 @@
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock
 from marketplace.acceptance import TooLateError, submit
 from marketplace.answers import RESERVED, answers_xml
 from marketplace.models import Assignment
+from marketplace.site.languages import speaking
 from marketplace.site.pages import harden
 
-NOTHING_LOST = "Nothing was submitted or lost: go back and try again."
+NOTHING_LOST = gettext_noop("Nothing was submitted or lost: go back and try again.")
 
 
 @csrf_exempt
@@ -21,25 +24,35 @@ def external_submit(request: HttpRequest, secret: str) -> HttpResponse:
     The secret in the path proves the acceptance; no cookie reaches a frame on another site. The
     form carries `assignmentId` and at least one field more. Twice is the same as once.
     """
+    assignment = Assignment.objects.select_related("hit", "worker").filter(secret=secret).first()
+    with speaking(request, assignment.worker.language if assignment else ""):
+        return _hand_in(request, assignment)
+
+
+def _hand_in(request: HttpRequest, assignment: Assignment | None) -> HttpResponse:
     if request.method != "POST":
-        return reply(request, "A finished HIT is sent to this address by its own page.", 405)
+        return reply(request, _("A finished HIT is sent to this address by its own page."), 405)
     try:
         fields = [(name, list(values)) for name, values in request.POST.lists()]
     except (RequestDataTooBig, SuspiciousOperation):
-        return reply(request, f"The answer is too large to be handed in here. {NOTHING_LOST}", 413)
-    assignment = Assignment.objects.select_related("hit").filter(secret=secret).first()
+        return _refused(request, _("The answer is too large to be handed in here."), 413)
     if assignment is None:
-        return reply(request, f"This HIT is not known here. {NOTHING_LOST}", 404)
+        return _refused(request, _("This HIT is not known here."), 404)
     if request.POST.get("assignmentId") != assignment.assignment_id:
-        return reply(request, f"This form belongs to a different HIT. {NOTHING_LOST}", 400)
+        return _refused(request, _("This form belongs to a different HIT."), 400)
     if not any(name not in RESERVED for name, _ in fields):
-        return reply(request, f"The form has no answer in it. {NOTHING_LOST}", 400)
+        return _refused(request, _("The form has no answer in it."), 400)
     try:
         is_new = submit(assignment, answers_xml(fields), clock.now())
     except TooLateError as refusal:
         return reply(request, str(refusal), 409)
-    sentence = "Submitted. Thank you." if is_new else "This HIT was submitted before. Thank you."
-    return reply(request, sentence, 200)
+    if is_new:
+        return reply(request, _("Submitted. Thank you."), 200)
+    return reply(request, _("This HIT was submitted before. Thank you."), 200)
+
+
+def _refused(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
+    return reply(request, f"{sentence} {_(NOTHING_LOST)}", status)
 
 
 def reply(request: HttpRequest, sentence: str, status: int) -> HttpResponse:

@@ -1,19 +1,24 @@
 """The work itself: the queue, the frame with its bar, giving back, what comes after submitting."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.acceptance import RefusedError, accept_next, available_hits, give_back
-from marketplace.configuration import base_url, is_own_origin
+from marketplace.configuration import base_url, is_own_origin, payment_terms
+from marketplace.contests import can_contest
 from marketplace.entry import GRACE_SECONDS, Entry, entry_url
 from marketplace.lifecycle import settle_due
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.requirements import access_to, standing_of
+from marketplace.site.facts import facts_of
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -25,7 +30,7 @@ from marketplace.site.pages import (
 from marketplace.site.previews import origin_of
 from marketplace.templatetags.marketplace_words import money
 
-NOT_YOURS = "There is no such HIT in your queue."
+NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 
@@ -33,7 +38,7 @@ def own(request: SignedInRequest, key: int) -> Assignment | None:
     """Return the signed-in worker's acceptance, settled; anybody else's is as good as absent."""
     settle_due(clock.now(), assignments__pk=key, assignments__worker=request.worker)
     return (
-        Assignment.objects.select_related("hit__hit_type__requester", "worker")
+        Assignment.objects.select_related("hit__hit_type__requester", "worker", "contest")
         .filter(pk=key, worker=request.worker)
         .first()
     )
@@ -56,13 +61,15 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
     """Show the task in its frame under a thin bar; what is over says so."""
     assignment = own(request, key)
     if assignment is None:
-        return sorry(request, NOT_YOURS)
+        return sorry(request, _(NOT_YOURS))
     if assignment.state in HANDED_IN:
         return redirect("submitted", key=key)
     if assignment.state != State.ACCEPTED:
         return show(request, "over.html", status=410, assignment=assignment)
     if is_own_origin(assignment.hit.external_url, request):
-        return sorry(request, "This HIT's page is on the marketplace's own address; return it.")
+        return sorry(
+            request, _("This HIT's page is on the marketplace's own address; return the HIT.")
+        )
     response = show(
         request,
         "work.html",
@@ -70,7 +77,9 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
         hit=assignment.hit,
         frame_url=frame_url(request, assignment),
         frame_origin=origin_of(assignment.hit.external_url),
+        facts=facts_of(assignment.hit.hit_type, payment_terms()),
         now=clock.now(),
+        grace_until=assignment.deadline + timedelta(seconds=GRACE_SECONDS),
     )
     return harden(response, frame_src="http: https:")
 
@@ -94,7 +103,7 @@ def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
     """Ask whether to give a HIT back, and do it when the worker says so."""
     assignment = own(request, key)
     if assignment is None:
-        return sorry(request, NOT_YOURS)
+        return sorry(request, _(NOT_YOURS))
     if request.method != "POST":
         return show(request, "return.html", assignment=assignment)
     try:
@@ -102,7 +111,8 @@ def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
     except RefusedError as refusal:
         leave_notice(request, str(refusal))
         return redirect("submitted", key=key)
-    leave_notice(request, f"You returned “{assignment.hit.hit_type.title}”.")
+    title = assignment.hit.hit_type.title
+    leave_notice(request, _("You returned “%(title)s”.") % {"title": title})
     return redirect("available")
 
 
@@ -112,19 +122,30 @@ def submitted(request: SignedInRequest, key: int) -> HttpResponse:
     """Show the receipt of what was handed in, and the way to the next HIT."""
     assignment = own(request, key)
     if assignment is None:
-        return sorry(request, NOT_YOURS)
+        return sorry(request, _(NOT_YOURS))
     if assignment.state not in HANDED_IN or assignment.submitted_at is None:
         return redirect("work", key=key)
+    return receipt(request, assignment)
+
+
+def receipt(
+    request: SignedInRequest, assignment: Assignment, status: int = 200, **context: Any
+) -> HttpResponse:
+    """Return the page of work that was handed in: what became of it, and what comes next."""
+    assert assignment.submitted_at is not None
     now, kind = clock.now(), assignment.hit.hit_type
     may_accept = access_to(kind, standing_of(request.worker)).can_accept
     rows = available_hits(request.worker, now).filter(hit_type=kind)
     return show(
         request,
         "submitted.html",
+        status=status,
         assignment=assignment,
         kind=kind,
+        can_contest=can_contest(assignment, now),
         n_next=rows.count() if may_accept else 0,
         is_fresh=now - assignment.submitted_at < timedelta(minutes=10),
+        **context,
     )
 
 
@@ -134,7 +155,7 @@ def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
     """Accept another HIT of the type just done, and remember whether to do so unasked."""
     assignment = own(request, key)
     if assignment is None:
-        return sorry(request, NOT_YOURS)
+        return sorry(request, _(NOT_YOURS))
     is_automatic = "automatic" in request.POST
     if not is_automatic:
         request.worker.accepts_next = "remember" in request.POST
@@ -148,5 +169,6 @@ def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
         leave_notice(request, str(refusal))
         return redirect("available")
     if is_automatic:
-        leave_notice(request, f"Submitted. {money(assignment.reward_cents)} awaits approval.")
+        words = {"reward": money(assignment.reward_cents)}
+        leave_notice(request, _("Submitted. %(reward)s awaits approval.") % words)
     return redirect("work", key=following.pk)

@@ -1,25 +1,40 @@
-"""Writes amounts and durations as a person would."""
+"""Writes amounts, durations, times and states as a person would, in the page's language."""
 
 from datetime import UTC, datetime
 
 from django import template
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext_noop, ngettext
+from django.utils.translation import gettext as _
 
 from marketplace.amounts import amount_of
 from marketplace.configuration import currency_symbol
+from marketplace.site.languages import LANGUAGES
 
 register = template.Library()
 
-UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
-SHORT = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
+SIZES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+STATES = {
+    "submitted": gettext_noop("Awaiting approval"),
+    "approved": gettext_noop("Approved"),
+    "rejected": gettext_noop("Rejected"),
+    "returned": gettext_noop("Returned"),
+    "abandoned": gettext_noop("Time ran out"),
+    "pending": gettext_noop("Waiting for the requester"),
+    "granted": gettext_noop("Granted"),
+}
 
 
 @register.filter
 def money(cents: int) -> str:
-    """Return an amount with its currency sign: 450 cents are `$4.50`."""
+    """Return an amount with its currency sign: 450 cents are `$4.50`, in German `4,50 $`."""
     sign = "−" if cents < 0 else ""
-    return f"{sign}{currency_symbol()}{amount_of(abs(cents))}"
+    amount = amount_of(abs(cents))
+    if get_language() == "de":
+        return f"{sign}{amount.replace('.', ',')}\u00a0{currency_symbol()}"
+    return f"{sign}{currency_symbol()}{amount}"
 
 
 @register.filter
@@ -27,14 +42,39 @@ def duration(seconds: int) -> str:
     """Return a duration in its two largest units: `3 hours`, and 5400 seconds are `1 h 30 min`."""
     found = []
     rest = int(seconds)
-    for size, name in UNITS:
+    for size, short in SIZES:
         count, rest = divmod(rest, size)
         if count:
-            found.append((count, name))
+            found.append((count, short))
+    if not found:
+        return _("no time")
     if len(found) > 1:
-        return " ".join(f"{count} {SHORT[name]}" for count, name in found[:2])
-    words = [f"{count} {name}{'' if count == 1 else 's'}" for count, name in found]
-    return words[0] if words else "no time"
+        return " ".join(f"{count} {_short(short)}" for count, short in found[:2])
+    return _long(*found[0])
+
+
+@register.filter
+def roughly(seconds: int) -> str:
+    """Return about how long something takes, in one unit up to ninety minutes: `12 min`."""
+    if seconds < 90:
+        return f"{seconds} {_short('s')}"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} {_short('min')}"
+    return duration(round(seconds / 1800) * 1800)
+
+
+def _short(unit: str) -> str:
+    return {"d": _("d"), "h": _("h"), "min": _("min"), "s": _("s")}[unit]
+
+
+def _long(count: int, unit: str) -> str:
+    words = {
+        "d": ngettext("%(count)s day", "%(count)s days", count),
+        "h": ngettext("%(count)s hour", "%(count)s hours", count),
+        "min": ngettext("%(count)s minute", "%(count)s minutes", count),
+        "s": ngettext("%(count)s second", "%(count)s seconds", count),
+    }
+    return words[unit] % {"count": count}
 
 
 @register.filter
@@ -43,5 +83,17 @@ def moment(value: datetime | None) -> SafeString | str:
     if value is None:
         return ""
     in_utc = value.astimezone(UTC)
-    text = f"{in_utc.day} {in_utc:%b %Y, %H:%M} UTC"
+    text = f"{date_format(in_utc, _('j M Y, H:i'))} UTC"
     return format_html('<time datetime="{}">{}</time>', in_utc.isoformat(), text)
+
+
+@register.filter
+def state_words(state: str) -> str:
+    """Return what a state of an assignment or a request is called."""
+    return _(STATES[state])
+
+
+@register.simple_tag
+def languages() -> tuple[tuple[str, str], ...]:
+    """Return the languages of the site, each under its own name."""
+    return LANGUAGES

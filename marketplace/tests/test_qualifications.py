@@ -59,7 +59,7 @@ def test_a_qualification_is_given_read_and_taken_away(rita: Any, ada: Visitor) -
     assert (score["IntegerValue"], score["Status"]) == (80, "Granted")
     listed = rita.list_workers_with_qualification_type(QualificationTypeId=type_id)
     assert [one["WorkerId"] for one in listed["Qualifications"]] == [worker_id]
-    assert ada.get("/messages/").content.decode().count("You now have the qualification") == 1
+    assert ada.get("/messages/").content.decode().count("<h2>You now have the qualification") == 1
 
     rita.disassociate_qualification_from_worker(**both, Reason="Too many blanks.")
     assert "Too many blanks." in ada.get("/qualifications/").content.decode()

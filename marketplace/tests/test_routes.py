@@ -7,7 +7,8 @@ from django.db import connections
 from django.test import Client
 from django.urls import get_resolver
 
-from marketplace.models import Assignment
+from marketplace import clock
+from marketplace.models import Assignment, Message
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Visitor
 
@@ -27,10 +28,22 @@ TABLE = {
     "return": ("GET", 302, 404, 200),
     "submitted": ("GET", 302, 404, 302),
     "next": ("POST", 302, 404, 302),
+    "contest": ("POST", 302, 404, 302),
+    "write": ("GET", 302, 404, 200),
     "history": ("GET", 302, 200, 200),
     "earnings": ("GET", 302, 200, 200),
+    "statement": ("GET", 302, 200, 200),
+    "report-payment": ("POST", 302, 400, 400),
     "messages": ("GET", 302, 200, 200),
+    "reply": ("GET", 302, 404, 200),
     "preferences": ("GET", 302, 200, 200),
+    "language": ("POST", 302, 302, 302),
+    "account": ("GET", 302, 200, 200),
+    "password": ("POST", 302, 400, 400),
+    "personal-link": ("POST", 302, 200, 200),
+    "leave-everywhere": ("POST", 302, 302, 302),
+    "my-data": ("GET", 302, 200, 200),
+    "erase": ("POST", 302, 400, 400),
     "qualifications": ("GET", 302, 200, 200),
     "ask": ("POST", 302, 302, 302),
     "external-submit": ("GET", 405, 405, 405),
@@ -44,6 +57,15 @@ def addresses(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, str]:
     hit = make_hit(rita, MaxAssignments=2)
     ada.accept(hit)
     assignment = Assignment.objects.get()
+    # One number names her assignment and a message to her.
+    Message.objects.create(
+        pk=assignment.pk,
+        worker=ada.worker,
+        requester=assignment.hit.requester,
+        subject="s",
+        text="t",
+        sent_at=clock.now(),
+    )
     made = rita.create_qualification_type(
         Name="W", Description="d", QualificationTypeStatus="Active"
     )
@@ -105,7 +127,10 @@ def test_pages_hold_no_inline_script_or_style(addresses: dict[str, str], ada: Vi
 
 
 def test_forms_without_their_token_are_refused(addresses: dict[str, str], ada: Visitor) -> None:
-    for name in ("accept", "next", "ask", "return", "preferences", "sign-out"):
+    for name in (
+        *("accept", "next", "ask", "return", "preferences", "sign-out", "contest", "write"),
+        *("report-payment", "reply", "language", "password", "personal-link", "erase"),
+    ):
         assert ada.client.post(addresses[name]).status_code == 403
 
 

@@ -8,44 +8,60 @@ const preference = document.getElementById("next-preference");
 
 const LOUD_SECONDS = 600;
 const SPOKEN_MINUTES = [10, 5, 1];
+// setTimeout cannot wait longer than this, and a sleeping computer wakes up late anyway.
+const LONGEST_WAIT_SECONDS = 60;
 
 // The server's clock decides; this computer's may be wrong.
 const skewSeconds = countdown ? Number(countdown.dataset.now) - Date.now() / 1000 : 0;
+const line = document.getElementById("bar-line");
 let lastSpoken = Infinity;
 
 function secondsLeft() {
   return Math.round(Number(countdown.dataset.deadline) - Date.now() / 1000 - skewSeconds);
 }
 
+// Until ten minutes remain the bar names the hour and does not tick: the task may have a clock.
+function hourOf(epochSeconds) {
+  const time = new Date((epochSeconds - skewSeconds) * 1000);
+  const isToday = time.toDateString() === new Date().toDateString();
+  const style = isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
+  return new Intl.DateTimeFormat(document.documentElement.lang, style).format(time);
+}
+
 function wordsFor(seconds) {
-  if (seconds <= 0) return "Time is up";
-  if (seconds <= LOUD_SECONDS) {
-    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
-  }
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} minutes left`;
-  if (minutes < 2880) {
-    const rest = minutes % 60;
-    return `${Math.floor(minutes / 60)} h${rest ? ` ${rest} min` : ""} left`;
-  }
-  return `${Math.floor(minutes / 1440)} days left`;
+  const words = countdown.dataset;
+  if (seconds <= 0) return words.up;
+  if (seconds > LOUD_SECONDS) return words.until.replace("{time}", hourOf(Number(words.deadline)));
+  const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  return words.left.replace("{time}", clock);
+}
+
+function explain(words, epochSeconds) {
+  const sentence = words.replace("{time}", hourOf(epochSeconds));
+  if (line.textContent !== sentence) line.textContent = line.title = sentence;
 }
 
 function tick() {
   const seconds = secondsLeft();
   const words = wordsFor(seconds);
   if (countdown.textContent !== words) countdown.textContent = words;
-  countdown.classList.toggle("is-loud", seconds <= LOUD_SECONDS);
+  const isLoud = seconds <= LOUD_SECONDS;
+  countdown.classList.toggle("is-loud", isLoud);
+  line.classList.toggle("is-loud", isLoud);
   const minutes = SPOKEN_MINUTES.filter((one) => seconds <= one * 60).pop();
   if (minutes !== undefined && minutes < lastSpoken && seconds > 0) {
     // What is already past when the page opens is not announced one after the other.
-    said.textContent = `${minutes} minute${minutes === 1 ? "" : "s"} left to submit this HIT.`;
+    said.textContent = said.getAttribute(`data-${minutes}`);
     lastSpoken = minutes;
   }
-  if (seconds > 0) {
-    setTimeout(tick, seconds > LOUD_SECONDS + 60 ? 15000 : 1000);
+  if (seconds > LOUD_SECONDS) {
+    setTimeout(tick, 1000 * Math.min(seconds - LOUD_SECONDS, LONGEST_WAIT_SECONDS));
+  } else if (seconds > 0) {
+    explain(line.dataset.soon, Number(countdown.dataset.deadline));
+    setTimeout(tick, 1000);
   } else {
-    said.textContent = "The time for this HIT is up.";
+    explain(line.dataset.over, Number(countdown.dataset.grace));
+    said.textContent = said.getAttribute("data-0");
   }
 }
 
@@ -91,4 +107,6 @@ if (preference) {
 
 const leastHeight = Number(frame.dataset.leastHeight);
 if (leastHeight > 0) frame.style.minHeight = `${leastHeight}px`;
+const leastWidth = Number(frame.dataset.leastWidth);
+if (leastWidth > 0) frame.style.minWidth = `${leastWidth}px`;
 if (countdown) tick();

@@ -1,0 +1,61 @@
+"""Messages that workers write to requesters, who never see an address of theirs."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from marketplace.models import Assignment, Message, Requester, Worker
+
+LONGEST_SUBJECT = 200
+LONGEST_TEXT = 4096
+MOST_A_DAY = 20
+
+
+class LetterError(ValueError):
+    """The message was not sent; the sentence says what to change."""
+
+
+def write_letter(
+    worker: Worker,
+    requester: Requester,
+    subject: str,
+    text: str,
+    now: datetime,
+    about: Assignment | None = None,
+) -> Message:
+    """Return the message sent to a requester; they read it at the desk.
+
+    Raises LetterError when it is empty, too long, or the worker wrote very many today.
+    """
+    subject, text = " ".join(subject.split()), text.replace("\x00", "").strip()
+    if not subject or not text:
+        raise LetterError(_("Write a subject and a message."))
+    if len(subject) > LONGEST_SUBJECT or len(text) > LONGEST_TEXT:
+        raise LetterError(
+            _("Keep the subject within %(subject)s and the message within %(text)s characters.")
+            % {"subject": LONGEST_SUBJECT, "text": LONGEST_TEXT}
+        )
+    today = Message.objects.filter(
+        worker=worker, is_from_worker=True, sent_at__gt=now - timedelta(days=1)
+    )
+    if today.count() >= MOST_A_DAY:
+        raise LetterError(
+            _("You have sent %(most)s messages within a day. Please go on tomorrow.")
+            % {"most": MOST_A_DAY}
+        )
+    return Message.objects.create(
+        worker=worker,
+        requester=requester,
+        is_from_worker=True,
+        about=about,
+        subject=subject,
+        text=text,
+        sent_at=now,
+    )
+
+
+def letters_to(requester: Requester) -> QuerySet[Message]:
+    """Return what workers wrote to this requester, newest first."""
+    rows = Message.objects.filter(requester=requester, is_from_worker=True)
+    return rows.select_related("worker", "about__hit__hit_type").order_by("-pk")

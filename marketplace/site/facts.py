@@ -1,0 +1,41 @@
+"""What stands beside a HIT before it is accepted: pay, time, who pays and when, what it needs."""
+
+import re
+from dataclasses import dataclass
+
+from marketplace.models import HITType
+from marketplace.timing import hourly_cents, usual_seconds
+
+# A requester states it among the keywords of a HIT type: `min-width:1024`, in CSS pixels.
+LEAST_WIDTH = re.compile(r"(?:^|[\s,])min-width\s*[:=]\s*(\d{3,4})(?:px)?(?=$|[\s,])", re.I)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One HIT type in numbers; None and 0 and "" mean that nothing is known or stated."""
+
+    kind: HITType
+    hourly_cents: int | None
+    usual_seconds: int | None
+    least_width: int
+    terms: str
+
+
+def facts_of(kind: HITType, house_terms: str) -> Facts:
+    """Return the facts of a HIT type; expects its requester loaded.
+
+    house_terms: how the host pays, `configuration.payment_terms()`, read once for a whole list.
+    """
+    return Facts(
+        kind=kind,
+        hourly_cents=hourly_cents(kind),
+        usual_seconds=usual_seconds(kind),
+        least_width=least_width(kind),
+        terms=kind.requester.payment_terms or house_terms,
+    )
+
+
+def least_width(kind: HITType) -> int:
+    """Return the width in pixels that the task says its page needs at least, 0 for any."""
+    found = LEAST_WIDTH.search(kind.keywords)
+    return int(found[1]) if found else 0
