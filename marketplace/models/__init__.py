@@ -10,6 +10,7 @@ from marketplace.models.class_code import ClassCode
 from marketplace.models.contest import Contest
 from marketplace.models.desk_session import DeskSession
 from marketplace.models.desk_user import DeskUser, Role
+from marketplace.models.event import Event
 from marketplace.models.hit import HIT
 from marketplace.models.hit_type import HITType
 from marketplace.models.idempotency_token import IdempotencyToken
@@ -25,6 +26,7 @@ from marketplace.models.qualification_grant import QualificationGrant
 from marketplace.models.qualification_request import QualificationRequest, RequestState
 from marketplace.models.qualification_type import QualificationType
 from marketplace.models.requester import Requester
+from marketplace.models.seen_request import SeenRequest
 from marketplace.models.session import Session
 from marketplace.models.setting import Setting
 from marketplace.models.sign_in_failure import SignInFailure
@@ -48,6 +50,7 @@ __all__ = [
     "Delivery",
     "DeskSession",
     "DeskUser",
+    "Event",
     "HITType",
     "IdempotencyToken",
     "Invitation",
@@ -66,6 +69,7 @@ __all__ = [
     "RequestState",
     "Requester",
     "Role",
+    "SeenRequest",
     "Session",
     "Setting",
     "SignInFailure",

@@ -31,6 +31,8 @@ class HIT(models.Model):
     expires_at = models.DateTimeField()
     is_reviewing = models.BooleanField(default=False)
     disposed_at = models.DateTimeField(null=True)
+    # The status that events have told last; a change of it is an event.
+    told_status = models.CharField(max_length=12, default="Assignable")
     # The next moment at which time alone changes something here; None when nothing is due.
     next_due_at = models.DateTimeField(null=True)
 
@@ -62,6 +64,11 @@ class HIT(models.Model):
 
     def __str__(self) -> str:
         return self.hit_id
+
+    @property
+    def question_kind(self) -> str:
+        """Return `external` for a page elsewhere, `html` for the requester's own HTML."""
+        return "external" if self.external_url else "html"
 
     def is_assignable(self, now: datetime) -> bool:
         """Tell whether somebody can still take a slot."""

@@ -32,6 +32,9 @@ class HITType(models.Model):
     auto_approval_delay_seconds = models.BigIntegerField()
     # As the requester sent them: a list of QualificationRequirement.
     requirements = models.JSONField(default=list)
+    # As the requester sent it: a NotificationSpecification; None = no events are told.
+    notification = models.JSONField(null=True)
+    is_notifying = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     # Seconds from accept to submit of the latest submissions (timing.py), the newest last.
     recent_seconds = models.JSONField(default=list)

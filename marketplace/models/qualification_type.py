@@ -17,6 +17,10 @@ class QualificationType(models.Model):
     keywords = models.CharField(max_length=1000, blank=True)
     is_active = models.BooleanField(default=True)
     retry_delay_seconds = models.BigIntegerField(null=True)
+    # QuestionForm and AnswerKey as XML; without a key the requester decides each request.
+    test = models.TextField(blank=True)
+    answer_key = models.TextField(blank=True)
+    test_duration_seconds = models.BigIntegerField(null=True)
     is_auto_granted = models.BooleanField(default=False)
     auto_granted_value = models.IntegerField(default=1)
     created_at = models.DateTimeField()

@@ -1,0 +1,37 @@
+"""Events on their way to requesters' programs."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.identifiers import new_entity_id
+from marketplace.models.requester import Requester
+
+
+class Event(models.Model):
+    """One event for one destination, delivered at least once; kept so that it can be seen."""
+
+    document_id = models.CharField(max_length=64, unique=True, default=new_entity_id)
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="events")
+    transport = models.CharField(max_length=3)
+    destination = models.TextField()
+    version = models.CharField(max_length=20)
+    # EventType, EventTimestamp, HITTypeId, HITId, AssignmentId, as the envelope shows them.
+    content = models.JSONField()
+    created_at = models.DateTimeField()
+    n_attempts = models.IntegerField(default=0)
+    # When to try (again); None = delivered or given up.
+    next_attempt_at = models.DateTimeField(null=True)
+    delivered_at = models.DateTimeField(null=True)
+    problem = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["next_attempt_at"],
+                condition=Q(next_attempt_at__isnull=False),
+                name="event_due",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.content.get('EventType')} to {self.destination}"
