@@ -9,10 +9,24 @@ from django.utils import timezone
 
 from annotation.models import Verdict
 from collector.models import Collection
-from tasks.models import Grant, GrantState, Lease, LeaseState, ProblemReport
+from tasks.models import (
+    Grant,
+    GrantState,
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentState,
+    ProblemReport,
+    ReceiptState,
+    Rejection,
+    RejectionState,
+    Submission,
+    Unmatched,
+)
 
 # Work cut off by its time is paid by a job within seconds; later than this something is wrong.
 LATE = timedelta(minutes=10)
+OF_SESSION = "session__posting__stage__collection"
 
 
 @dataclass(frozen=True)
@@ -23,6 +37,9 @@ class Attention:
     problems: int = 0
     left_out: int = 0
     unpaid: int = 0
+    unmatched: int = 0
+    refused: int = 0
+    proposed: int = 0
 
     def sentences(self) -> list[str]:
         """Return one short phrase for each kind of thing that waits."""
@@ -30,6 +47,9 @@ class Attention:
             (self.submissions, "qualification to inspect", "qualifications to inspect"),
             (self.problems, "problem reported", "problems reported"),
             (self.unpaid, "payment for cut-off work due", "payments for cut-off work due"),
+            (self.unmatched, "HIT handed in without work", "HITs handed in without work"),
+            (self.refused, "payment refused", "payments refused"),
+            (self.proposed, "rejection to confirm", "rejections to confirm"),
             (self.left_out, "question left out by its votes", "questions left out by their votes"),
         ]
         return [
@@ -63,6 +83,39 @@ def unpaid_leases() -> QuerySet[Lease]:
     )
 
 
+def unmatched_waiting() -> QuerySet[Unmatched]:
+    """Return what came without work and nobody has decided."""
+    return Unmatched.objects.filter(state=ReceiptState.CONFIRMED)
+
+
+def refused_submissions() -> QuerySet[Submission]:
+    """Return the work that the marketplace would not pay and that has no HIT of its own yet."""
+    rerouted = Payment.objects.filter(posting__worker__isnull=False, submission__isnull=False)
+    rows = Submission.objects.filter(state=ReceiptState.REFUSED)
+    return rows.exclude(pk__in=rerouted.filter(state=PaymentState.DUE).values("submission"))
+
+
+def refused_unmatched() -> QuerySet[Unmatched]:
+    """Return what came without work, was to be paid, and the marketplace would not pay."""
+    return Unmatched.objects.filter(state=ReceiptState.REFUSED)
+
+
+def proposed_rejections() -> QuerySet[Rejection]:
+    """Return the proposals to reject that nobody has decided."""
+    return Rejection.objects.filter(state=RejectionState.PROPOSED)
+
+
+def decisions_waiting(collection: Collection) -> int:
+    """Return how many decisions about pay wait for a person."""
+    rows: list[tuple[QuerySet, str]] = [
+        (unmatched_waiting(), OF_SESSION),
+        (refused_unmatched(), OF_SESSION),
+        (proposed_rejections(), OF_SESSION),
+        (refused_submissions(), "lease__unit__stage__collection"),
+    ]
+    return sum(found.filter(**{path: collection}).count() for found, path in rows)
+
+
 def submissions_waiting(collection: Collection) -> int:
     """Return how many qualification submissions wait to be inspected."""
     return waiting_grants().filter(qualification__stage__collection=collection).count()
@@ -74,13 +127,19 @@ def problems_open(collection: Collection) -> int:
 
 
 def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
-    """Return what waits in each collection, by its id; four queries however many there are."""
+    """Return what waits in each collection, by its id; as many queries for one as for all."""
     ids = [collection.pk for collection in collections]
+    refused = _counted(refused_submissions(), "lease__unit__stage__collection", ids)
+    for pk, number in _counted(refused_unmatched(), OF_SESSION, ids).items():
+        refused[pk] = refused.get(pk, 0) + number
     found = {
         "submissions": _counted(waiting_grants(), "qualification__stage__collection", ids),
         "problems": _counted(open_problems(), "lease__unit__stage__collection", ids),
         "left_out": _counted(left_out(), "question__stage__collection", ids),
         "unpaid": _counted(unpaid_leases(), "unit__stage__collection", ids),
+        "unmatched": _counted(unmatched_waiting(), OF_SESSION, ids),
+        "refused": refused,
+        "proposed": _counted(proposed_rejections(), OF_SESSION, ids),
     }
     return {
         pk: Attention(**{name: counts.get(pk, 0) for name, counts in found.items()}) for pk in ids

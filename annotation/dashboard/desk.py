@@ -11,7 +11,11 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotation.dashboard.access import requester_required
-from annotation.dashboard.attention import problems_open, submissions_waiting
+from annotation.dashboard.attention import (
+    decisions_waiting,
+    problems_open,
+    submissions_waiting,
+)
 from collector.creation import parameters_of
 from collector.models import Collection
 from collector.parameters import Parameters
@@ -57,10 +61,11 @@ class Desk:
         return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
 
     def tabs(self) -> list[Tab]:
-        """Return the collection's pages, with how much waits on each; two queries."""
+        """Return the collection's pages, with how much waits on each; six queries."""
         waiting = {
             "qualifications": submissions_waiting(self.collection),
             "problems": problems_open(self.collection),
+            "money": decisions_waiting(self.collection),
         }
         return [
             Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in TABS.items()

@@ -11,12 +11,15 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.dashboard.assignments import assignments_of, lines_of
+from annotation.dashboard.attention import attention_to
 from annotation.dashboard.debts import debt_of, debts_of, unfinished
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.pace import Pace, pace_of
 from annotation.dashboard.people import people_of
 from annotation.dashboard.spending import spending_of
 from annotation.dashboard.stages import cents_of
+from annotation.dashboard.todo import decisions_of
 from collector.models import Collection, Stage
 from tasks.compensation import compensate
 from tasks.estimates import estimate
@@ -48,6 +51,7 @@ def money(request: HttpRequest, desk: Desk) -> HttpResponse:
         collection=desk.collection, kind=PaymentKind.COMPENSATION
     ).select_related("stage")
     page = Paginator(rows.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    unmatched = assignments_of(desk.collection, "unmatched").order_by("pk")
     revisions = desk.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
     return desk.render(
         request,
@@ -56,6 +60,8 @@ def money(request: HttpRequest, desk: Desk) -> HttpResponse:
         money=spending_of(desk.collection, estimate(desk.collection)),
         ledger=_ledger(desk),
         debts=debts_of(desk, people),
+        decisions=decisions_of(desk, attention_to([desk.collection])[desk.collection.pk]),
+        unmatched=lines_of(unmatched.select_related("posting__stage")[:PER_PAGE], people),
         page=page,
         compensations=[(row, people.name(row.worker_id)) for row in page],
         revisions=revisions[:PER_PAGE],
@@ -100,6 +106,7 @@ def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
     due, confirmed = Q(state=PaymentState.DUE), Q(state=PaymentState.CONFIRMED)
     rows = (
         Payment.objects.filter(collection=collection)
+        .exclude(state=PaymentState.WITHHELD)
         .order_by()
         .values("stage_id")
         .annotate(

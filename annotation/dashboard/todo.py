@@ -7,6 +7,22 @@ from annotation.dashboard.desk import Desk
 from annotation.dashboard.progress import StageProgress
 from tasks.models import GrantState
 
+# What waits for a decision about pay; each name is a list of the assignments page.
+DECISIONS = {
+    "unmatched": (
+        "1 HIT was handed in without work: pay it or look into it",
+        "{} HITs were handed in without work: pay them or look into them",
+    ),
+    "refused": (
+        "1 payment was refused by the marketplace: ask again or pay it apart",
+        "{} payments were refused by the marketplace: ask again or pay them apart",
+    ),
+    "proposed": (
+        "1 rejection is proposed: confirm or withdraw it",
+        "{} rejections are proposed: confirm or withdraw them",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Todo:
@@ -36,9 +52,21 @@ def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> li
     if attention.unpaid:
         sentence = f"{_counted(attention.unpaid, 'payment')} for cut-off work not made yet"
         found.append(Todo(sentence, desk.url("money"), True))
+    found += decisions_of(desk, attention)
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} left out by the votes"
         found.append(Todo(sentence, desk.url("questions") + "?outcome=dropped"))
+    return found
+
+
+def decisions_of(desk: Desk, attention: Attention) -> list[Todo]:
+    """Return the decisions about pay that wait; no query."""
+    found = []
+    for name, (one, many) in DECISIONS.items():
+        number = getattr(attention, name)
+        if number:
+            sentence = one if number == 1 else many.format(number)
+            found.append(Todo(sentence, f"{desk.url('assignments')}?show={name}", True))
     return found
 
 

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from annotation.dashboard import (
     access,
     collections,
+    deciding_pay,
     money,
     problems,
     qualifications,
@@ -34,6 +35,9 @@ of_collection: list[URLPattern] = [
     path("questions/<slug:key>/", questions.question, name="question"),
     path("questions/<slug:key>/override/", questions.override, name="override"),
     path("money/", money.money, name="money"),
+    path("money/work/", deciding_pay.assignments, name="assignments"),
+    path("money/work/<int:key>/", deciding_pay.assignment, name="assignment"),
+    path("money/work/<int:key>/decide/", deciding_pay.decide_pay, name="decide_pay"),
     path("money/compensate/", money.compensate_lease, name="compensate"),
     path("problems/", problems.problems, name="problems"),
     path("problems/resolve/", problems.resolve, name="resolve"),

@@ -5,11 +5,13 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage
+from tasks import payments, rejections, unmatched
 from tasks.models import (
     Answer,
     Grant,
@@ -19,11 +21,15 @@ from tasks.models import (
     PaymentKind,
     Qualification,
     Question,
+    ReceiptState,
+    RejectionState,
     Submission,
     Unit,
     UnitItem,
+    Unmatched,
     Worker,
 )
+from tasks.tests.deciding import listed
 from tasks.tests.making import make_posting, make_session, make_worker
 
 _people = count(1)
@@ -183,3 +189,41 @@ def make_full(collection: Collection, number: int = 3) -> None:
         make_attempt(stages["answer_qualification"])
         question = make_question(stages["question"])
         make_verdict(question, "kept", chosen=make_answer(question, stages["answer"]))
+
+
+def make_confirmed(collection: Collection, **fields: Any) -> Submission:
+    """Return work that waits to be paid, with a question in it, its reward in the budget."""
+    stage = collection.stages.select_related("collection").get(name="question")
+    submission = make_submission(stage)
+    make_question(stage, submission=submission)
+    fields = {"state": ReceiptState.CONFIRMED, "confirmed_at": timezone.now(), **fields}
+    Submission.objects.filter(pk=submission.pk).update(**fields)
+    Collection.objects.filter(pk=collection.pk).update(spent_cents=F("spent_cents") + 400)
+    return submission
+
+
+def make_unmatched(collection: Collection) -> Unmatched:
+    """Return what came to the marketplace without work, by somebody who never opened the page."""
+    stage = collection.stages.select_related("collection").get(name="question")
+    posting = make_posting(stage)
+    now = timezone.now()
+    row = listed(posting, submitted_at=now, auto_approval_at=now + timedelta(days=5))
+    assert unmatched.keep(posting, row, now)
+    return Unmatched.objects.get(session__posting=posting)
+
+
+def make_decisions(collection: Collection) -> list[Submission | Unmatched]:
+    """Return one assignment for every state in which its pay can be."""
+    now = timezone.now()
+    works: list[Submission | Unmatched] = [make_confirmed(collection) for _ in range(5)]
+    ends = [RejectionState.PROPOSED, RejectionState.AGREED, RejectionState.REJECTED]
+    for work, state in zip(works, ends, strict=False):
+        row = rejections.propose(work.session, "Every answer is copied.", "ada", now)
+        if state != RejectionState.PROPOSED:
+            rejections.confirm(row, "I have read it.", "grace", now)
+            row.advance(state, by="the marketplace", why="Done.", now=now)
+        if state == RejectionState.REJECTED:
+            payments.move(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED)
+    refusal = "This operation can be called with a status of: Submitted"
+    payments.move(works[3], [ReceiptState.CONFIRMED], ReceiptState.REFUSED, refusal=refusal)
+    return [*works, make_unmatched(collection)]

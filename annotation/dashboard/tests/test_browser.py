@@ -7,10 +7,25 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_attempt, make_full, make_lease
+from annotation.dashboard.assignments import FILTERS
+from annotation.dashboard.tests.making import (
+    make_attempt,
+    make_decisions,
+    make_full,
+    make_lease,
+)
 from annotation.models import Release
 from collector.models import Collection
-from tasks.models import Grant, GrantState, LeaseState, ProblemReport, Question
+from tasks.models import (
+    Grant,
+    GrantState,
+    LeaseState,
+    ProblemReport,
+    Question,
+    ReceiptState,
+    Submission,
+    Unmatched,
+)
 from tasks.tests.making import make_collection, make_corpus, stage_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,6 +60,7 @@ def fill_desk() -> Collection:
     make_collection(corpus, slug="empty", seeds=1)
     collection = make_collection(corpus, slug="pilot")
     make_full(collection, 2)
+    make_decisions(collection)
     question = stage_of(collection, "question")
     lease = make_lease(
         question,
@@ -68,9 +84,15 @@ def addresses() -> list[str]:
     """Return a page of every kind, with rows and without."""
     key = Question.objects.filter(stage__name="question").values_list("key", flat=True)[0]
     parts = ["", "seeds/", "questions/", "money/", "problems/", "releases/", "report/"]
+    parts += ["money/work/"]
     parts += ["qualification/question_qualification/", "qualification/answer_qualification/"]
     parts += ["texts/consent/", "texts/question/?edit=yes"]
     own = [f"questions/{key}/", "releases/1/"]
+    own += [f"money/work/?show={name}" for name in FILTERS]
+    handed_in = Submission.objects.exclude(state=ReceiptState.HELD)
+    decided = [*handed_in.values_list("lease__session", flat=True)]
+    decided += Unmatched.objects.values_list("session", flat=True)
+    own += [f"money/work/{session}/" for session in decided]
     return [
         *("/", "/collections/", "/collections/new/", "/nowhere/", "/sign-in/", "/signed-out/"),
         *(f"/collections/empty/{part}" for part in parts),

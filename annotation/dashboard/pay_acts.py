@@ -1,0 +1,83 @@
+"""The decisions a person can take about one assignment's pay, each with what it tells them."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from tasks import payments, reconcile, rejections, unmatched
+from tasks.models import ReceiptState, Rejection, Submission, Unmatched
+from tasks.payments import Work
+from tasks.rejections import RejectionError
+
+Act = Callable[[Work, str, str, datetime], str]
+TOLD = "The marketplace is told within a minute."
+
+
+class PayError(Exception):
+    """The decision cannot be taken any more; the message says why."""
+
+
+def propose(work: Work, words: str, by: str, now: datetime) -> str:
+    """Propose to reject it."""
+    row = rejections.propose(work.session, words, by, now)
+    return (
+        "Proposed. Somebody else can confirm it now, you yourself a day later; if nobody has "
+        f"by {row.holds_until:%-d %B, %H:%M} UTC, the work is paid."
+    )
+
+
+def confirm(work: Work, words: str, by: str, now: datetime) -> str:
+    """Agree to the proposal."""
+    rejections.confirm(_newest(work), words, by, now)
+    return f"Confirmed. {TOLD} It can still be taken back."
+
+
+def withdraw(work: Work, words: str, by: str, now: datetime) -> str:
+    """Take the proposal back."""
+    rejections.withdraw(_newest(work), words, by, now)
+    return "Withdrawn: nobody is rejected."
+
+
+def take_back(work: Work, words: str, by: str, now: datetime) -> str:
+    """Take the rejection back."""
+    rejections.take_back(_newest(work), words, by, now)
+    return f"Taken back: the reward is owed again. {TOLD}"
+
+
+def pay(work: Work, words: str, by: str, now: datetime) -> str:
+    """Pay what came without work."""
+    if not isinstance(work, Unmatched) or not unmatched.pay(work, by, now):
+        raise PayError("It is decided already: this page shows how.")
+    return f"It is paid. {TOLD}"
+
+
+def try_again(work: Work, words: str, by: str, now: datetime) -> str:
+    """Ask the marketplace once more to pay what it refused."""
+    if not payments.move(work, [ReceiptState.REFUSED], ReceiptState.APPROVING):
+        raise PayError("The marketplace refuses it no longer: this page shows how it stands.")
+    return "The marketplace is asked again within a minute."
+
+
+def pay_apart(work: Work, words: str, by: str, now: datetime) -> str:
+    """Pay what the marketplace refused by a HIT that only this worker can take."""
+    refused = isinstance(work, Submission) and work.state == ReceiptState.REFUSED
+    if not refused or not reconcile.reroute(work, now):  # type: ignore[arg-type]
+        raise PayError("There is nothing left to pay apart: this page shows how it stands.")
+    return "A HIT that only this worker can take opens within a minute."
+
+
+def _newest(work: Work) -> Rejection:
+    row: Rejection | None = work.session.rejections.first()
+    if row is None:
+        raise RejectionError("Nobody has proposed to reject it.")
+    return row
+
+
+ACTS: dict[str, Act] = {
+    "propose": propose,
+    "confirm": confirm,
+    "withdraw": withdraw,
+    "take_back": take_back,
+    "pay": pay,
+    "try_again": try_again,
+    "pay_apart": pay_apart,
+}

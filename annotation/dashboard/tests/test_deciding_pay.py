@@ -1,0 +1,293 @@
+"""Tests of the pages on which people decide about pay."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.dashboard.tests.making import make_browser, make_confirmed, make_unmatched
+from annotation.dashboard.tests.test_collections import queries
+from collector.models import Collection, User
+from tasks.models import (
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Posting,
+    ReceiptState,
+    Rejection,
+    RejectionState,
+    Submission,
+    Unmatched,
+)
+from tasks.tests.making import make_collection, make_posting, stage_of
+
+pytestmark = pytest.mark.django_db
+LIST = "/collections/pilot/money/work/"
+MONEY = "/collections/pilot/money/"
+
+
+@pytest.fixture
+def pilot(rita: Client) -> Collection:
+    """Return a collection that pays two days after the marketplace has confirmed."""
+    return make_collection(slug="pilot", pay__approve_after_hours=48.0)
+
+
+@pytest.fixture
+def grace(db: None) -> Client:
+    """Return the browser of a second requester."""
+    browser = make_browser()
+    browser.force_login(User.objects.create_user("grace", password="a good one"))
+    return browser
+
+
+def decide(browser: Client, work: Any, decision: str, words: str = "") -> str:
+    """Return the page after a button was pressed."""
+    form = {"decision": decision, "words": words}
+    reply = browser.post(f"{LIST}{work.session.pk}/decide/", form, follow=True)
+    return str(reply.content.decode())
+
+
+def see(browser: Client, work: Any) -> str:
+    """Return the page of one assignment."""
+    return str(browser.get(f"{LIST}{work.session.pk}/").content.decode())
+
+
+def test_an_empty_list_says_when_work_is_paid(rita: Client, pilot: Collection) -> None:
+    assert "paid by itself 48 hours after" in rita.get(LIST).content.decode()
+    make_collection(pilot.corpus, slug="at-once")
+    page = rita.get("/collections/at-once/money/work/").content.decode()
+    assert "as soon as the marketplace confirms it" in page
+
+
+def test_the_list_opens_where_somebody_waits(rita: Client, pilot: Collection) -> None:
+    make_confirmed(pilot)
+    assert "Waiting to be paid <span>1</span>" in rita.get(LIST).content.decode()
+    make_unmatched(pilot)
+    page = rita.get(LIST).content.decode()
+    assert "No work came with it" in page
+    assert "Someone outside" in page
+    assert "AMALLORY" not in page
+    assert "Nothing stands here now" in rita.get(f"{LIST}?show=rejected").content.decode()
+
+
+def test_two_people_reject_with_the_words_on_the_screen(
+    rita: Client, grace: Client, pilot: Collection
+) -> None:
+    work = make_confirmed(pilot)
+    page = see(rita, work)
+    assert work.questions.get().text in page
+    assert "Paid by itself on" in page
+    assert "Proposed. Somebody else can confirm it now" in decide(
+        rita, work, "propose", "Every answer is copied."
+    )
+    page = see(rita, work)
+    assert "Somebody else can confirm it now, you yourself from" in page
+    assert 'value="confirm"' not in page
+    page = see(grace, work)
+    assert work.questions.get().text in page
+    assert "Every answer is copied." in page
+    assert 'value="confirm"' in page
+    assert "Confirmed. The marketplace is told" in decide(grace, work, "confirm", "I agree.")
+    page = see(rita, work)
+    assert "I agree." in page
+    row = Rejection.objects.get()
+    assert (row.state, row.proposed_by, row.confirmed_by) == ("agreed", "owner", "grace")
+
+
+def test_whoever_proposed_it_cannot_confirm_by_hand_either(rita: Client, pilot: Collection) -> None:
+    work = make_confirmed(pilot)
+    decide(rita, work, "propose", "Copied.")
+    page = decide(rita, work, "confirm", "Because I say so.")
+    assert "somebody else has to confirm it" in page
+    assert "Because I say so." in page
+    Rejection.objects.update(
+        alone_from=timezone.now(), proposed_at=timezone.now() - timedelta(days=1)
+    )
+    assert 'value="confirm"' in see(rita, work)
+    assert "Confirmed." in decide(rita, work, "confirm", "A day has passed.")
+
+
+def test_a_refused_decision_keeps_what_was_typed(rita: Client, pilot: Collection) -> None:
+    work = make_confirmed(pilot)
+    page = decide(rita, work, "propose", "so many words " * 80)
+    assert "shorten the reason by" in page
+    assert "so many words so many words" in page
+    assert '<details class="propose" open>' in page
+    assert not Rejection.objects.exists()
+    assert "so many words" not in see(rita, work)
+
+
+def test_a_proposal_is_withdrawn(rita: Client, pilot: Collection) -> None:
+    work = make_confirmed(pilot)
+    decide(rita, work, "propose", "Copied.")
+    assert "Withdrawn: nobody is rejected." in decide(rita, work, "withdraw", "I misread it.")
+    assert Submission.objects.get(pk=work.pk).state == ReceiptState.CONFIRMED
+    page = rita.get(f"{LIST}?show=past").content.decode()
+    assert page.count(">Read<") == 1
+
+
+def test_a_rejection_is_taken_back_where_the_budget_holds_it(
+    rita: Client, grace: Client, pilot: Collection
+) -> None:
+    work = make_confirmed(pilot)
+    decide(rita, work, "propose", "Copied.")
+    decide(grace, work, "confirm", "I agree.")
+    Rejection.objects.update(state=RejectionState.REJECTED)
+    Submission.objects.update(state=ReceiptState.REJECTED)
+    Payment.objects.update(state=PaymentState.WITHHELD)
+    Collection.objects.update(spent_cents=0, reserved_cents=0, budget_cents=399)
+    page = see(grace, work)
+    assert "The worker was told:" in page
+    assert "raise it, then take" in decide(grace, work, "take_back", "She was right.")
+    Collection.objects.update(budget_cents=400)
+    assert "the reward is owed again" in decide(grace, work, "take_back", "She was right.")
+    assert "It is being taken back" in see(grace, work)
+    Rejection.objects.update(
+        state=RejectionState.REJECTED, take_back_until=timezone.now() - timedelta(days=1)
+    )
+    assert "takes it back no longer" in see(grace, work)
+
+
+@pytest.mark.parametrize("state", ["rejected", "restoring", "final"])
+def test_every_end_of_a_rejection_is_told(rita: Client, pilot: Collection, state: str) -> None:
+    work = make_confirmed(pilot)
+    decide(rita, work, "propose", "Copied.")
+    Rejection.objects.update(
+        state=state, confirmed_by="grace", confirmed_at=timezone.now(), proposed_by="ada"
+    )
+    Submission.objects.update(state=ReceiptState.REJECTED)
+    assert ('value="take_back"' in see(rita, work)) == (state == "rejected")
+
+
+def test_what_came_without_work_is_paid_from_the_money_page(
+    rita: Client, pilot: Collection
+) -> None:
+    work = make_unmatched(pilot)
+    page = rita.get(MONEY).content.decode()
+    assert "1 HIT was handed in without work: pay it or look into it" in page
+    assert "Pay $4.00" in page
+    assert "It is paid." in decide(rita, work, "pay")
+    assert Payment.objects.get().reason == "Handed in without work; approved by owner."
+    assert "It is decided already" in decide(rita, work, "pay")
+    assert "Pay $4.00" not in rita.get(MONEY).content.decode()
+    assert "1 HIT was handed in" not in rita.get("/collections/pilot/").content.decode()
+
+
+def test_what_came_without_work_shows_what_there_is(rita: Client, pilot: Collection) -> None:
+    work = make_unmatched(pilot)
+    Unmatched.objects.update(fields={"words": "<script>alert(1)</script>", "code": ""})
+    work.session.leases.create(
+        unit=stage_of(pilot, "question").units.first(),
+        worker=work.session.worker,
+        taken_at=timezone.now(),
+        expires_at=timezone.now(),
+        state="returned",
+        draft={"data": {"questions": [{"text": "Which one is older?"}]}},
+    )
+    page = see(rita, work)
+    assert "nothing reached Collector" in page
+    assert "&lt;script&gt;" in page
+    assert "Which one is older?" in page
+    assert work.session.person not in page
+
+
+def test_another_program_s_rejection_is_told(rita: Client, pilot: Collection) -> None:
+    work = make_unmatched(pilot)
+    Unmatched.objects.update(state=ReceiptState.REJECTED)
+    assert "Another program has rejected it" in see(rita, work)
+
+
+def test_late_work_that_does_not_count_is_shown_as_it_came(rita: Client, pilot: Collection) -> None:
+    work = make_confirmed(pilot, counts=False, raw={"questions": [{"text": "Where is it?"}]})
+    work.questions.all().delete()
+    page = see(rita, work)
+    assert "questions 1 text" in page
+    assert "Where is it?" in page
+
+
+def test_what_the_marketplace_refused_is_asked_again_or_paid_apart(
+    rita: Client, pilot: Collection
+) -> None:
+    work = make_confirmed(pilot, state=ReceiptState.REFUSED, refusal="No such assignment.")
+    page = rita.get("/collections/pilot/").content.decode()
+    assert "1 payment was refused by the marketplace: ask again or pay it apart" in page
+    assert "No such assignment." in see(rita, work)
+    assert "asked again within a minute" in decide(rita, work, "try_again")
+    assert "refuses it no longer" in decide(rita, work, "try_again")
+    assert "nothing left to pay apart" in decide(rita, work, "pay_apart")
+    Submission.objects.update(state=ReceiptState.REFUSED)
+    assert "only this worker can take" in decide(rita, work, "pay_apart")
+    posting = Posting.objects.get(worker__isnull=False)
+    assert (posting.worker_id, posting.reward_cents) == (work.lease.worker_id, 400)
+    assert "payment was refused" not in rita.get("/collections/pilot/").content.decode()
+    assert "nothing left to pay apart" in decide(rita, work, "pay_apart")
+
+
+def test_the_list_of_collections_names_every_decision(rita: Client, pilot: Collection) -> None:
+    make_unmatched(pilot)
+    make_confirmed(pilot, state=ReceiptState.REFUSED)
+    decide(rita, make_confirmed(pilot), "propose", "Copied.")
+    page = rita.get("/collections/").content.decode()
+    for sentence in ("1 HIT handed in without work", "1 payment refused", "1 rejection to confirm"):
+        assert sentence in page
+    assert '3<span class="unseen"> waiting' in rita.get(MONEY).content.decode()
+
+
+@pytest.mark.parametrize("decision", ["", "approve", "reject"])
+def test_an_unknown_decision_is_none(rita: Client, pilot: Collection, decision: str) -> None:
+    work = make_confirmed(pilot)
+    assert "with one of the buttons" in decide(rita, work, decision)
+    assert not Rejection.objects.exists()
+
+
+@pytest.mark.parametrize("decision", ["confirm", "withdraw", "take_back"])
+def test_nothing_can_be_decided_that_nobody_proposed(
+    rita: Client, pilot: Collection, decision: str
+) -> None:
+    page = decide(rita, make_confirmed(pilot), decision, "Because.")
+    assert "Nobody has proposed to reject it." in page
+
+
+def test_another_collection_s_work_is_nowhere(rita: Client, pilot: Collection) -> None:
+    other = make_collection(pilot.corpus, slug="other")
+    work = make_confirmed(other)
+    assert rita.get(f"{LIST}{work.session.pk}/").status_code == 404
+    form = {"decision": "propose", "words": "Copied."}
+    assert rita.post(f"{LIST}{work.session.pk}/decide/", form).status_code == 404
+    posting = make_posting(stage_of(pilot, "question"))
+    work.lease.session.posting = posting
+    empty = posting.sessions.create(
+        provider="mturk",
+        environment="e",
+        person="P",
+        session_id="S",
+        worker=work.lease.worker,
+        submit_url="",
+        started_at=timezone.now(),
+    )
+    assert rita.get(f"{LIST}{empty.pk}/").status_code == 404
+    assert rita.post(f"{LIST}{empty.pk}/decide/", form).status_code == 404
+
+
+def test_its_queries_do_not_follow_the_work(rita: Client, pilot: Collection) -> None:
+    make_confirmed(pilot)
+    make_unmatched(pilot)
+    decide(rita, make_confirmed(pilot), "propose", "Copied.")
+    pages = [f"{LIST}?show=waiting", f"{LIST}?show=unmatched", f"{LIST}?show=proposed", MONEY]
+    few = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]
+    for _ in range(6):
+        make_confirmed(pilot)
+        make_unmatched(pilot)
+        decide(rita, make_confirmed(pilot), "propose", "Copied.")
+    rita.get(MONEY)
+    many = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]
+    assert many == few
+
+
+def test_a_withheld_reward_is_in_no_sum(rita: Client, pilot: Collection) -> None:
+    make_confirmed(pilot)
+    Payment.objects.filter(kind=PaymentKind.REWARD).update(state=PaymentState.WITHHELD)
+    Collection.objects.update(spent_cents=0)
+    assert "Nobody has earned anything yet" in rita.get(MONEY).content.decode()
