@@ -69,11 +69,40 @@ def votes_on(question: Question, stage_name: str) -> list[Answer]:
 def _decide(
     question: Question, stage_name: str, validation: Any, parameters: Any, now: datetime
 ) -> int:
+    believed = _believed(question, stage_name, validation, parameters, now)
+    with transaction.atomic():
+        row = Verdict.objects.select_for_update().filter(question=question).first()
+        if row and row.overridden and not _is_withdrawn(row):
+            # A requester has decided since the question was picked.
+            return 0
+        Verdict.objects.update_or_create(question=question, defaults=believed)
+    return 1
+
+
+def believe_votes(verdict: Verdict, now: datetime) -> None:
+    """Set the verdict, not saved, to what its votes say now, whoever decided before.
+
+    Raises ProtocolError for a collection that this installation cannot read.
+    """
+    question = verdict.question
+    collection = question.stage.collection
+    parameters = parameters_of(collection)
+    validation = find(collection.protocol).part("validation")
+    asking = voting_stages(parameters).items()
+    stage_name = next(name for name, source in asking if source == question.stage.name)
+    for name, value in _believed(question, stage_name, validation, parameters, now).items():
+        setattr(verdict, name, value)
+
+
+def _believed(
+    question: Question, stage_name: str, validation: Any, parameters: Any, now: datetime
+) -> dict[str, Any]:
+    """Return the fields of the verdict that the question's votes lead to."""
     answers = votes_on(question, stage_name)
     votes = [validation.vote(answer.type, answer.payload) for answer in answers]
     found = validation.verdict(votes, parameters, question.seed.fold or "train")
     chosen = answers[found.chosen] if found.chosen is not None else None
-    believed: dict[str, Any] = {
+    return {
         "outcome": str(found.outcome),
         "reason": found.reason,
         "sentence": found.sentence,
@@ -83,13 +112,6 @@ def _decide(
         "overridden": False,
         "decided_at": now,
     }
-    with transaction.atomic():
-        row = Verdict.objects.select_for_update().filter(question=question).first()
-        if row and row.overridden and not _is_withdrawn(row):
-            # A requester has decided since the question was picked.
-            return 0
-        Verdict.objects.update_or_create(question=question, defaults=believed)
-    return 1
 
 
 def _is_withdrawn(verdict: Verdict) -> bool:

@@ -14,13 +14,17 @@ def believe(collection_id: int) -> None:
     """Decide what has enough votes, and sample for the second reading what is decided."""
     collection = Collection.objects.get(pk=collection_id)
     decide_collection(collection, timezone.now())
-    sample_questions(collection)
+    if collection.state == CollectionState.COLLECTING:
+        sample_questions(collection)
 
 
 @shared_task
 def believe_all() -> None:
-    """Look after every collection that hands out work, and every release asked for."""
-    for collection in Collection.objects.filter(state=CollectionState.COLLECTING):
+    """Look after every collection that is not a draft, and every release asked for.
+
+    Work that was under way is handed in after a pause or the end too.
+    """
+    for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
         believe.delay(collection.pk)
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)

@@ -1,5 +1,6 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
+import tomllib
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -11,6 +12,8 @@ class Table(BaseModel):
     """A table of protocol.toml: an unknown key refuses to load."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    # What a requester may still change once workers have begun: it does not decide the data.
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset()
 
 
 class ProtocolTable(Table):
@@ -27,10 +30,11 @@ class PayTable(Table):
     currency: str
     # The wire has two decimals, whatever the currency.
     minor_units: int = Field(ge=2, le=2)
-    floor_cents_per_hour: int
+    floor_cents_per_hour: int = Field(ge=0)
     fee_percent: int
     min_fee_cents: int
     approve_after_hours: float
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"floor_cents_per_hour"})
 
 
 class SplitsTable(Table):
@@ -53,22 +57,22 @@ class StageTable(Table):
     """One stage: what its HITs hold, who may take them, for how much and for how long."""
 
     kind: str
-    title: str
-    description: str
-    keywords: str
-    reward_cents: int = Field(ge=0)
+    # The lengths are those that the wire documents; the collection's name joins the keywords.
+    title: str = Field(min_length=1, max_length=128)
+    description: str = Field(min_length=1, max_length=2000)
+    keywords: str = Field(max_length=900)
+    reward_cents: int = Field(ge=0, le=10**6)
     expected_minutes: int = Field(ge=1)
     allotted_minutes: int = Field(ge=1)
     extension_minutes: int = Field(ge=0)
-    lifetime_days: int = Field(ge=1)
+    lifetime_days: int = Field(ge=1, le=365)
     auto_approval_days: int = Field(ge=1, le=5)
     items_from: str
     items_per_hit: int = Field(ge=1)
-    places_at_once: int = Field(ge=1)
+    places_at_once: int = Field(ge=1, le=10**5)
     redundancy: Redundancy
     requires: str = ""
     qualifies: bool = False
-    # What a requester may still change once workers have begun: it does not decide the data.
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {"reward_cents", "lifetime_days", "places_at_once", "title", "description", "keywords"}
     )
@@ -168,3 +172,17 @@ def with_overrides(values: dict[str, Any], overrides: dict[str, Any]) -> dict[st
             raise KeyError(f"There is no parameter {dotted!r}. Known here: {known}.")
         table[last] = value
     return result
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Return key and value of KEY=VALUE, the value read as TOML, else as plain text.
+
+    Raises ValueError with a sentence for anything else.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ValueError(f"{text!r}: write it as KEY=VALUE.")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value

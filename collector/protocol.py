@@ -106,14 +106,7 @@ class Protocol:
         try:
             return model.model_validate(values)
         except ValidationError as error:
-            lines = [
-                f"{'.'.join(str(part) for part in problem['loc'])}: "
-                f"{problem['msg'].removeprefix('Value error, ')}"
-                for problem in error.errors()
-            ]
-            raise ProtocolError(
-                f"{self.folder / 'protocol.toml'}: " + "; ".join(lines) + "."
-            ) from None
+            raise ProtocolError(f"{self.folder / 'protocol.toml'}: {wrong_values(error)}") from None
 
     def text(self, name: str) -> str:
         """Return the Markdown of instructions/`name`.md; raises ProtocolError when missing."""
@@ -121,6 +114,16 @@ class Protocol:
         if not path.exists():
             raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.")
         return path.read_text("utf-8")
+
+
+def wrong_values(error: ValidationError) -> str:
+    """Return what is wrong with which keys, in one sentence."""
+    lines = [
+        f"{'.'.join(str(part) for part in problem['loc'])}: "
+        f"{problem['msg'].removeprefix('Value error, ')}"
+        for problem in error.errors()
+    ]
+    return "; ".join(lines) + "."
 
 
 def find(name: str) -> Protocol:

@@ -49,7 +49,7 @@ def worth_cents(lease: Lease) -> int:
         for name, entries in found.data.items()
     }
     wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
-    return int(module.share_done(good, wanted) * table.reward_cents)
+    return int(module.share_done(good, wanted) * lease.session.posting.reward_cents)
 
 
 def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:

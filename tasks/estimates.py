@@ -4,16 +4,30 @@ from collections import Counter
 from dataclasses import dataclass
 from math import ceil
 
+from django.db.models import Count
+
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
 from tasks import budget
+from tasks.models import Posting, PostingState
 from tasks.units import redundancy_of
+
+# Postings whose pay is fixed: it can still be earned, or was.
+STANDING = (
+    PostingState.PUBLISHING,
+    PostingState.LIVE,
+    PostingState.SUBMITTED,
+    PostingState.SETTLED,
+)
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """HITs and cents of one stage; `expected_cents` leaves out qualification places not taken."""
+    """HITs and cents of one stage; `expected_cents` leaves out qualification places not taken.
+
+    HITs that were put up before the reward was changed count with their own.
+    """
 
     stage: Stage
     hits: int
@@ -24,16 +38,38 @@ class StageEstimate:
 def estimate(collection: Collection) -> list[StageEstimate]:
     """Return one row per stage, from the seeds chosen so far."""
     parameters = parameters_of(collection)
+    posted = posted_hits(collection)
     questions: dict[str, Counter[str]] = {}
     rows = []
     for stage in collection.stages.all():
         table = parameters.stages()[stage.name]
         hits = _hits(collection, stage, table, parameters, questions)
-        cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
+        rewards = posted.get(stage.pk, Counter()).copy()
+        rewards[table.reward_cents] += max(0, hits - rewards.total())
+        worst = sum(
+            number * (cents + budget.fee_cents(cents, parameters.pay))
+            for cents, number in rewards.items()
+        )
         # About every second person who tries a qualification is expected to be let in.
-        likely = ceil(hits / 2) if table.qualifies else hits
-        rows.append(StageEstimate(stage, hits, hits * cost, likely * cost))
+        likely = ceil(hits / 2) / hits if table.qualifies and hits else 1
+        rows.append(StageEstimate(stage, hits, worst, round(worst * likely)))
     return rows
+
+
+def posted_hits(collection: Collection) -> dict[int, Counter[int]]:
+    """Return how many HITs of each reward every stage has put up, by its id; one query."""
+    rows = (
+        Posting.objects.filter(
+            stage__collection=collection, worker__isnull=True, state__in=STANDING
+        )
+        .order_by()
+        .values_list("stage_id", "reward_cents")
+        .annotate(number=Count("pk"))
+    )
+    found: dict[int, Counter[int]] = {}
+    for stage, cents, number in rows:
+        found.setdefault(stage, Counter())[cents] += number
+    return found
 
 
 def _hits(
@@ -79,3 +115,18 @@ def _places(items: Counter[str], table: StageTable) -> int:
     return sum(
         redundancy * ceil(number / table.items_per_hit) for redundancy, number in groups.items()
     )
+
+
+def standing_hits(collection: Collection) -> dict[int, int]:
+    """Return how many HITs of every stage workers can still take or are at, by its id."""
+    rows = (
+        Posting.objects.filter(
+            stage__collection=collection,
+            worker__isnull=True,
+            state__in=(PostingState.PUBLISHING, PostingState.LIVE),
+        )
+        .order_by()
+        .values_list("stage_id")
+        .annotate(number=Count("pk"))
+    )
+    return dict(rows)

@@ -29,8 +29,6 @@ def plan_postings(stage: Stage, now: datetime) -> int:
     Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
     Returns how many were written; fewer than wanted when the budget is used up.
     """
-    parameters = parameters_of(stage.collection)
-    table = parameters.stages()[stage.name]
     with transaction.atomic():
         stage = (
             Stage.objects.select_for_update(of=("self",), no_key=True)
@@ -40,6 +38,8 @@ def plan_postings(stage: Stage, now: datetime) -> int:
         collecting = stage.collection.state == CollectionState.COLLECTING
         if not collecting or stage.state != StageState.OPEN:
             return 0
+        parameters = parameters_of(stage.collection)
+        table = parameters.stages()[stage.name]
         ordinary = stage.postings.filter(worker__isnull=True)
         standing = ordinary.filter(state__in=OUTSTANDING).count()
         wanted = min(places_left(stage), table.places_at_once) - standing
@@ -90,7 +90,7 @@ def publish_pending(stage: Stage) -> int:
             types[posting.reward_cents] = _hit_type(stage, parameters, table, posting)
         type_id = types[posting.reward_cents]
         hit_id = marketplace.create_hit(
-            type_id, token=str(posting.token), lifetime=timedelta(days=table.lifetime_days)
+            type_id, token=str(posting.token), lifetime=posting.expires_at - posting.created_at
         )
         published += Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
             state=PostingState.LIVE, external_id=hit_id, external_type=type_id

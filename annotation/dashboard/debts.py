@@ -43,7 +43,7 @@ def unfinished(desk: Desk) -> QuerySet[Lease]:
             paid=False,
         )
         .exclude(Exists(again))
-        .select_related("unit__stage")
+        .select_related("unit__stage", "session__posting")
         .order_by("-closed_at", "-pk")
     )
 
@@ -60,12 +60,13 @@ def debt_of(desk: Desk, lease: Lease, people: People) -> Debt:
     table = desk.parameters.stages()[stage.name]
     data = (lease.draft or {}).get("data")
     wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
+    reward = lease.session.posting.reward_cents
     share = kind(stage.kind).share_done(data if isinstance(data, dict) else {}, wanted)
     return Debt(
         lease=lease,
         who=people.name(lease.worker_id),
         share_percent=round(share * 100),
-        cents=int(share * table.reward_cents),
-        most_cents=table.reward_cents,
+        cents=int(share * reward),
+        most_cents=reward,
         blocked=lease.state == LeaseState.EXPIRED and not lease.compensated,
     )

@@ -7,7 +7,9 @@ from operator import attrgetter
 
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.people import People
+from annotation.dashboard.values import label_of, shown
 from annotation.models import Override, Release
+from collector.models import CollectionRevision, CollectionState
 from tasks.models import (
     Grant,
     GrantState,
@@ -63,7 +65,8 @@ def _overrides(desk: Desk, people: People) -> Iterator[Event]:
     rows = Override.objects.filter(verdict__question__stage__collection=desk.collection)
     for row in rows.order_by("-at")[:SHOWN]:
         did = "kept a question" if row.new_outcome == "kept" else "left a question out"
-        yield Event(row.at, f"{row.by} {did} by hand.")
+        by_votes = f"{row.by} gave a question back to its votes."
+        yield Event(row.at, by_votes if row.follows_votes else f"{row.by} {did} by hand.")
 
 
 def _compensations(desk: Desk, people: People) -> Iterator[Event]:
@@ -75,11 +78,16 @@ def _compensations(desk: Desk, people: People) -> Iterator[Event]:
 
 def _revisions(desk: Desk, people: People) -> Iterator[Event]:
     for row in desk.collection.revisions.order_by("-at")[:SHOWN]:
-        if row.key == "budget_cents":
-            sentence = f"{row.by} set the budget to {desk.price(row.new)}."
-        else:
-            sentence = f"{row.by} changed {row.key.replace('_', ' ')}."
-        yield Event(row.at, sentence)
+        yield Event(row.at, f"{row.by} {_revised(desk, row)}.")
+
+
+def _revised(desk: Desk, row: CollectionRevision) -> str:
+    if row.key == "budget_cents":
+        return f"set the budget to {desk.price(row.new)}"
+    if row.key == "state":
+        done = row.new == CollectionState.FINISHED
+        return "finished the collection" if done else "reopened the collection"
+    return f"changed {label_of(row.key)}: {shown(row.key, row.new, desk.parameters)}"
 
 
 def _releases(desk: Desk, people: People) -> Iterator[Event]:

@@ -24,6 +24,8 @@ def next_step(
 ) -> NextStep:
     """Return the step, by what stands in the way first; no query."""
     state = desk.collection.state
+    if state == CollectionState.FINISHED:
+        return _when_finished(desk, stages, n_kept)
     if not n_seeds:
         sentence = "Choose the paragraphs that workers start from."
         return NextStep(sentence, "Choose seeds", desk.url("seeds"))
@@ -41,6 +43,19 @@ def next_step(
         sentence = "No new work is handed out. Who is at work finishes and is paid."
         return NextStep(sentence, "Resume", desk.url("publish"), posts=True)
     return _while_collecting(desk, stages, n_kept)
+
+
+def _when_finished(desk: Desk, stages: list[StageProgress], n_kept: int) -> NextStep:
+    at_work = sum(row.at_work for row in stages)
+    if at_work:
+        who = "one person is" if at_work == 1 else f"{at_work} people are"
+        sentence = f"Finished: nobody gets new work, {who} at work still."
+        return NextStep(sentence, "What stays to be done", desk.url("finish"))
+    if n_kept:
+        sentence = "Finished. Look through the verdicts, then make a release."
+        return NextStep(sentence, "Make a release", desk.url("releases"))
+    sentence = "Finished: nobody gets new work."
+    return NextStep(sentence, "What stays to be done", desk.url("finish"))
 
 
 def _while_collecting(desk: Desk, stages: list[StageProgress], n_kept: int) -> NextStep:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
+from annotation.reports.pay import SHORTEST_SECONDS
 from collector.models import Stage
 from collector.parameters import Parameters
 from tasks.models import Payment, PaymentKind
@@ -15,12 +16,13 @@ NEWEST = 500
 class Pace:
     """The median of a stage's newest submissions; cents an hour are before any fee.
 
-    `simulated` tells that only simulated workers have done the stage, whose time means nothing.
+    `cents_per_hour` is None where the time means nothing: only simulated workers have done the
+    stage (`simulated`), or the median is too short to be the time of work.
     """
 
     submissions: int
     seconds: float
-    cents_per_hour: int
+    cents_per_hour: int | None
     below_floor: bool
     simulated: bool
 
@@ -46,11 +48,13 @@ def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
     if not measured:
         return None
     seconds = median(row[1] for row in measured)
-    hourly = int(median(row[0] for row in measured) * 3600 / seconds)
+    hourly = None
+    if people and seconds >= SHORTEST_SECONDS:
+        hourly = int(median(row[0] for row in measured) * 3600 / seconds)
     return Pace(
         submissions=len(measured),
         seconds=seconds,
         cents_per_hour=hourly,
-        below_floor=bool(people) and hourly < parameters.pay.floor_cents_per_hour,
+        below_floor=hourly is not None and hourly < parameters.pay.floor_cents_per_hour,
         simulated=not people,
     )

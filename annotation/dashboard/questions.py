@@ -17,13 +17,15 @@ from annotation.dashboard.passages import Passage, passage, seed_paragraphs
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts
 from annotation.deciding import voting_stages
-from annotation.models import Verdict
-from annotation.review.review import ReviewError, override_verdict
+from annotation.models import Override, Verdict
+from annotation.review.review import ReviewError, follow_votes, override_verdict
 from collector.parameters import FOLDS
 from tasks.models import Answer, Question
 from tasks.widgets.spans import MAIN
 
 PER_PAGE = 25
+# The decision to have none: see follow_votes.
+VOTES = "votes"
 
 
 @dataclass(frozen=True)
@@ -112,16 +114,29 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         return redirect(desk.url("question", key=key))
     chosen, outcome = _chosen(request, desk, row)
     note = request.POST.get("note", "")
+    by, now = name_of(request), timezone.now()
     try:
-        override_verdict(verdict, outcome, chosen, note, name_of(request), timezone.now())
+        if request.POST.get("decision") == VOTES:
+            logged = follow_votes(verdict, note, by, now)
+        else:
+            logged = override_verdict(verdict, outcome, chosen, note, by, now)
     except ReviewError as error:
         typed = {"note": note, "decision": request.POST.get("decision", "")}
         request.session[f"override {row.key}"] = typed
         messages.error(request, str(error))
     else:
-        done = "is in the dataset" if outcome == Outcome.KEPT else "is left out"
-        messages.success(request, f"Recorded: the question {done}. Nobody's pay changes.")
+        messages.success(request, f"Recorded: {_recorded(logged)} Nobody's pay changes.")
     return redirect(desk.url("question", key=key))
+
+
+def _recorded(logged: Override) -> str:
+    """Return where the question stands after a decision."""
+    done = {
+        Outcome.KEPT: "the question is in the dataset.",
+        Outcome.DROPPED: "the question is left out.",
+        Outcome.WAITING: "the question waits for answers.",
+    }[Outcome(logged.new_outcome)]
+    return f"the verdict follows the votes again, and {done}" if logged.follows_votes else done
 
 
 def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | None, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import F, Sum
 
 from annotation.dashboard.bars import Segment, segments
-from collector.models import Collection
+from collector.models import Collection, CollectionState
 from tasks.estimates import StageEstimate
 from tasks.models import Payment, PaymentState
 
@@ -47,14 +47,21 @@ class Spending:
 def spending_of(collection: Collection, estimates: Iterable[StageEstimate]) -> Spending:
     """Return the collection's money; one query beside the estimates."""
     rows = list(estimates)
+    bound = collection.reserved_cents + collection.spent_cents
+    if collection.state == CollectionState.FINISHED:
+        # Nothing more is handed out.
+        worst = expected = bound
+    else:
+        worst = sum(row.worst_cents for row in rows)
+        expected = sum(row.expected_cents for row in rows)
     confirmed = confirmed_cents([collection]).get(collection.pk, 0)
     return Spending(
         budget=collection.budget_cents,
         reserved=collection.reserved_cents,
         owed=collection.spent_cents - confirmed,
         confirmed=confirmed,
-        worst=sum(row.worst_cents for row in rows),
-        expected=sum(row.expected_cents for row in rows),
+        worst=worst,
+        expected=expected,
     )
 
 

@@ -21,7 +21,7 @@ from tasks.publication import PublicationError
 def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
     """Open the collection to workers, or one stage of it; nothing changes when it cannot be."""
     try:
-        opened = publication.publish(desk.collection, stage or _to_resume(desk))
+        opened = publication.publish(desk.collection, stage)
     except PublicationError as error:
         messages.error(request, _for_pages(error, desk))
     except MarketplaceError as error:
@@ -91,14 +91,6 @@ def silent(error: MarketplaceError, then: str) -> str:
     return f"{place.capitalize()} does not answer. Start it, then {then}: nothing was changed."
 
 
-def _to_resume(desk: Desk) -> str:
-    """Return a stage that is open already, so that resuming leaves closed stages closed."""
-    if desk.collection.state != CollectionState.PAUSED:
-        return ""
-    first = desk.collection.stages.filter(state=StageState.OPEN).first()
-    return first.name if first else ""
-
-
 def _opened(stages: list[Stage]) -> str:
     if not stages:
         return "Work is handed out again."
@@ -110,6 +102,10 @@ def _for_pages(error: PublicationError, desk: Desk) -> str:
     """Return the refusal with what to do on these pages instead of on a command line."""
     if not desk.collection.seeds.exists():
         return "The collection has no seeds yet. Choose some under Seeds, then publish."
+    if desk.collection.state == CollectionState.FINISHED:
+        return "The collection is finished. Reopen it first."
     if "budget" in str(error):
         return "The budget left does not pay a single HIT. Raise it, then publish."
+    if "Every stage is closed" in str(error):
+        return "Every stage is closed: open one below, and work is handed out again."
     return str(error)

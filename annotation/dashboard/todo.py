@@ -41,7 +41,7 @@ def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> li
         if waiting:
             sentence = f"{_counted(waiting, 'submission')} to inspect: {row.stage}"
             found.append(Todo(sentence, desk.url("qualification", stage=row.stage.name), True))
-        if row.pace and row.pace.below_floor:
+        if row.pace and row.pace.cents_per_hour and row.pace.below_floor:
             hourly = desk.price(row.pace.cents_per_hour)
             floor = desk.price(desk.parameters.pay.floor_cents_per_hour)
             sentence = f"{row.stage} pays {hourly} an hour, below your floor of {floor}"

@@ -4,8 +4,10 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from annotation.dashboard import (
     access,
+    changing,
     collections,
     deciding_pay,
+    finishing,
     money,
     problems,
     qualifications,
@@ -22,6 +24,9 @@ of_collection: list[URLPattern] = [
     path("now/", collections.collection_now, name="collection_now"),
     path("publish/", stages.publish, name="publish"),
     path("pause/", stages.pause, name="pause"),
+    path("change/", changing.change, name="change"),
+    path("finish/", finishing.finish, name="finish"),
+    path("reopen/", finishing.reopen, name="reopen"),
     path("budget/", stages.raise_budget, name="raise_budget"),
     path("stages/<slug:stage>/open/", stages.publish, name="open_stage"),
     path("stages/<slug:stage>/close/", stages.close_stage, name="close_stage"),

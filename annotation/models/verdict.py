@@ -43,7 +43,10 @@ class Verdict(models.Model):
 
 
 class Override(models.Model):
-    """A requester's decision against the verdict, with who, when and why."""
+    """A requester's decision against the verdict, with who, when and why.
+
+    With `follows_votes` it gave the verdict back to its votes; the outcome is what they said then.
+    """
 
     verdict = models.ForeignKey(Verdict, models.CASCADE, related_name="overrides")
     old_outcome = models.CharField(max_length=20)
@@ -54,6 +57,7 @@ class Override(models.Model):
     new_chosen = models.ForeignKey(
         "tasks.Answer", models.PROTECT, null=True, blank=True, related_name="+"
     )
+    follows_votes = models.BooleanField(default=False)
     note = models.TextField()
     by = models.CharField(max_length=150)
     at = models.DateTimeField()

@@ -10,6 +10,7 @@ from annotation.reports.table import Table, markdown
 from collector.creation import parameters_of
 from collector.models import Collection
 from collector.parameters import StageTable
+from collector.revisions import revisions_of
 
 FILE = "README.md"
 MANIFEST = "manifest.json"
@@ -118,4 +119,25 @@ def _limitations(collection: Collection, outcomes: Outcomes) -> str:
 
 
 def _parameters(collection: Collection) -> str:
-    return "```json\n" + json.dumps(collection.parameters, indent=2, sort_keys=True) + "\n```\n"
+    lines = "".join(
+        f"* {each['on']}: `{each['key']}` from {json.dumps(each['old'])} to "
+        f"{json.dumps(each['new'])}. {each['why']}\n"
+        for each in changes(collection)
+    )
+    changed = f"\nChanged while it was collected, for what was posted later:\n\n{lines}"
+    values = json.dumps(collection.parameters, indent=2, sort_keys=True)
+    return f"```json\n{values}\n```\n" + (changed if lines else "")
+
+
+def changes(collection: Collection) -> list[dict[str, object]]:
+    """Return every change of a parameter, the oldest first, without who made it."""
+    return [
+        {
+            "key": row.key,
+            "old": row.old,
+            "new": row.new,
+            "on": f"{row.at:%Y-%m-%d}",
+            "why": row.why,
+        }
+        for row in revisions_of(collection)
+    ]

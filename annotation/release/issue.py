@@ -16,7 +16,7 @@ from annotation.models import Placement, Release
 from annotation.release import assignments, attribution, croissant, folder, votes
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.card import FILE as CARD
-from annotation.release.card import MANIFEST, card, description
+from annotation.release.card import MANIFEST, card, changes, description
 from annotation.release.folder import ReleaseError
 from annotation.release.records import main_stages, records, snapshot
 from annotation.release.shape import ArticleRecord, SeedRecord, is_kept
@@ -202,6 +202,7 @@ def _manifest(
             "licence_url": corpus.licence_url,
         },
         "parameters": collection.parameters,
+        "changes": changes(collection),
         "counts": counts,
         "files": digests,
     }

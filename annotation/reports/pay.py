@@ -23,11 +23,16 @@ COLUMNS = (
 )
 
 
+# A shorter median is the time of a form handed in at once, not of work: no rate follows from it.
+SHORTEST_SECONDS = 30
+
+
 @dataclass(frozen=True)
 class StagePay:
-    """One stage's pay. Times are of people, and of simulated workers only where no person worked.
+    """One stage's pay. Times are those of people alone.
 
-    `hourly_cents`: the mean reward over the median time; None while nobody has handed in.
+    `hourly_cents`: the mean reward over the median time. It and the median are None while no
+    person has handed in, and where the median is too short to be the time of work (`too_short`).
     """
 
     stage: str
@@ -36,6 +41,7 @@ class StagePay:
     reward_cents: int
     median_seconds: float | None
     hourly_cents: float | None
+    too_short: bool
     approved_cents: int
     pending_cents: int
     fee_cents: int
@@ -76,13 +82,15 @@ def pay_table(collection: Collection) -> Table:
 def _stage(stage: Stage, reward_cents: int) -> StagePay:
     handed_in = Submission.objects.filter(lease__unit__stage=stage)
     simulated = handed_in.filter(synthetic=True).count()
-    people = handed_in.filter(synthetic=False)
-    timed = people if people.exists() else handed_in
-    seconds = list(timed.filter(active_seconds__gt=0).values_list("active_seconds", flat=True))
+    people = handed_in.filter(synthetic=False, active_seconds__gt=0)
+    seconds = list(people.values_list("active_seconds", flat=True))
     ledger = Payment.objects.filter(stage=stage)
     rewards = ledger.filter(kind=PaymentKind.REWARD)
     mean = rewards.aggregate(mean=Avg("amount_cents"))["mean"]
     middle = median(seconds) if seconds else None
+    too_short = middle is not None and middle < SHORTEST_SECONDS
+    if too_short:
+        middle = None
     earned = reward_cents if mean is None else mean
     return StagePay(
         stage=stage.name,
@@ -91,6 +99,7 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
         reward_cents=round(earned),
         median_seconds=middle,
         hourly_cents=earned * 3600 / middle if middle else None,
+        too_short=too_short,
         approved_cents=_total(ledger.filter(state=PaymentState.CONFIRMED), "amount_cents"),
         pending_cents=_total(ledger.filter(state=PaymentState.DUE), "amount_cents"),
         fee_cents=_total(ledger, "fee_cents"),
@@ -105,14 +114,20 @@ def _notes(found: list[StagePay], collection: Collection) -> list[str]:
     parameters = parameters_of(collection)
     floor = parameters.pay.floor_cents_per_hour
     low = [row.stage for row in found if row.hourly_cents is not None and row.hourly_cents < floor]
-    notes = ["Hourly rate: the mean reward over the median active time."]
+    notes = ["Hourly rate: the mean reward over the median active time of people."]
     if low:
         notes.append(
             f"Under the floor of {price(floor, parameters)} an hour: {', '.join(low)}. "
             "Raise the reward of later HITs and pay a bonus for the earlier ones."
         )
     if any(row.simulated for row in found):
-        notes.append("Times of simulated workers say nothing about people.")
+        notes.append("Times of simulated workers say nothing about people and are left out.")
+    short = [row.stage for row in found if row.too_short]
+    if short:
+        notes.append(
+            f"No rate where the median is under {SHORTEST_SECONDS} seconds, too short to be the "
+            f"time of work: {', '.join(short)}."
+        )
     fees = sum(row.fee_cents for row in found)
     if fees:
         notes.append(f"Fees come on top: {price(fees, parameters)}.")

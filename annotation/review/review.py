@@ -1,10 +1,11 @@
-"""Overrides a verdict by hand: logged, with who, when and why, and without touching any pay."""
+"""Overrides a verdict by hand and gives it back to its votes: logged, without touching any pay."""
 
 from datetime import datetime
 
 from django.db import transaction
 
 from annotation.agreement.verdict import Outcome
+from annotation.deciding import believe_votes
 from annotation.models import Override, Verdict
 from tasks.models import Answer
 
@@ -22,13 +23,11 @@ def override_verdict(
 ) -> Override:
     """Return the logged override that keeps the question with the answer `chosen`, or drops it.
 
-    The verdict follows no vote any more, until a person overrides it again. Raises ReviewError
+    The verdict follows no vote any more, until it is given back to them. Raises ReviewError
     for an empty note, an outcome other than kept or dropped, a question kept without an answer of
     its own, or one kept with an answer that calls it bad; then nothing changes.
     """
-    note = note.strip()
-    if not note:
-        raise ReviewError("Say in the note why: whoever reads the dataset's log wants to know.")
+    note = _checked(note)
     if outcome not in (Outcome.KEPT, Outcome.DROPPED):
         raise ReviewError("Choose an answer to keep the question with, or leave it out.")
     if outcome == Outcome.DROPPED:
@@ -54,3 +53,43 @@ def override_verdict(
         row.decided_at = now
         row.save()
     return logged
+
+
+def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Override:
+    """Return the logged step that gives a verdict decided by hand back to its votes.
+
+    It is decided anew by the votes given so far, and by later ones. Raises ReviewError for an
+    empty note, or a verdict that follows the votes already; then nothing changes.
+    """
+    note = _checked(note)
+    with transaction.atomic():
+        # The lock is the verdict's alone: its question and stage are read, not changed.
+        row = (
+            Verdict.objects.select_for_update(of=("self",))
+            .select_related("question__stage__collection", "question__seed")
+            .get(pk=verdict.pk)
+        )
+        if not row.overridden:
+            raise ReviewError("It follows the votes already: there is nothing to take back.")
+        logged = Override(
+            verdict=row,
+            old_outcome=row.outcome,
+            old_chosen=row.chosen,
+            follows_votes=True,
+            note=note,
+            by=by,
+            at=now,
+        )
+        believe_votes(row, now)
+        row.save()
+        logged.new_outcome, logged.new_chosen = row.outcome, row.chosen
+        logged.save()
+    return logged
+
+
+def _checked(note: str) -> str:
+    """Return the note without space around it; raises ReviewError for an empty one."""
+    note = note.strip()
+    if not note:
+        raise ReviewError("Say in the note why: whoever reads the dataset's log wants to know.")
+    return note

@@ -68,12 +68,18 @@ class Collection(models.Model):
 
 
 class CollectionRevision(models.Model):
-    """A recorded change of one parameter after the collection was created."""
+    """A recorded change of one parameter, the budget or the state after the creation.
+
+    `key` is the parameter's dotted name, else one of NOT_PARAMETERS.
+    """
+
+    NOT_PARAMETERS = ("budget_cents", "state")
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="revisions")
     key = models.CharField(max_length=120)
     old = models.JSONField()
     new = models.JSONField()
+    why = models.TextField(blank=True)
     by = models.CharField(max_length=150)
     at = models.DateTimeField()
 

@@ -24,16 +24,22 @@ DEFAULTS = {
 
 
 def shared_state(
-    stage: Stage, words: CollectionText, *, mode: str, seen: bool, preferences: dict[str, Any]
+    stage: Stage,
+    words: CollectionText,
+    *,
+    reward_cents: int,
+    mode: str,
+    seen: bool,
+    preferences: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return what every page of the stage is told that has these words and preferences."""
+    """Return what every page of the stage is told that has these words, pay and preferences."""
     parameters = parameters_of(stage.collection)
     table: StageTable = parameters.stages()[stage.name]
     return {
         "kind": stage.kind,
         "mode": mode,
         "title": table.title,
-        "reward": price(table.reward_cents, parameters),
+        "reward": price(reward_cents, parameters),
         "minutes": table.expected_minutes,
         "requester": {
             "name": stage.collection.requester_name,
@@ -43,7 +49,9 @@ def shared_state(
         "urls": {name: reverse(f"hit_{name}") for name in URLS} if mode == "work" else {},
         "instructions": {
             "version": words.version,
-            "html": markdown(fill(words.markdown, stage.collection, parameters, stage.name)),
+            "html": markdown(
+                fill(words.markdown, stage.collection, parameters, stage.name, reward_cents)
+            ),
             "seen": seen,
         },
         "preferences": preferences,

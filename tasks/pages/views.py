@@ -55,7 +55,8 @@ def enter(request: HttpRequest) -> HttpResponse:
     stage = posting.stage
     if entry.preview:
         words = current_text(stage.collection, stage.name)
-        return HttpResponse(preview_page(stays.setting_of(stage.pk, words.pk), now))
+        setting = stays.setting_of(stage.pk, words.pk)
+        return HttpResponse(preview_page(setting, posting.reward_cents, now))
     session = entries.open_session(entry, posting, now)
     for lease in entries.others_leases(session):
         leases.end(lease, LeaseState.RETURNED, now)
@@ -119,15 +120,16 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
     parameters = parameters_of(collection)
     text = current_text(collection, "consent")
     table = parameters.stages()[stage.name]
+    cents = session.posting.reward_cents
     return render(
         request,
         "hits/consent.html",
         {
             "action": "/hit/consent",
             "fields": {"token": session_token(session), "version": text.version},
-            "html": markdown(fill(text.markdown, collection, parameters, stage.name)),
+            "html": markdown(fill(text.markdown, collection, parameters, stage.name, cents)),
             "title": table.title,
-            "reward": price(table.reward_cents, parameters),
+            "reward": price(cents, parameters),
             "requester": {
                 "name": collection.requester_name,
                 "contact": collection.requester_contact,

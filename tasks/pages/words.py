@@ -16,10 +16,17 @@ def price(cents: int, parameters: Parameters) -> str:
     return f"{symbol}{amount}" if symbol else f"{amount} {parameters.pay.currency}"
 
 
-def fill(text: str, collection: Collection, parameters: Parameters, stage_name: str = "") -> str:
+def fill(
+    text: str,
+    collection: Collection,
+    parameters: Parameters,
+    stage_name: str = "",
+    reward_cents: int | None = None,
+) -> str:
     """Return `text` with every {name} of a number or a contact replaced by its value.
 
-    Every number and name of the stage's own table and of the table [seeds] can be named.
+    Every number and name of the stage's own table and of the table [seeds] can be named. A HIT
+    put up before the reward was changed pays its own: `reward_cents`.
     """
     table = parameters.stages().get(stage_name)
     values: dict[str, object] = {
@@ -31,10 +38,12 @@ def fill(text: str, collection: Collection, parameters: Parameters, stage_name: 
     for part in (getattr(parameters, "seeds", None), table):
         values |= {name: value for name, value in part or () if isinstance(value, int | str)}
     if table:
+        cents = table.reward_cents if reward_cents is None else reward_cents
         values |= {
+            "reward_cents": cents,
             "paragraphs": table.items_per_hit,
             "questions": getattr(table, "questions_per_hit", table.items_per_hit),
-            "reward": price(table.reward_cents, parameters),
+            "reward": price(cents, parameters),
             "minutes": table.expected_minutes,
         }
     for name, value in values.items():

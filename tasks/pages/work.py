@@ -28,6 +28,7 @@ class Frame:
 
     words: tuple[str, ...]
     version: int
+    reward_cents: int
     seen: bool
     preferences: tuple[Any, ...]
     items: tuple[str, ...]
@@ -40,6 +41,7 @@ def work_page(stay: Stay, now: datetime) -> bytes:
     return _page(
         _frame(
             setting,
+            reward_cents=lease.session.posting.reward_cents,
             seen=has_seen(lease, setting.stage, setting.words),
             preferences=preferences_of(lease),
             items=tuple(item["id"] for item in items_of(lease.unit)),
@@ -50,14 +52,19 @@ def work_page(stay: Stay, now: datetime) -> bytes:
     )
 
 
-def preview_page(setting: Setting, now: datetime) -> bytes:
+def preview_page(setting: Setting, reward_cents: int, now: datetime) -> bytes:
     """Return the preview: the instructions and no item, since nobody is known yet."""
-    frame = _frame(setting, seen=False, preferences=DEFAULTS, items=())
+    frame = _frame(setting, reward_cents=reward_cents, seen=False, preferences=DEFAULTS, items=())
     return _page(frame, preview_state(now), b"[]", b"null")
 
 
 def _frame(
-    setting: Setting, *, seen: bool, preferences: dict[str, Any], items: tuple[str, ...]
+    setting: Setting,
+    *,
+    reward_cents: int,
+    seen: bool,
+    preferences: dict[str, Any],
+    items: tuple[str, ...],
 ) -> Frame:
     stage, collection, words = setting.stage, setting.stage.collection, setting.words
     told = (
@@ -71,7 +78,8 @@ def _frame(
         setting.parameters,
         words.markdown,
     )
-    return Frame(told, words.version, seen, tuple(preferences.values()), items, setting)
+    tastes = tuple(preferences.values())
+    return Frame(told, words.version, reward_cents, seen, tastes, items, setting)
 
 
 def _page(frame: Frame, own: dict[str, Any], items: bytes, draft: bytes) -> bytes:
@@ -89,6 +97,7 @@ def _around(frame: Frame) -> tuple[bytes, bytes]:
     state = shared_state(
         setting.stage,
         setting.words,
+        reward_cents=frame.reward_cents,
         mode="work" if frame.items else "preview",
         seen=frame.seen,
         preferences=dict(zip(DEFAULTS, frame.preferences, strict=True)),

@@ -134,6 +134,24 @@ def test_it_is_kept_by_hand_and_that_is_logged(rita: Client, pilot: Collection) 
     assert list(Payment.objects.values()) == before
 
 
+def test_it_is_given_back_to_its_votes(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    address = f"{PAGE}{question.key}/"
+    assert "Follow the votes again" not in rita.get(address).content.decode()
+    rita.post(f"{address}override/", {"decision": "drop", "note": "Odd."})
+    assert "Follow the votes again" in rita.get(address).content.decode()
+    before = list(Payment.objects.values())
+    form = {"decision": "votes", "note": "Not so odd."}
+    page = rita.post(f"{address}override/", form, follow=True).content.decode()
+    assert "the verdict follows the votes again" in page
+    assert "gave it back to the votes" in page
+    assert Verdict.objects.get().overridden is False
+    assert list(Payment.objects.values()) == before
+    page = rita.post(f"{address}override/", form, follow=True).content.decode()
+    assert "It follows the votes already" in page
+    assert "gave a question back to its votes." in rita.get("/collections/pilot/").content.decode()
+
+
 def test_it_is_left_out_by_hand(rita: Client, pilot: Collection) -> None:
     question = ask(pilot, "kept")
     form = {"decision": "drop", "note": "Names a living person."}

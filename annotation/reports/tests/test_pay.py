@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.protocols.iirc.tests.island import island
-from annotation.reports.pay import pay_of, pay_table
+from annotation.reports.pay import SHORTEST_SECONDS, pay_of, pay_table
 from annotation.tests.making import NOW, make_submission
 from collector.models import Collection
 from tasks.models import Payment, Submission
@@ -54,13 +54,25 @@ def test_a_stage_under_the_floor_is_named(collection: Collection) -> None:
     make_submission(collection.stages.get(name="question"), "kay", seconds=7200)
     table = pay_table(collection)
     assert "Under the floor of $9.00 an hour: question." in table.note
-    assert "Times of simulated workers say nothing about people." in table.note
+    assert "Times of simulated workers say nothing about people and are left out." in table.note
     assert "Fees come on top: $0.60." in table.note
     assert table.rows[1][:6] == ["question", 5, 1, "$4.00", 75.0, "$3.20"]
     assert table.rows[-1][0] == "total"
 
 
-def test_simulated_times_count_where_no_person_worked(collection: Collection) -> None:
+def test_no_rate_follows_from_simulated_work(collection: Collection) -> None:
     Submission.objects.update(synthetic=True)
     question = next(row for row in pay_of(collection) if row.stage == "question")
-    assert question.median_seconds == 1200
+    assert (question.median_seconds, question.hourly_cents) == (None, None)
+    table = pay_table(collection)
+    assert table.texts()[1][4:6] == ["–", "–"]
+    assert "simulated workers say nothing" in table.note
+
+
+def test_no_rate_follows_from_a_few_seconds_and_the_note_says_so(collection: Collection) -> None:
+    Submission.objects.update(active_seconds=SHORTEST_SECONDS - 1)
+    table = pay_table(collection)
+    assert table.texts()[1][4:6] == ["–", "–"]
+    assert "No rate where the median is under 30 seconds" in table.note
+    assert "too short to be the time of work: question" in table.note
+    assert "Under the floor" not in table.note

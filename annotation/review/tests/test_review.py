@@ -6,7 +6,12 @@ from django.utils import timezone
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.deciding import decide_collection
 from annotation.models import Verdict
-from annotation.review.review import MAX_SENTENCE, ReviewError, override_verdict
+from annotation.review.review import (
+    MAX_SENTENCE,
+    ReviewError,
+    follow_votes,
+    override_verdict,
+)
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -76,3 +81,38 @@ def test_an_answer_to_another_question_is_refused(verdict: Verdict) -> None:
     foreign = make_answer(make_question(stage), stage_of(stage.collection, "answer"))
     with pytest.raises(ReviewError):
         override_verdict(verdict, "kept", foreign, "Hm.", "rita", timezone.now())
+
+
+def test_a_verdict_is_given_back_to_its_votes_and_that_is_logged(verdict: Verdict) -> None:
+    good = verdict.question.answers.get(type="value")
+    collection = verdict.question.stage.collection
+    by_votes = Verdict.objects.filter(pk=verdict.pk)
+    by_votes.update(n_votes=0)
+    decide_collection(collection, timezone.now())
+    before = by_votes.values("outcome", "reason", "sentence", "chosen", "agreeing").get()
+    override_verdict(verdict, "kept", good, "It is fine.", "rita", timezone.now())
+    logged = follow_votes(verdict, " It was not. ", "grace", timezone.now())
+    assert by_votes.values(*before).get() == before
+    assert (logged.follows_votes, logged.by, logged.note) == (True, "grace", "It was not.")
+    assert (logged.old_outcome, logged.old_chosen) == ("kept", good)
+    assert logged.new_outcome == before["outcome"]
+    assert verdict.overrides.count() == 2
+
+
+def test_later_votes_move_it_again(verdict: Verdict) -> None:
+    collection = verdict.question.stage.collection
+    override_verdict(verdict, "dropped", None, "Odd.", "rita", timezone.now())
+    follow_votes(verdict, "Let them.", "rita", timezone.now())
+    make_answer(verdict.question, stage_of(collection, "answer"))
+    decide_collection(collection, timezone.now())
+    verdict.refresh_from_db()
+    assert (verdict.n_votes, verdict.overridden) == (3, False)
+
+
+def test_what_follows_the_votes_cannot_be_given_back_nor_without_a_note(verdict: Verdict) -> None:
+    with pytest.raises(ReviewError, match="follows the votes already"):
+        follow_votes(verdict, "Hm.", "rita", timezone.now())
+    override_verdict(verdict, "dropped", None, "Odd.", "rita", timezone.now())
+    with pytest.raises(ReviewError, match="Say in the note why"):
+        follow_votes(verdict, " ", "rita", timezone.now())
+    assert verdict.overrides.count() == 1

@@ -1,7 +1,6 @@
 """Creates a collection: one run of a protocol over a corpus."""
 
 import json
-import tomllib
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.utils import timezone
 
 from collector.creation import CreationError, create_collection
 from collector.naming import corpus_named
+from collector.parameters import assignment
 from collector.protocol import ProtocolError, find
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         """Create it, or say in one line why not."""
         try:
             protocol = find(options["protocol"])
-            overrides = dict(_pair(text) for text in options["set"])
+            overrides = dict(assignment(text) for text in options["set"])
             parameters = protocol.parameters(overrides)
             collection = create_collection(
                 options["name"],
@@ -61,7 +61,7 @@ class Command(BaseCommand):
                 requester_contact=options["contact"],
                 ethics_number=options["ethics"],
             )
-        except (ProtocolError, CreationError) as error:
+        except (ProtocolError, CreationError, ValueError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps({"collection": collection.slug}))
@@ -70,14 +70,3 @@ class Command(BaseCommand):
                 f"Created the collection {collection.slug!r}. "
                 f"Next: manage.py select_seeds {collection.slug} --count 100"
             )
-
-
-def _pair(text: str) -> tuple[str, Any]:
-    """Return key and value of KEY=VALUE, the value read as TOML, else as plain text."""
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise CommandError(f"--set {text!r}: write it as KEY=VALUE.")
-    try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value

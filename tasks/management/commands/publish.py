@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from collector.models import StageState
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from tasks.crowd.requester_api import MarketplaceError
@@ -18,7 +19,8 @@ class Command(BaseCommand):
     """publish NAME [--stage STAGE]."""
 
     help = (
-        "Open a collection, or one stage of it, to workers. "
+        "Open a collection, or one stage of it, to workers; a closed stage stays closed unless it "
+        "is named, a paused collection goes on as it was. "
         "Example: manage.py publish pilot --stage question"
     )
 
@@ -41,7 +43,9 @@ class Command(BaseCommand):
             names = [stage.name for stage in opened]
             self.stdout.write(json.dumps({"opened": names, "hits": done.get("HITs published", 0)}))
         else:
+            closed = collection.stages.filter(state=StageState.CLOSED)
+            left = "".join(f" {stage.name} stays closed." for stage in closed)
             self.stdout.write(
-                f"Open on {provider_name()}: {done['HITs published']} HITs published now; "
-                "more follow as they are taken."
+                f"Open on {provider_name()}: {done.get('HITs published', 0)} HITs published now; "
+                f"more follow as they are taken.{left}"
             )

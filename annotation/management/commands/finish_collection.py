@@ -1,0 +1,83 @@
+"""Finishes a collection, or reopens it, and says what stays to be done."""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils import timezone
+
+from annotation.closing import Closing, closing_of
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+from tasks.pages.words import price
+from tasks.publication import PublicationError, finish, reopen
+from tasks.tending import tend_alone
+
+
+class Command(BaseCommand):
+    """finish_collection NAME [--reopen]."""
+
+    help = (
+        "End a collection's intake: HITs come down, who is at work finishes and is paid. "
+        'Example: manage.py finish_collection pilot --why "We have enough."'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument("--reopen", action="store_true", help="take it back: pause it instead")
+        parser.add_argument("--why", default="", help="a reason, kept in the history")
+        parser.add_argument("--by", default="the command line", help="who is named in the history")
+        parser.add_argument("--dry-run", action="store_true", help="only say what it would do")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Finish or reopen it, or say in one line why not."""
+        collection = collection_named(options["name"])
+        change = reopen if options["reopen"] else finish
+        try:
+            before = closing_of(collection)
+            if not options["dry_run"]:
+                change(collection, options["why"], options["by"][:150], timezone.now())
+                collection.refresh_from_db()
+                tend_alone(collection, timezone.now())
+            after = closing_of(collection)
+        except (PublicationError, ProtocolError) as error:
+            raise CommandError(str(error)) from None
+        collection.refresh_from_db()
+        if options["json"]:
+            self.stdout.write(json.dumps(_plain(collection, after), cls=DjangoJSONEncoder))
+        else:
+            self.stdout.write("\n".join(_lines(collection, before, after, options)))
+
+
+def _plain(collection: Collection, closing: Closing) -> dict[str, Any]:
+    return {
+        "collection": collection.slug,
+        "state": collection.state,
+        **asdict(closing.work),
+        "to_inspect": closing.to_inspect,
+        "undecided": closing.undecided,
+    }
+
+
+def _lines(
+    collection: Collection, before: Closing, after: Closing, options: dict[str, Any]
+) -> list[str]:
+    parameters = parameters_of(collection)
+
+    def amount(cents: int) -> str:
+        return price(cents, parameters)
+
+    if options["dry_run"]:
+        ahead = ["It would be paused."] if options["reopen"] else before.ahead(amount)
+        return [*ahead, "Nothing was changed."]
+    if options["reopen"]:
+        return [f"Reopened, paused. Hand out work: manage.py publish {collection.slug}"]
+    rest = after.remaining(amount, after=True) or ["Nothing stays to be done."]
+    return ["Finished. Nobody gets new work.", *rest]

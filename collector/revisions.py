@@ -1,0 +1,168 @@
+"""Revises a collection's parameters: what may change, from what to what, recorded with a reason."""
+
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from pydantic import ValidationError
+
+from collector.creation import parameters_of
+from collector.models import Collection, CollectionRevision, CollectionState
+from collector.parameters import Parameters, Table, with_overrides
+from collector.protocol import find, wrong_values
+
+# What a collection is: its stages' rows and texts were made from these, once.
+STRUCTURE = frozenset({"kind", "items_from", "requires", "qualifies"})
+
+
+class RevisionError(Exception):
+    """The parameters cannot be changed as asked; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One parameter by its dotted name."""
+
+    key: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True)
+class Revision:
+    """What would change, and the parameters after it.
+
+    `lost_seeds` counts the seeds chosen under other values, which are let go.
+    """
+
+    changes: list[Change]
+    parameters: Parameters
+    lost_seeds: int
+
+    def applied_to(self, collection: Collection) -> Collection:
+        """Return a copy of the collection, not saved, as it would be: to estimate with."""
+        changed = copy(collection)
+        changed.parameters = self.parameters.model_dump(mode="json")
+        # What is stored is as this installation reads it, not as an older one wrote it.
+        changed.protocol_version = find(collection.protocol).part("parameters").VERSION
+        return changed
+
+
+def planned(collection: Collection, wanted: dict[str, Any]) -> Revision:
+    """Return what the dotted `wanted` values would change; nothing is written.
+
+    Raises RevisionError for an unknown key, a wrong value, a value that may not change any more,
+    or when nothing would change; ProtocolError for a collection that cannot be read.
+    """
+    parameters = parameters_of(collection)
+    old = parameters.model_dump(mode="json")
+    try:
+        values = with_overrides(old, wanted)
+        revised = type(parameters).model_validate(values)
+    except KeyError as error:
+        raise RevisionError(str(error.args[0])) from None
+    except ValidationError as error:
+        raise RevisionError(wrong_values(error)) from None
+    new = revised.model_dump(mode="json")
+    compared = [Change(key, _value(old, key), _value(new, key)) for key in wanted]
+    changes = [change for change in compared if change.old != change.new]
+    if not changes:
+        raise RevisionError("Nothing would change: these are the values already.")
+    for change in changes:
+        _check(collection, parameters, change.key)
+    decides = any(not is_changeable(parameters, change.key) for change in changes)
+    return Revision(changes, revised, collection.seeds.count() if decides else 0)
+
+
+def revise(
+    collection: Collection,
+    wanted: dict[str, Any],
+    *,
+    why: str,
+    by: str,
+    now: datetime,
+    seen: int | None = None,
+) -> Revision:
+    """Store the `wanted` values for everything posted later, one dated row for each, and return it.
+
+    `seen` is the newest revision that whoever asks has seen (see `newest`); None asks no such
+    thing. Raises RevisionError as `planned` does, without a reason, or when somebody else has
+    changed something since; then nothing is changed.
+    """
+    why = why.strip()
+    if not why:
+        raise RevisionError("Say why: whoever reads the history wants to know.")
+    with transaction.atomic():
+        row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+        if seen is not None and seen != newest(row):
+            raise RevisionError(
+                "Somebody changed something meanwhile: look at the newest values, then save again."
+            )
+        revision = planned(row, wanted)
+        CollectionRevision.objects.bulk_create(
+            CollectionRevision(
+                collection=row,
+                key=change.key,
+                old=change.old,
+                new=change.new,
+                why=why,
+                by=by,
+                at=now,
+            )
+            for change in revision.changes
+        )
+        if revision.lost_seeds:
+            row.seeds.all().delete()
+        revision.applied_to(row).save(update_fields=["parameters", "protocol_version"])
+    return revision
+
+
+def is_changeable(parameters: Parameters, key: str) -> bool:
+    """Return whether the parameter may change at any time: it does not decide the data."""
+    *path, last = key.split(".")
+    table: Any = parameters
+    for part in path:
+        table = getattr(table, part, None)
+    return isinstance(table, Table) and last in table.CHANGEABLE
+
+
+def is_structure(key: str) -> bool:
+    """Return whether the parameter says what the collection is, and so never changes."""
+    first, *_, last = key.split(".")
+    return first == "protocol" or last in STRUCTURE
+
+
+def revisions_of(collection: Collection) -> QuerySet[CollectionRevision]:
+    """Return every recorded change of a parameter, the oldest first."""
+    return collection.revisions.exclude(key__in=CollectionRevision.NOT_PARAMETERS)
+
+
+def newest(collection: Collection) -> int:
+    """Return the id of the newest change of a parameter, 0 before the first."""
+    last = revisions_of(collection).order_by("-pk").values_list("pk", flat=True).first()
+    return last or 0
+
+
+def _check(collection: Collection, parameters: Parameters, key: str) -> None:
+    """Raise RevisionError for a parameter that may not change, or not any more."""
+    if "." not in key:
+        raise RevisionError(f"{key} is a whole table: change one thing in it, as in {key}.KEY.")
+    if is_structure(key):
+        raise RevisionError(
+            f"{key} says what the collection is and never changes: create another collection."
+        )
+    if collection.state == CollectionState.DRAFT or is_changeable(parameters, key):
+        return
+    raise RevisionError(
+        f"{key} decides the data and is locked since the first publication: create another "
+        "collection for another value."
+    )
+
+
+def _value(values: dict[str, Any], key: str) -> Any:
+    for part in key.split("."):
+        values = values[part]
+    return values

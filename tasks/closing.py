@@ -1,0 +1,71 @@
+"""What a collection still has under way: HITs that are up, people at work, money not settled."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, F, Max, OuterRef, Sum
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentState,
+    Posting,
+    PostingState,
+    Unit,
+)
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """`hits` nobody works on hold `held_cents`; whoever is at work has time until `until`.
+
+    `places` of the main task nobody has handed in; `due_cents` is owed and not confirmed, fees
+    included.
+    """
+
+    hits: int
+    held_cents: int
+    at_work: int
+    until: datetime | None
+    places: int
+    due_cents: int
+
+
+def under_way(collection: Collection) -> UnderWay:
+    """Return what is under way now; four queries."""
+    stages = parameters_of(collection).stages()
+    main = [name for name, table in stages.items() if not table.qualifies]
+    hits = _idle(collection)
+    live = Lease.objects.filter(
+        unit__stage__collection=collection, state=LeaseState.LIVE
+    ).aggregate(n=Count("pk"), until=Max("expires_at"))
+    places = Unit.objects.filter(
+        stage__collection=collection, stage__name__in=main, closed=False
+    ).aggregate(n=Sum(F("redundancy") - F("submitted"), default=0))
+    due = Payment.objects.filter(collection=collection, state=PaymentState.DUE).aggregate(
+        cents=Sum(F("amount_cents") + F("fee_cents"), default=0)
+    )
+    return UnderWay(
+        hits=hits["n"],
+        held_cents=hits["cents"],
+        at_work=live["n"],
+        until=live["until"],
+        places=places["n"],
+        due_cents=due["cents"],
+    )
+
+
+def _idle(collection: Collection) -> dict[str, Any]:
+    """Return how many ordinary HITs are up that nobody works on, and what is held for them."""
+    at_work = Lease.objects.filter(session__posting=OuterRef("pk"), state=LeaseState.LIVE)
+    standing = Posting.objects.filter(
+        ~Exists(at_work),
+        stage__collection=collection,
+        worker__isnull=True,
+        state__in=(PostingState.PUBLISHING, PostingState.LIVE),
+    )
+    return standing.aggregate(n=Count("pk"), cents=Sum("reserved_cents", default=0))

@@ -1,0 +1,133 @@
+"""Changes pay, places and budget of a collection, recorded with a reason."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.naming import collection_named
+from collector.parameters import assignment
+from collector.protocol import ProtocolError
+from collector.revisions import Revision, RevisionError, planned, revise
+from tasks.estimates import estimate, standing_hits
+from tasks.pages.words import price
+from tasks.publication import PublicationError, raise_budget
+
+
+class Command(BaseCommand):
+    """change_collection NAME --set KEY=VALUE --why REASON."""
+
+    help = (
+        "Change what a collection pays, how many HITs stand open at a time, its budget; before the "
+        "first publication anything. HITs that are up keep their pay.\n\nExample:\n"
+        "  manage.py change_collection pilot --set question.reward_cents=500 "
+        '--why "It takes longer than we thought."'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.add_argument("name")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="a parameter, such as question.reward_cents=500; may be given several times",
+        )
+        parser.add_argument("--budget", type=float, help="the new hard cap, in currency units")
+        parser.add_argument("--why", default="", help="the reason, kept in the history")
+        parser.add_argument("--by", default="the command line", help="who is named in the history")
+        parser.add_argument("--dry-run", action="store_true", help="only say what it would change")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Change it, or say in one line why not; the costs before and after are printed."""
+        collection = collection_named(options["name"])
+        if not options["set"] and options["budget"] is None:
+            raise CommandError("Nothing to change: give --set KEY=VALUE or --budget AMOUNT.")
+        try:
+            wanted = dict(assignment(text) for text in options["set"])
+            cents = _cents(options["budget"], collection)
+            revision = planned(collection, wanted) if wanted else None
+            told = _told(collection, revision, cents)
+            if not options["dry_run"]:
+                _store(collection, wanted, cents, options)
+        except (ValueError, RevisionError, PublicationError, ProtocolError) as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(told))
+        else:
+            self.stdout.write("\n".join(_lines(collection, told, dry=options["dry_run"])))
+
+
+def _cents(amount: float | None, collection: Collection) -> int | None:
+    """Return the budget in whole cents; raises ValueError for less than nothing."""
+    if amount is None:
+        return None
+    if not 0 <= amount < 10**12:
+        raise ValueError("Write the budget as an amount, such as --budget 250.")
+    return round(amount * 10 ** parameters_of(collection).pay.minor_units)
+
+
+def _store(
+    collection: Collection, wanted: dict[str, Any], cents: int | None, options: dict[str, Any]
+) -> None:
+    now, who = timezone.now(), {"why": options["why"], "by": options["by"][:150]}
+    with transaction.atomic():
+        if wanted:
+            revise(collection, wanted, now=now, **who)
+        if cents is not None:
+            raise_budget(collection, cents, now=now, **who)
+
+
+def _told(
+    collection: Collection, revision: Revision | None, budget_cents: int | None
+) -> dict[str, Any]:
+    """Return what changes and what it costs, as the command prints it for scripts."""
+    changed = revision.applied_to(collection) if revision else collection
+    before, after = estimate(collection), estimate(changed)
+    changes = revision.changes if revision else []
+    return {
+        "collection": collection.slug,
+        "changes": [
+            {"key": change.key, "old": change.old, "new": change.new} for change in changes
+        ],
+        "worst_cents": {
+            "before": sum(row.worst_cents for row in before),
+            "after": sum(row.worst_cents for row in after),
+        },
+        "expected_cents": {
+            "before": sum(row.expected_cents for row in before),
+            "after": sum(row.expected_cents for row in after),
+        },
+        "budget_cents": collection.budget_cents if budget_cents is None else budget_cents,
+        "hits_up": sum(standing_hits(collection).values()),
+        "seeds_let_go": revision.lost_seeds if revision else 0,
+    }
+
+
+def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[str]:
+    parameters = parameters_of(collection)
+    worst, expected = told["worst_cents"], told["expected_cents"]
+    lines = [f"{each['key']}: {each['old']} -> {each['new']}" for each in told["changes"]]
+    lines += [
+        f"Worst case: {price(worst['before'], parameters)} -> {price(worst['after'], parameters)}",
+        f"Expected:   {price(expected['before'], parameters)} -> "
+        f"{price(expected['after'], parameters)}",
+        f"Budget:     {price(told['budget_cents'], parameters)}",
+    ]
+    if told["hits_up"]:
+        lines.append(f"{told['hits_up']} HITs are up and keep what they pay.")
+    if told["seeds_let_go"]:
+        lines.append(
+            f"{told['seeds_let_go']} seeds were chosen under other values and are let go: "
+            f"manage.py select_seeds {collection.slug}"
+        )
+    lines.append("Nothing was changed." if dry else "Changed for everything posted from now on.")
+    return lines
