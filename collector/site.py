@@ -15,6 +15,8 @@ from collector.embedded import jobs
 
 log = logging.getLogger(__name__)
 REQUESTER = "The dataset team"
+# Every address under which HITs went up, one a line.
+ADDRESSES = "addresses"
 
 
 def prepare() -> None:
@@ -29,6 +31,28 @@ def prepare() -> None:
             endpoint_url=settings.MARKETPLACE_URL,
             verbosity=0,
         )
+        _remember_address()
+
+
+def move_in() -> None:
+    """Show the HITs that went up under another address of this site, such as another port, here.
+
+    Whoever is at work goes on. The addresses are kept in a file beside the databases.
+    """
+    path = settings.HOME / ADDRESSES
+    known = path.read_text("utf-8").split() if path.exists() else []
+    for old in known:
+        if old != settings.COLLECTOR_URL:
+            call_command("move_questions", old, settings.COLLECTOR_URL, verbosity=0)
+    path.write_text(f"{settings.COLLECTOR_URL}\n", "utf-8")
+
+
+def _remember_address() -> None:
+    """Keep this site's address: HITs go up that lead here."""
+    path = settings.HOME / ADDRESSES
+    known = path.read_text("utf-8").split() if path.exists() else []
+    if settings.COLLECTOR_URL not in known:
+        path.write_text("\n".join([*known, settings.COLLECTOR_URL, ""]), "utf-8")
 
 
 def server(port: int) -> Any:

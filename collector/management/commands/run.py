@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector import sample
 from collector.embedded import jobs
-from collector.site import prepare, server
+from collector.site import move_in, prepare, server
 
 
 class Command(BaseCommand):
@@ -32,6 +32,8 @@ class Command(BaseCommand):
             if probe.connect_ex(("127.0.0.1", settings.PORT)) == 0:
                 raise CommandError(f"Port {settings.PORT} is taken: set PORT to a free one.")
         prepare()
+        if settings.EMBEDDED:
+            move_in()
         self.stdout.write(f"Collector          {settings.COLLECTOR_URL}/")
         if settings.EMBEDDED:
             self.stdout.write(f"Workers go to      {settings.MARKETPLACE_URL}/")

@@ -1,0 +1,55 @@
+"""Points the pages of HITs to another address, when the requester's site has moved."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import F, Value
+from django.db.models.functions import Replace
+
+from marketplace.models import HIT
+
+
+class Command(BaseCommand):
+    """`move_questions http://localhost:8000 http://localhost:8001`."""
+
+    help = (
+        "Show the pages of every HIT at OLD from NEW on: the requester's site has moved.\n"
+        "Whoever is at work goes on there. Run again it finds nothing more to do.\n\nExample:\n"
+        "  manage.py move_questions http://localhost:8000 http://localhost:8001"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the command's arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.add_argument("old", help="where the pages were, such as http://localhost:8000")
+        parser.add_argument("new", help="where they are now")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Move them and print how many there were, or say in one line why not."""
+        old, new = (_origin(options[name]) for name in ("old", "new"))
+        # A page's address always has a slash after its host: other ports are other sites.
+        before, after = Value(f"{old}/"), Value(f"{new}/")
+        moved = (
+            HIT.objects.filter(external_url__startswith=f"{old}/")
+            .exclude(external_url__startswith=f"{new}/")
+            .update(
+                external_url=Replace(F("external_url"), before, after),
+                question=Replace(F("question"), before, after),
+            )
+        )
+        if options["json"]:
+            self.stdout.write(json.dumps({"moved": moved}))
+        elif options["verbosity"]:
+            self.stdout.write(f"{moved} HITs moved from {old} to {new}.")
+
+
+def _origin(address: str) -> str:
+    """Return an address without its last slash; raises CommandError for anything else."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise CommandError(f"{address!r}: write an address such as http://localhost:8000.")
+    return address.rstrip("/")
