@@ -1,6 +1,6 @@
 """Every address of the marketplace, wherever it is served."""
 
-from django.urls import path
+from django.urls import include, path
 
 from marketplace.site import (
     account,
@@ -9,6 +9,8 @@ from marketplace.site import (
     earnings,
     history,
     home,
+    html_question,
+    join,
     messages,
     preferences,
     previews,
@@ -23,8 +25,11 @@ urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
     path("sign-out/", sign_in.sign_out, name="sign-out"),
     path("enter/<str:token>/", sign_in.enter, name="enter"),
+    path("join/", join.join, name="join"),
+    path("desk/", include("marketplace.desk.urls")),
     path("hits/", available.available, name="available"),
     path("hits/<str:hit_id>/", previews.preview, name="preview"),
+    path("hits/<str:hit_id>/question/", html_question.preview, name="html-preview"),
     path("hits/<str:hit_id>/accept/", previews.accept_this, name="accept"),
     path("kinds/<str:hit_type_id>/", previews.preview_any, name="preview-any"),
     path("kinds/<str:hit_type_id>/accept/", previews.accept_any, name="accept-any"),
@@ -51,6 +56,7 @@ urlpatterns = [
     path("account/erase/", account.forget, name="erase"),
     path("qualifications/", qualifications.qualifications, name="qualifications"),
     path("qualifications/<str:type_id>/ask/", qualifications.ask, name="ask"),
+    path("accepted/<str:secret>/question/", html_question.accepted, name="html-question"),
     # The form in the frame posts here; the protocol fixes the end of this address.
     path(
         "accepted/<str:secret>/mturk/externalSubmit",

@@ -1,0 +1,170 @@
+"""Reads a requester's HTML template and fills it with a row's values; pure."""
+
+import re
+from collections.abc import Mapping
+from html import escape
+from html.parser import HTMLParser
+
+VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
+NAMESPACE = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
+)
+# The crowd elements that crowd.js draws; others are named in the preview.
+CROWD_ELEMENTS = frozenset(
+    {
+        "crowd-form",
+        "crowd-input",
+        "crowd-text-area",
+        "crowd-radio-group",
+        "crowd-radio-button",
+        "crowd-checkbox",
+        "crowd-slider",
+        "crowd-button",
+        "crowd-instructions",
+    }
+)
+# These hand their value in under their name.
+CROWD_FIELDS = {"crowd-input", "crowd-text-area", "crowd-radio-group", "crowd-checkbox"} | {
+    "crowd-slider",
+    "crowd-radio-button",
+}
+PLAIN_FIELDS = {"input", "textarea", "select"}
+NOT_ANSWERS = {"submit", "button", "reset", "image"}
+CROWD_SCRIPT = "https://assets.crowd.aws/crowd-html-elements.js"
+# The service's own convention for a page that hands its form in.
+PAGE_SCRIPT = "https://s3.amazonaws.com/mturk-public/externalHIT_v1.js"
+SUBMIT_ADDRESS = "https://www.mturk.com/mturk/externalSubmit"
+
+
+class _Outline(HTMLParser):
+    """Collects the elements of a page and the fields that answer."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: set[str] = set()
+        self.fields: list[str] = []
+        self.nameless: set[str] = set()
+        self.uploads: list[str] = []
+        self.scripts: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Note one element."""
+        self.elements.add(tag)
+        values = {name: value or "" for name, value in attributes}
+        kind = values.get("type", "").lower()
+        if tag == "script" and "src" in values:
+            self.scripts.append(values["src"])
+        if tag == "input" and kind == "file":
+            self.uploads.append(values.get("name", ""))
+        if tag not in PLAIN_FIELDS | CROWD_FIELDS or kind in NOT_ANSWERS:
+            return
+        name = values.get("name", "")
+        if name == "assignmentId" or (tag == "crowd-radio-button" and not name):
+            return
+        if not name:
+            self.nameless.add(tag)
+        elif name not in self.fields:
+            self.fields.append(name)
+
+
+def outline(html: str) -> _Outline:
+    """Return what elements and fields a template has."""
+    found = _Outline()
+    found.feed(html)
+    found.close()
+    return found
+
+
+def variables(html: str) -> list[str]:
+    """Return the names in `${…}`, each once, in the order of the template."""
+    return list(dict.fromkeys(VARIABLE.findall(html)))
+
+
+def warnings(html: str) -> list[str]:
+    """Return a sentence for each thing in a template that will not work as it is meant."""
+    found = outline(html)
+    sentences = [
+        f"<{tag}> is not drawn here: its content is shown as it is. Use a supported element."
+        for tag in sorted(found.elements)
+        if tag.startswith("crowd-") and tag not in CROWD_ELEMENTS
+    ]
+    if not found.fields:
+        sentences.append("No field has a name, so nothing would come back. Add name=… to a field.")
+    sentences += [
+        f"A <{tag}> has no name, so what is written there does not come back."
+        for tag in sorted(found.nameless)
+    ]
+    if found.uploads:
+        sentences.append("Files cannot be handed in here; ask for a link instead.")
+    return sentences
+
+
+def filled(html: str, values: Mapping[str, str], *, are_html: bool) -> str:
+    """Return the template with its variables replaced; unknown ones become empty.
+
+    Values go in as text, or verbatim where the requester's CSV holds HTML (as the service did).
+    """
+
+    def value_of(match: re.Match[str]) -> str:
+        value = values.get(match[1], "")
+        return value if are_html else escape(value)
+
+    return VARIABLE.sub(value_of, html)
+
+
+def document(html: str, title: str) -> str:
+    """Return a whole page of a template: a form and a button around fields that have none."""
+    found = outline(html)
+    if "crowd-form" not in found.elements and "form" not in found.elements:
+        html = (
+            f'<form name="mturk_form" id="mturk_form" method="post" action="{SUBMIT_ADDRESS}">\n'
+            '<input type="hidden" name="assignmentId" id="assignmentId" value="">\n'
+            f'{html}\n<p><input type="submit" id="submitButton" value="Submit"></p>\n</form>\n'
+            "<script>turkSetAssignmentID();</script>"
+        )
+    scripts = []
+    if any(tag.startswith("crowd-") for tag in found.elements):
+        scripts.append(CROWD_SCRIPT)
+    if "crowd-form" not in found.elements:
+        scripts.append(PAGE_SCRIPT)
+    tags = "".join(f'<script src="{src}"></script>' for src in scripts if src not in found.scripts)
+    if "html" in found.elements:
+        return _after_head(html, tags)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>{tags}</head>\n<body>\n{html}\n</body></html>"
+    )
+
+
+def _after_head(html: str, tags: str) -> str:
+    """Put script tags at the beginning of a page's head, or of its body where it has none."""
+    for pattern in (r"<head\b[^>]*>", r"<html\b[^>]*>"):
+        if match := re.search(pattern, html, re.IGNORECASE):
+            return html[: match.end()] + tags + html[match.end() :]
+    return tags + html
+
+
+def question_xml(page: str, frame_height: int = 0) -> str:
+    """Return the HTMLQuestion of a page; a height of 0 fills the window."""
+    content = page.replace("]]>", "]]]]><![CDATA[>")
+    return (
+        f'<HTMLQuestion xmlns="{NAMESPACE}"><HTMLContent><![CDATA[{content}]]></HTMLContent>'
+        f"<FrameHeight>{frame_height}</FrameHeight></HTMLQuestion>"
+    )
+
+
+def survey_page(url: str, description: str) -> str:
+    """Return the template of a survey elsewhere, whose completion code comes back."""
+    return (
+        "<h1>Answer a survey</h1>\n"
+        f"<p>{escape(description)}</p>\n"
+        "<ol>\n"
+        f'<li><a href="{escape(url)}" target="_blank" rel="noopener">Open the survey</a> '
+        "in a new tab. Keep this one open.</li>\n"
+        "<li>At its end you get a completion code.</li>\n"
+        "<li>Write the code here and submit.</li>\n"
+        "</ol>\n"
+        '<p><label for="surveycode">Completion code</label><br>\n'
+        '<input id="surveycode" name="surveycode" required autocomplete="off"></p>'
+    )

@@ -1,0 +1,1 @@
+"""The desk: pages of the host and of requesters who publish without writing code."""

@@ -1,0 +1,165 @@
+"""Who may open a page of the desk: the host, a requester's people, or this machine's visitor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from ipaddress import ip_address
+from typing import Concatenate, ParamSpec
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import translation
+
+from marketplace import audit, clock
+from marketplace.configuration import open_desk
+from marketplace.desk.sessions import begin, session_of
+from marketplace.models import DeskSession, DeskUser, Requester, Role
+from marketplace.site.pages import View, page
+
+Arguments = ParamSpec("Arguments")
+OWNER = "host"
+PASSED_ON = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_VIA")
+HOSTS_ONLY = "Only the host of the marketplace can open this page."
+CHOOSE_FIRST = "This page belongs to a requester. Choose one below and open their desk."
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Who sits at the desk, and for which requester, if any."""
+
+    user: DeskUser
+    session: DeskSession
+
+    @property
+    def is_host(self) -> bool:
+        """Return whether the host's own pages are theirs."""
+        return self.user.role == Role.HOST
+
+    @property
+    def requester(self) -> Requester | None:
+        """Return the requester whose desk is open."""
+        return self.session.acting_for if self.is_host else self.user.requester
+
+    @property
+    def who(self) -> str:
+        """Return the name that the audit log keeps."""
+        if self.is_host and self.session.acting_for:
+            return f"{self.user.name}, for {self.session.acting_for.name}"
+        return self.user.name
+
+
+class DeskRequest(HttpRequest):
+    """A request of somebody at the desk, as the decorators below hand it on."""
+
+    desk: Desk
+    requester: Requester
+
+
+DeskView = Callable[Concatenate[DeskRequest, Arguments], HttpResponse]
+
+
+def record(request: DeskRequest, what: str) -> None:
+    """Write a change of this visitor's into the audit log."""
+    audit.record(request.desk.who, what, clock.now())
+
+
+def desk_page(view: DeskView[Arguments]) -> View[Arguments]:
+    """Make a view a page for anybody signed in at the desk; others are asked who they are."""
+
+    @wraps(view)
+    def signed_in(
+        request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> HttpResponse:
+        session = session_of(request)
+        if session is None and not is_open_desk(request):
+            back = {"next": request.get_full_path()} if request.method == "GET" else {}
+            return redirect(reverse("desk-sign-in") + ("?" + urlencode(back) if back else ""))
+        if session is None:
+            # The visitor's cookie is set on the way out; this reply is theirs already.
+            response = HttpResponse()
+            session = begin(request, response, owner())
+            reply = _as(view, session, request, *args, **kwargs)
+            reply.cookies.update(response.cookies)
+            return reply
+        return _as(view, session, request, *args, **kwargs)
+
+    return page(signed_in)
+
+
+def _as(
+    view: DeskView[Arguments],
+    session: DeskSession,
+    request: HttpRequest,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> HttpResponse:
+    request.desk = Desk(session.user, session)  # type: ignore[attr-defined]
+    # The desk speaks English; only the worker's site is translated.
+    with translation.override("en"):
+        return view(request, *args, **kwargs)  # type: ignore[arg-type]
+
+
+def host_page(view: DeskView[Arguments]) -> View[Arguments]:
+    """Make a view a page for the host alone."""
+
+    @wraps(view)
+    def guarded(
+        request: DeskRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> HttpResponse:
+        if not request.desk.is_host:
+            return _sorry(request, HOSTS_ONLY)
+        return view(request, *args, **kwargs)
+
+    return desk_page(guarded)
+
+
+def requester_page(view: DeskView[Arguments]) -> View[Arguments]:
+    """Make a view a page of one requester: their people's, or the host's who opened their desk."""
+
+    @wraps(view)
+    def guarded(
+        request: DeskRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> HttpResponse:
+        if request.desk.requester is None:
+            return _choose(request)
+        request.requester = request.desk.requester
+        return view(request, *args, **kwargs)
+
+    return desk_page(guarded)
+
+
+def _sorry(request: DeskRequest, sentence: str) -> HttpResponse:
+    from marketplace.desk.pages import sorry
+
+    return sorry(request, sentence, 403)
+
+
+def _choose(request: DeskRequest) -> HttpResponse:
+    from marketplace.desk.pages import leave_notice
+
+    leave_notice(request, CHOOSE_FIRST)
+    return redirect("desk-requesters")
+
+
+def is_open_desk(request: HttpRequest) -> bool:
+    """Tell whether the desk opens without a password: allowed, and asked from this machine.
+
+    The Host header alone proves nothing to somebody on the same network, so the peer counts too;
+    and what a front server passes on does not come from this machine.
+    """
+    if not open_desk() or any(header in request.META for header in PASSED_ON):
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback
+    except ValueError:
+        return False
+
+
+def owner() -> DeskUser:
+    """Return the host of an open desk, made on first use; nobody signs in to it by password."""
+    user, _ = DeskUser.objects.get_or_create(
+        name=OWNER, defaults={"role": Role.HOST, "created_at": clock.now()}
+    )
+    return user

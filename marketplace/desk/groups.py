@@ -1,0 +1,147 @@
+"""The host's pages of groups, and what requesters may see of them."""
+
+import re
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from marketplace import clock
+from marketplace.configuration import requesters_see_mail
+from marketplace.desk.access import DeskRequest, host_page, record, requester_page
+from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.workers import found_worker
+from marketplace.models import HANDED_IN, Assignment, Worker, WorkerGroup
+from marketplace.people.groups import (
+    GroupError,
+    add_members,
+    make_group,
+    remove_member,
+)
+from marketplace.people.groups import (
+    groups as all_groups,
+)
+from marketplace.router import DATABASE
+
+NO_GROUP = "There is no such group. Choose one from the list."
+
+
+@host_page
+def groups(request: DeskRequest) -> HttpResponse:
+    """Show the groups and make a new one."""
+    problem = ""
+    if request.method == "POST":
+        try:
+            with transaction.atomic(using=DATABASE):
+                made = make_group(
+                    request.POST.get("name", ""), request.POST.get("description", ""), clock.now()
+                )
+                record(request, f"Made the group {made}")
+            leave_notice(request, f"The group {made} is made. Add its members below.")
+            return redirect("desk-group", key=made.pk)
+        except GroupError as error:
+            problem = str(error)
+    return show(
+        request,
+        "groups.html",
+        status=400 if problem else 200,
+        here="groups",
+        groups=all_groups(),
+        problem=problem,
+        given=request.POST,
+    )
+
+
+def _found(key: int) -> WorkerGroup | None:
+    return all_groups().filter(pk=key).first()
+
+
+@host_page
+def group(request: DeskRequest, key: int) -> HttpResponse:
+    """Show the members of a group and add more, by worker id or mail address."""
+    found = _found(key)
+    if found is None:
+        return sorry(request, NO_GROUP)
+    row = found.qualification_type
+    unknown: list[str] = []
+    if request.method == "POST":
+        wanted = re.split(r"[\s,;]+", request.POST.get("who", "").strip())
+        workers, unknown = _named([one for one in wanted if one])
+        with transaction.atomic(using=DATABASE):
+            n_added = add_members(row, workers, clock.now())
+            if n_added:
+                ids = ", ".join(worker.worker_id for worker in workers)
+                record(request, f"Added to the group {row.name}: {ids}")
+        if not unknown:
+            leave_notice(request, f"{n_added} added to {row.name}.")
+            return redirect("desk-group", key=key)
+    members = row.grants.filter(is_revoked=False, worker__is_active=True)
+    return show(
+        request,
+        "group.html",
+        status=400 if unknown else 200,
+        here="groups",
+        found=_found(key),
+        page=page_of(request, members.select_related("worker__profile").order_by("-granted_at")),
+        unknown=unknown,
+    )
+
+
+def _named(wanted: list[str]) -> tuple[list[Worker], list[str]]:
+    """Return the workers that ids and mail addresses name, and the names that nobody has."""
+    workers, unknown = [], []
+    for name in dict.fromkeys(wanted):
+        rows = Worker.objects.filter(is_active=True)
+        by_mail = rows.filter(profile__mail=name.lower())
+        found = rows.filter(worker_id=name.upper()).first() or by_mail.first()
+        if found is None:
+            unknown.append(name[:80])
+        else:
+            workers.append(found)
+    return workers, unknown
+
+
+@host_page
+@require_POST
+def leave(request: DeskRequest, key: int, worker: int) -> HttpResponse:
+    """Take a worker out of a group."""
+    found, member = _found(key), found_worker(worker)
+    if found is None or member is None:
+        return sorry(request, NO_GROUP)
+    with transaction.atomic(using=DATABASE):
+        remove_member(found.qualification_type, member)
+        record(request, f"Took {member.worker_id} out of the group {found}")
+    leave_notice(request, f"{member.display_name} is no longer in {found}.")
+    return redirect("desk-group", key=key)
+
+
+@host_page
+@require_POST
+def join(request: DeskRequest, key: int) -> HttpResponse:
+    """Put the worker of this key into the group that the form names."""
+    member = found_worker(key)
+    given = request.POST.get("group", "")
+    found = _found(int(given)) if given.isascii() and given.isdigit() and len(given) < 18 else None
+    if found is None or member is None:
+        return sorry(request, NO_GROUP)
+    with transaction.atomic(using=DATABASE):
+        add_members(found.qualification_type, [member], clock.now())
+        record(request, f"Added to the group {found}: {member.worker_id}")
+    leave_notice(request, f"{member.display_name} is in {found} now.")
+    return redirect("desk-worker", key=key)
+
+
+@requester_page
+def people(request: DeskRequest) -> HttpResponse:
+    """Show a requester the groups to address, and who has worked for them."""
+    mine = Assignment.objects.filter(hit__requester=request.requester, state__in=HANDED_IN)
+    rows = Worker.objects.filter(pk__in=mine.values("worker")).select_related("profile")
+    return show(
+        request,
+        "people.html",
+        here="people",
+        groups=all_groups(),
+        page=page_of(request, rows.order_by("worker_id")),
+        shows_mail=requesters_see_mail(),
+    )

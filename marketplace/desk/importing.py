@@ -1,0 +1,36 @@
+"""The host's page to import workers: what would happen first, then the same for good."""
+
+from typing import Any
+
+from django.http import HttpResponse
+
+from marketplace import clock
+from marketplace.desk.access import DeskRequest, host_page, record
+from marketplace.desk.pages import show
+from marketplace.desk.uploading import text_from
+from marketplace.people.importing import import_workers
+from marketplace.people.roster import COLUMNS
+from marketplace.uploads import UploadError
+
+EXAMPLE = (
+    "name,mail,mturk_id,prolific_id,language,qualifications,notes\n"
+    "Ada,ada@example.org,A2XK41EXAMPLE,,en,Spring class; Reader=85,Came with the pilot\n"
+)
+
+
+@host_page
+def import_people(request: DeskRequest) -> HttpResponse:
+    """Show what a file would do, row by row, and do it when the host says so."""
+    context: dict[str, Any] = {"columns": COLUMNS, "example": EXAMPLE, "here": "workers"}
+    if request.method != "POST":
+        return show(request, "import.html", **context)
+    is_dry = "apply" not in request.POST
+    try:
+        text = text_from(request)
+        report = import_workers(text, clock.now(), is_dry=is_dry)
+    except UploadError as error:
+        return show(request, "import.html", status=400, problem=str(error), **context)
+    if not is_dry:
+        record(request, f"Imported workers: {report.summary}")
+    carried = text if is_dry else ""
+    return show(request, "import.html", report=report, is_dry=is_dry, carried=carried, **context)

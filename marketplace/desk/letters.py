@@ -1,0 +1,77 @@
+"""What workers write to a requester: contests of rejections, and messages."""
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from marketplace import clock
+from marketplace.batches.calls import call_of, carry_out
+from marketplace.batches.results import answers_in
+from marketplace.contests import ContestError, keep_rejection, unanswered_contests
+from marketplace.desk.access import DeskRequest, record, requester_page
+from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.letters import letters_to
+from marketplace.models import Message
+from marketplace.wire.errors import WireError
+
+
+@requester_page
+def letters(request: DeskRequest) -> HttpResponse:
+    """Show the contests that wait and the messages, newest first; those shown count as read."""
+    page = page_of(request, letters_to(request.requester))
+    contests = [
+        (contest, answers_in(contest.assignment.answer))
+        for contest in unanswered_contests(request.requester)[:50]
+    ]
+    shown = [message.pk for message in page]
+    response = show(request, "letters.html", here="letters", page=page, contests=contests)
+    Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
+    return response
+
+
+@requester_page
+@require_POST
+def settle_contest(request: DeskRequest, key: int) -> HttpResponse:
+    """Approve contested work after all, or keep the rejection with an answer to the worker."""
+    contest = unanswered_contests(request.requester).filter(pk=key).first()
+    if contest is None:
+        return sorry(request, "This contest is settled already, or is not yours.")
+    assignment_id = contest.assignment.assignment_id
+    try:
+        if "approve" in request.POST:
+            call = call_of(request, request.requester)
+            parameters = {"AssignmentId": assignment_id, "OverrideRejection": True}
+            carry_out(call, "ApproveAssignment", parameters)
+            record(request, f"Approved the contested assignment {assignment_id}")
+            leave_notice(request, "The work is approved and will be paid.")
+        else:
+            keep_rejection(contest, request.POST.get("answer", ""), clock.now())
+            record(request, f"Kept the rejection of the assignment {assignment_id}")
+            leave_notice(request, "The rejection stays, and the worker reads your answer.")
+    except (ContestError, WireError) as error:
+        leave_notice(request, error.message if isinstance(error, WireError) else str(error))
+    return redirect("desk-letters")
+
+
+@requester_page
+@require_POST
+def reply(request: DeskRequest, key: int) -> HttpResponse:
+    """Answer a worker's message; it appears among their messages."""
+    found = letters_to(request.requester).filter(pk=key).first()
+    if found is None:
+        return sorry(request, "There is no such message to you. Choose one from the list.")
+    text = request.POST.get("text", "").replace("\x00", "").strip()
+    if not 1 <= len(text) <= 4096:
+        leave_notice(request, "Write an answer of 1 to 4096 characters.")
+        return redirect("desk-letters")
+    Message.objects.create(
+        worker=found.worker,
+        requester=request.requester,
+        about=found.about,
+        subject=f"Re: {found.subject}"[:200],
+        text=text,
+        sent_at=clock.now(),
+    )
+    record(request, f"Answered a message of worker {found.worker.worker_id}")
+    leave_notice(request, "Your answer is among the worker's messages.")
+    return redirect("desk-letters")

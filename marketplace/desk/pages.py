@@ -1,0 +1,73 @@
+"""What the desk's pages share: how they are drawn, notices, files out and in."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from marketplace.configuration import currency_symbol
+from marketplace.desk.access import DeskRequest
+from marketplace.models import Contest, PaymentReport
+
+PAGE_SIZE = 50
+
+
+def show(request: DeskRequest, template: str, status: int = 200, **context: Any) -> HttpResponse:
+    """Return a page of the desk; a waiting notice is shown and used up."""
+    context["desk"] = request.desk
+    context["currency"] = currency_symbol()
+    context["notice"] = _take_notice(request)
+    context["n_waiting"] = _n_waiting(request)
+    return render(request, f"desk/{template}", context, status=status)
+
+
+def _n_waiting(request: DeskRequest) -> int:
+    """Return how many people wait for an answer of whoever sits at this desk."""
+    if request.desk.requester is not None:
+        mine = Contest.objects.filter(assignment__hit__requester=request.desk.requester)
+        return mine.filter(answered_at=None).count()
+    return PaymentReport.objects.filter(answered_at=None).count()
+
+
+def _take_notice(request: DeskRequest) -> str:
+    notice = request.desk.session.notice
+    if notice:
+        leave_notice(request, "")
+    return notice
+
+
+def leave_notice(request: DeskRequest, sentence: str) -> None:
+    """Keep one sentence for the visitor's next page."""
+    request.desk.session.notice = sentence[:500]
+    request.desk.session.save(update_fields=["notice"])
+
+
+def sorry(request: DeskRequest, sentence: str, status: int = 404) -> HttpResponse:
+    """Return a page with one clear sentence and a way on, instead of what cannot be had."""
+    return show(request, "sorry.html", status=status, sentence=sentence)
+
+
+def page_of(request: DeskRequest, rows: QuerySet[Any]) -> Page[Any]:
+    """Return the page of rows that `?page=` asks for."""
+    return Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+
+
+def csv_file(name: str, header: list[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
+    """Return a CSV to download; a byte order mark makes spreadsheets read it as UTF-8."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(rows)
+    response = HttpResponse("\ufeff" + text.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def plain_cell(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula; for names that workers choose."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

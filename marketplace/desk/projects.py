@@ -1,0 +1,125 @@
+"""A requester's projects: written, changed, looked at, and given rows."""
+
+from django.db import transaction
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from marketplace import clock
+from marketplace.batches.publishing import (
+    BatchError,
+    make_batch,
+    reach,
+    refresh_drafts,
+    template_of,
+)
+from marketplace.batches.template import variables, warnings
+from marketplace.desk.access import DeskRequest, record, requester_page
+from marketplace.desk.pages import leave_notice, show, sorry
+from marketplace.desk.project_form import STARTER, form_class
+from marketplace.desk.uploading import text_from
+from marketplace.models import Project, ProjectKind
+from marketplace.router import DATABASE
+from marketplace.uploads import Table, UploadError, read_table
+
+NO_PROJECT = "There is no such project of yours. Choose one from the list."
+
+
+@requester_page
+def projects(request: DeskRequest) -> HttpResponse:
+    """Show the requester's projects, the newest first."""
+    rows = request.requester.projects.annotate(n_batches=Count("batches")).order_by("-pk")
+    return show(request, "projects.html", here="projects", projects=rows)
+
+
+@requester_page
+def new_project(request: DeskRequest, kind: str) -> HttpResponse:
+    """Write a new project of this kind."""
+    if kind not in ProjectKind.values:
+        return sorry(request, "There is no such kind of project. Choose one from the list.")
+    given = request.POST if request.method == "POST" else None
+    form = form_class(kind)(request.requester, None, given)
+    if kind == ProjectKind.TEMPLATE and given is None:
+        form.initial["html"] = STARTER
+    if form.is_valid():
+        with transaction.atomic(using=DATABASE):
+            made = Project.objects.create(
+                requester=request.requester, kind=kind, created_at=clock.now(), **form.values()
+            )
+            record(request, f"Wrote the project {made.name}")
+        leave_notice(request, f"{made.name} is kept. Nothing is published yet.")
+        return redirect("desk-project", key=made.pk)
+    status = 400 if form.errors else 200
+    return show(request, "new_project.html", status=status, here="projects", form=form, kind=kind)
+
+
+def own_project(request: DeskRequest, key: int) -> Project | None:
+    """Return the requester's own project; anybody else's is as good as absent."""
+    return request.requester.projects.filter(pk=key).first()
+
+
+@requester_page
+def project(request: DeskRequest, key: int) -> HttpResponse:
+    """Show a project and keep what is changed about it."""
+    found = own_project(request, key)
+    if found is None:
+        return sorry(request, NO_PROJECT)
+    form = form_class(found.kind)(
+        request.requester, found, request.POST if request.method == "POST" else None
+    )
+    if form.is_valid():
+        for name, value in form.values().items():
+            setattr(found, name, value)
+        with transaction.atomic(using=DATABASE):
+            found.save()
+            refresh_drafts(found)
+            record(request, f"Changed the project {found.name}")
+        leave_notice(request, "Your changes are kept. HITs already published stay as they were.")
+        return redirect("desk-project", key=key)
+    found.refresh_from_db()
+    return _drawn(request, found, 400 if form.errors else 200, form=form)
+
+
+def _drawn(
+    request: DeskRequest, found: Project, status: int = 200, **context: object
+) -> HttpResponse:
+    terms = found.terms()
+    html = template_of(terms)
+    n_reached, n_workers = reach(found, terms)
+    return show(
+        request,
+        "project.html",
+        status=status,
+        here="projects",
+        project=found,
+        variables=variables(html),
+        warnings=warnings(html),
+        batches=found.batches.annotate(n_rows=Count("rows")).order_by("-pk"),
+        n_reached=n_reached,
+        n_workers=n_workers,
+        **context,
+    )
+
+
+@requester_page
+@require_POST
+def add_rows(request: DeskRequest, key: int) -> HttpResponse:
+    """Make a batch of an uploaded CSV; a template without variables needs none."""
+    found = own_project(request, key)
+    if found is None:
+        return sorry(request, NO_PROJECT)
+    name = f"Batch {found.batches.count() + 1}"
+    try:
+        if variables(template_of(found.terms())):
+            table = read_table(text_from(request))
+            name = getattr(request.FILES.get("file"), "name", name)
+        else:
+            table = Table([])
+        with transaction.atomic(using=DATABASE):
+            made = make_batch(found, name, table, clock.now())
+            record(request, f"Added a batch to the project {found.name}")
+    except (UploadError, BatchError) as error:
+        form = form_class(found.kind)(request.requester, found)
+        return _drawn(request, found, 400, form=form, problem=str(error))
+    return redirect("desk-batch", key=made.pk)

@@ -1,0 +1,233 @@
+"""The host's pages of requesters: open an account, its keys, its people, its credit."""
+
+from decimal import Decimal
+
+from django import forms
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock, funds
+from marketplace.accounts import open_requester
+from marketplace.amounts import amount_of
+from marketplace.configuration import base_url, default_balance_cents
+from marketplace.desk.access import DeskRequest, host_page, record
+from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
+from marketplace.identifiers import new_secret
+from marketplace.models import AccessKey, DeskUser, Requester
+from marketplace.router import DATABASE
+
+NO_REQUESTER = "There is no such requester. Choose one from the list."
+
+
+class RequesterForm(forms.Form):
+    """A requester's name and contact, as workers see them."""
+
+    name = forms.CharField(label="Name", max_length=120, help_text="Workers see it on every HIT.")
+    contact = forms.CharField(
+        label="Contact",
+        max_length=254,
+        required=False,
+        help_text="Where workers can write to: a mail address or a page. May stay empty.",
+    )
+
+
+class CreditForm(forms.Form):
+    """Credit for a requester: it only bounds what can be posted."""
+
+    amount = forms.DecimalField(
+        label="Amount",
+        min_value=Decimal("0.01"),
+        max_value=Decimal("1000000"),
+        decimal_places=2,
+        help_text="Like 500.00. No money moves: credit bounds what this requester can promise.",
+    )
+
+
+@host_page
+def requesters(request: DeskRequest) -> HttpResponse:
+    """Show the requesters and open a new one."""
+    form = RequesterForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        name = form.cleaned_data["name"].strip()
+        if not Requester.objects.filter(name__iexact=name).exists():
+            return _opened(request, name, form.cleaned_data["contact"])
+        form.add_error("name", "A requester of this name is there already. Choose another name.")
+    rows = Requester.objects.order_by("name").prefetch_related("desk_users", "access_keys")
+    return show(
+        request,
+        "requesters.html",
+        status=400 if form.errors else 200,
+        here="requesters",
+        page=page_of(request, rows),
+        form=form,
+    )
+
+
+def _opened(request: DeskRequest, name: str, contact: str) -> HttpResponse:
+    with transaction.atomic(using=DATABASE):
+        requester = open_requester(name, contact, default_balance_cents(), clock.now())
+        record(request, f"Opened the requester {name}")
+    leave_notice(request, f"{name} is open. Next: make a sign-in for a person, or a key for code.")
+    return redirect("desk-requester", key=requester.pk)
+
+
+def _found(key: int) -> Requester | None:
+    return Requester.objects.filter(pk=key).first()
+
+
+@host_page
+@require_safe
+def requester(request: DeskRequest, key: int) -> HttpResponse:
+    """Show one requester: credit, keys without their secrets, and who signs in for it."""
+    found = _found(key)
+    return sorry(request, NO_REQUESTER) if found is None else _drawn(request, found)
+
+
+def _drawn(
+    request: DeskRequest, found: Requester, status: int = 200, **context: object
+) -> HttpResponse:
+    found.refresh_from_db()
+    return show(
+        request,
+        "requester.html",
+        status=status,
+        here="requesters",
+        found=found,
+        keys=found.access_keys.order_by("revoked_at", "-pk"),
+        users=found.desk_users.order_by("-is_active", "name"),
+        endpoint=base_url(request),
+        **{"credit_form": CreditForm(), **context},
+    )
+
+
+@host_page
+@require_POST
+def make_key(request: DeskRequest, key: int) -> HttpResponse:
+    """Make an access key; its secret is on this one page and nowhere after."""
+    found = _found(key)
+    if found is None:
+        return sorry(request, NO_REQUESTER)
+    with transaction.atomic(using=DATABASE):
+        secret = new_secret()
+        made = AccessKey.objects.create(
+            requester=found, secret_access_key=secret, created_at=clock.now()
+        )
+        record(request, f"Made the access key {made.access_key_id} of {found.name}")
+    return _drawn(request, found, made=made)
+
+
+@host_page
+@require_POST
+def revoke_key(request: DeskRequest, key: int) -> HttpResponse:
+    """Revoke an access key; requests signed with it are refused from now on. Twice is as once."""
+    found = AccessKey.objects.select_related("requester").filter(pk=key).first()
+    if found is None:
+        return sorry(request, "There is no such key. Choose the requester from the list.")
+    with transaction.atomic(using=DATABASE):
+        rows = AccessKey.objects.filter(pk=key, revoked_at=None)
+        if rows.update(revoked_at=clock.now()):
+            record(request, f"Revoked the key {found.access_key_id} of {found.requester.name}")
+    leave_notice(request, f"{found.access_key_id} is revoked.")
+    return redirect("desk-requester", key=found.requester_id)
+
+
+@host_page
+@require_POST
+def give_credit(request: DeskRequest, key: int) -> HttpResponse:
+    """Grant credit, once per form: the same form sent twice counts once."""
+    found = _found(key)
+    if found is None:
+        return sorry(request, NO_REQUESTER)
+    form = CreditForm(request.POST)
+    if not form.is_valid():
+        return _drawn(request, found, status=400, credit_form=form)
+    cents = int(form.cleaned_data["amount"] * 100)
+    # The form's own token names the grant, so a reload or a second click adds nothing.
+    reason = f"desk:{request.POST.get('once', '')[:60]}"
+    with transaction.atomic(using=DATABASE):
+        locked = Requester.objects.select_for_update().get(pk=found.pk)
+        if not locked.entries.filter(key=f"credit:{locked.pk}:{reason}").exists():
+            funds.credit(locked, cents, reason, clock.now())
+            record(request, f"Granted {found.name} credit of {amount_of(cents)}")
+    leave_notice(request, f"{found.name} has {amount_of(cents)} more to post HITs with.")
+    return redirect("desk-requester", key=key)
+
+
+@host_page
+@require_POST
+def make_user(request: DeskRequest, key: int) -> HttpResponse:
+    """Make a sign-in for a person of this requester; the password is shown once."""
+    found = _found(key)
+    if found is None:
+        return sorry(request, NO_REQUESTER)
+    password = new_password()
+    try:
+        with transaction.atomic(using=DATABASE):
+            user = open_user(request.POST.get("name", ""), password, found, clock.now())
+            record(request, f"Opened the sign-in {user.name} for {found.name}")
+    except UserError as error:
+        return _drawn(request, found, status=400, user_problem=str(error))
+    return _drawn(request, found, handed_over=(user, password, _address(request)))
+
+
+@host_page
+@require_POST
+def renew_password(request: DeskRequest, key: int) -> HttpResponse:
+    """Give a requester's person a new password, shown once, and sign them out everywhere."""
+    user = _requester_user(key)
+    if user is None or user.requester is None:
+        return sorry(request, "There is no such sign-in. Choose the requester from the list.")
+    with transaction.atomic(using=DATABASE):
+        password = reset_password(user)
+        record(request, f"Renewed the password of {user.name}")
+    return _drawn(request, user.requester, handed_over=(user, password, _address(request)))
+
+
+@host_page
+@require_POST
+def end_user(request: DeskRequest, key: int) -> HttpResponse:
+    """Close the sign-in of a requester's person."""
+    user = _requester_user(key)
+    if user is None or user.requester is None:
+        return sorry(request, "There is no such sign-in. Choose the requester from the list.")
+    with transaction.atomic(using=DATABASE):
+        close_user(user)
+        record(request, f"Closed the sign-in {user.name}")
+    leave_notice(request, f"{user.name} cannot sign in any more.")
+    return redirect("desk-requester", key=user.requester_id)
+
+
+def _requester_user(key: int) -> DeskUser | None:
+    return (
+        DeskUser.objects.select_related("requester").filter(pk=key, requester__isnull=False).first()
+    )
+
+
+def _address(request: DeskRequest) -> str:
+    return base_url(request) + reverse("desk-sign-in")
+
+
+@host_page
+@require_POST
+def act_for(request: DeskRequest, key: int) -> HttpResponse:
+    """Open a requester's desk as the host; whatever is done there is logged as done by the host."""
+    found = _found(key)
+    if found is None:
+        return sorry(request, NO_REQUESTER)
+    request.desk.session.acting_for = found
+    request.desk.session.save(update_fields=["acting_for"])
+    record(request, f"Opened the desk of {found.name}")
+    return redirect("desk-projects")
+
+
+@host_page
+@require_POST
+def act_no_more(request: DeskRequest) -> HttpResponse:
+    """Leave a requester's desk and go back to the host's."""
+    request.desk.session.acting_for = None
+    request.desk.session.save(update_fields=["acting_for"])
+    return redirect("desk-requesters")

@@ -1,0 +1,55 @@
+"""Signs desk users in and out under a cookie that workers' pages never see."""
+
+from django.http import HttpRequest, HttpResponse
+
+from marketplace import clock
+from marketplace.configuration import session_lifetime
+from marketplace.identifiers import digest, new_secret
+from marketplace.models import DeskSession, DeskUser
+
+COOKIE = "marketplace_desk"
+PATH = "/desk/"
+
+
+def session_of(request: HttpRequest) -> DeskSession | None:
+    """Return the live desk session of this browser, user and requester loaded, or None."""
+    token = request.COOKIES.get(COOKIE)
+    if not token:
+        return None
+    return (
+        DeskSession.objects.select_related("user__requester", "acting_for")
+        .filter(token_digest=digest(token), expires_at__gt=clock.now(), user__is_active=True)
+        .first()
+    )
+
+
+def begin(request: HttpRequest, response: HttpResponse, user: DeskUser) -> DeskSession:
+    """Sign `user` in: a new session in the table, its token in the response's cookie."""
+    if token := request.COOKIES.get(COOKIE):
+        DeskSession.objects.filter(token_digest=digest(token)).delete()
+    token, now = new_secret(), clock.now()
+    session = DeskSession.objects.create(
+        user=user, token_digest=digest(token), created_at=now, expires_at=now + session_lifetime()
+    )
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(session_lifetime().total_seconds()),
+        path=PATH,
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure(),
+    )
+    return session
+
+
+def end(request: HttpRequest, response: HttpResponse) -> None:
+    """Sign this browser out of the desk, if it was in."""
+    if token := request.COOKIES.get(COOKIE):
+        DeskSession.objects.filter(token_digest=digest(token)).delete()
+    response.delete_cookie(COOKIE, path=PATH, samesite="Lax")
+
+
+def end_all(user: DeskUser, but: DeskSession | None = None) -> None:
+    """Sign a user out everywhere, except in the session `but`."""
+    DeskSession.objects.filter(user=user).exclude(pk=but.pk if but else 0).delete()

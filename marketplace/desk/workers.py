@@ -1,0 +1,179 @@
+"""The host's pages of workers: found, looked at, changed, closed, merged."""
+
+from django import forms
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock, funds
+from marketplace.desk.access import DeskRequest, host_page, record
+from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.models import Assignment, Worker, WorkerProfile
+from marketplace.people.groups import groups
+from marketplace.people.merging import MergeError, merge
+from marketplace.requirements import standing_of
+from marketplace.router import DATABASE
+
+NO_WORKER = "There is no such worker. Choose one from the list."
+
+
+class PersonForm(forms.Form):
+    """What the host knows of a worker."""
+
+    name = forms.CharField(label="Name", max_length=80, help_text="How the site addresses them.")
+    mail = forms.EmailField(label="Mail address", required=False, max_length=254)
+    mturk_id = forms.CharField(label="Old MTurk id", required=False, max_length=64)
+    prolific_id = forms.CharField(label="Old Prolific id", required=False, max_length=64)
+    notes = forms.CharField(
+        label="Notes",
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="For the host alone. The worker finds them when exporting their own data.",
+    )
+
+
+@host_page
+@require_safe
+def workers(request: DeskRequest) -> HttpResponse:
+    """Show the workers, or those that a search finds by name, mail or any id."""
+    wanted = request.GET.get("q", "").replace("\x00", "").strip()[:100]
+    rows = matching(wanted).select_related("profile", "merged_into")
+    return show(
+        request,
+        "workers.html",
+        here="workers",
+        q=wanted,
+        page=page_of(request, rows.order_by("-is_active", "display_name", "pk")),
+        n_all=Worker.objects.count(),
+    )
+
+
+def matching(wanted: str) -> QuerySet[Worker]:
+    """Return the workers that a search finds; all of them for an empty one."""
+    rows = Worker.objects.all()
+    if wanted:
+        fields = ("display_name", "worker_id", "profile__mail", "profile__mturk_id")
+        found = Q(profile__prolific_id__icontains=wanted)
+        for field in fields:
+            found |= Q(**{f"{field}__icontains": wanted})
+        rows = rows.filter(found)
+    return rows
+
+
+def found_worker(key: int) -> Worker | None:
+    """Return the worker with this key, profile loaded."""
+    return Worker.objects.select_related("profile", "merged_into").filter(pk=key).first()
+
+
+@host_page
+def worker(request: DeskRequest, key: int) -> HttpResponse:
+    """Show one worker, and keep what the host changes about them."""
+    found = found_worker(key)
+    if found is None:
+        return sorry(request, NO_WORKER)
+    profile = getattr(found, "profile", None) or WorkerProfile(worker=found)
+    known = {
+        name: getattr(profile, name) or "" for name in PersonForm.base_fields if name != "name"
+    }
+    form = PersonForm(
+        request.POST if request.method == "POST" else None,
+        initial={"name": found.display_name, **known},
+    )
+    if form.is_valid() and _keep(form, found, profile):
+        changed = ", ".join(form.changed_data) or "nothing"
+        record(request, f"Changed {changed} of worker {found.worker_id}")
+        leave_notice(request, "Your changes are kept.")
+        return redirect("desk-worker", key=key)
+    return _drawn(request, found, form, 400 if form.errors else 200)
+
+
+def _drawn(
+    request: DeskRequest, found: Worker, form: PersonForm, status: int, **context: object
+) -> HttpResponse:
+    grants = found.grants.filter(is_revoked=False).select_related("qualification_type__requester")
+    standing = standing_of(found)
+    return show(
+        request,
+        "worker.html",
+        status=status,
+        here="workers",
+        found=found,
+        form=form,
+        standing=standing,
+        owed_cents=funds.owed_cents(found),
+        grants=grants.order_by("qualification_type__name"),
+        groups=groups().exclude(qualification_type__in=grants.values("qualification_type")),
+        invitations=found.invitations.order_by("-pk")[:5],
+        latest=Assignment.objects.filter(worker=found)
+        .select_related("hit__hit_type__requester")
+        .order_by("-pk")[:10],
+        **context,
+    )
+
+
+def _keep(form: PersonForm, found: Worker, profile: WorkerProfile) -> bool:
+    values = form.cleaned_data
+    found.display_name = values["name"].strip()
+    profile.mail = values["mail"].lower() or None
+    profile.mturk_id = values["mturk_id"].strip() or None
+    profile.prolific_id = values["prolific_id"].strip() or None
+    profile.notes = values["notes"]
+    try:
+        with transaction.atomic(using=DATABASE):
+            found.save(update_fields=["display_name"])
+            profile.save()
+    except IntegrityError:
+        form.add_error(
+            None,
+            "Another worker has this mail address or id. If they are one person, merge the two.",
+        )
+        return False
+    return True
+
+
+@host_page
+@require_POST
+def close(request: DeskRequest, key: int) -> HttpResponse:
+    """Close a worker's account, or open it again; what they earned stays owed."""
+    found = found_worker(key)
+    if found is None:
+        return sorry(request, NO_WORKER)
+    if found.merged_into_id or found.erased_at:
+        leave_notice(request, "This account was merged or erased and stays closed.")
+        return redirect("desk-worker", key=key)
+    found.is_active = not found.is_active
+    with transaction.atomic(using=DATABASE):
+        found.save(update_fields=["is_active"])
+        if not found.is_active:
+            found.sessions.all().delete()
+        done = "Opened" if found.is_active else "Closed"
+        record(request, f"{done} the account of worker {found.worker_id}")
+    leave_notice(request, f"The account is {'open again' if found.is_active else 'closed'}.")
+    return redirect("desk-worker", key=key)
+
+
+@host_page
+@require_POST
+def merge_into(request: DeskRequest, key: int) -> HttpResponse:
+    """Merge a second account of the same person into this one."""
+    found = found_worker(key)
+    if found is None:
+        return sorry(request, NO_WORKER)
+    second_id = request.POST.get("second", "").strip().upper()
+    second = Worker.objects.filter(worker_id=second_id).first()
+    if second is None:
+        leave_notice(request, f"There is no worker {second_id[:40] or 'without an id'}.")
+        return redirect("desk-worker", key=key)
+    try:
+        with transaction.atomic(using=DATABASE):
+            n_left = merge(found, second, clock.now())
+            record(request, f"Merged worker {second.worker_id} into {found.worker_id}")
+    except MergeError as error:
+        leave_notice(request, str(error))
+        return redirect("desk-worker", key=key)
+    left = f" {n_left} HITs that both accounts did stay with the second one." if n_left else ""
+    leave_notice(request, f"{second.worker_id} is part of this account now.{left}")
+    return redirect("desk-worker", key=key)

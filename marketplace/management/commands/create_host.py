@@ -1,0 +1,70 @@
+"""Makes a host: somebody who runs the marketplace at its desk."""
+
+import getpass
+import json
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from marketplace import audit, clock
+from marketplace.desk.users import UserError, open_user, reset_password
+from marketplace.models import DeskUser, Role
+from marketplace.router import DATABASE
+
+
+class Command(BaseCommand):
+    """`create_host Grace`."""
+
+    help = (
+        "Make a host of the marketplace, who signs in at /desk/ with this name.\n"
+        "The password is asked for, or read from standard input. With --reset a host who has\n"
+        "forgotten it gets a new one, printed once.\n\nExample:\n"
+        "  manage.py create_host Grace"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the command's arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.add_argument("name", help="the name to sign in with")
+        parser.add_argument("--reset", action="store_true", help="give this host a new password")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the account or say in one line why not."""
+        name = options["name"]
+        if options["reset"]:
+            self._reset(name, options["json"])
+            return
+        try:
+            with transaction.atomic(using=DATABASE):
+                user = open_user(name, _password(), None, clock.now())
+                audit.record("command create_host", f"Made the host {user.name}", clock.now())
+        except UserError as error:
+            raise CommandError(str(error)) from None
+        self._say({"host": user.name}, f"{user.name} can sign in at /desk/", options["json"])
+
+    def _reset(self, name: str, as_json: bool) -> None:
+        user = DeskUser.objects.filter(name=name, role=Role.HOST).first()
+        if user is None:
+            raise CommandError(f"There is no host {name}. Make one without --reset.")
+        with transaction.atomic(using=DATABASE):
+            password = reset_password(user)
+            DeskUser.objects.filter(pk=user.pk).update(is_active=True)
+            audit.record("command create_host", f"Renewed the password of {name}", clock.now())
+        self._say({"host": name, "password": password}, f"{name}: {password}", as_json)
+
+    def _say(self, found: dict[str, str], line: str, as_json: bool) -> None:
+        self.stdout.write(json.dumps(found) if as_json else line)
+
+
+def _password() -> str:
+    """Return the password typed twice at a terminal, or the first line of standard input."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n")
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != password:
+        raise CommandError("The two are not the same. Try again.")
+    return password

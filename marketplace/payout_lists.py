@@ -1,0 +1,182 @@
+"""Lists of what is owed, for the host to pay outside, and the confirmations that come back."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Q, Sum
+
+from marketplace.amounts import amount_of
+from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
+from marketplace.payouts import PayoutError, record_payout
+from marketplace.router import DATABASE
+from marketplace.uploads import read_table
+
+COLUMNS = (
+    "reference",
+    "worker_id",
+    "name",
+    "mail",
+    "amount",
+    "currency",
+    "paid_on",
+    "method",
+)
+OPEN = Q(payout=None, dropped_at=None)
+
+
+@dataclass
+class Confirmed:
+    """What a file of confirmations brought about, and what is to mend, by row."""
+
+    n_new: int = 0
+    n_before: int = 0
+    n_blank: int = 0
+    cents: int = 0
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+
+def owed_by_worker() -> dict[int, int]:
+    """Return integer cents owed and on no open list, by worker's key; only what is above nothing.
+
+    Three queries, however many workers there are.
+    """
+    earned = LedgerEntry.objects.filter(kind__in=[Kind.REWARD, Kind.BONUS], worker__isnull=False)
+    owed = dict(earned.values_list("worker").annotate(Sum("amount_cents")))
+    for rows in (Payout.objects.all(), PayoutLine.objects.filter(OPEN)):
+        for worker, cents in rows.values_list("worker").annotate(Sum("amount_cents")):
+            owed[worker] = owed.get(worker, 0) - cents
+    return {worker: cents for worker, cents in owed.items() if cents > 0}
+
+
+def make_list(by: str, now: datetime, least_cents: int = 1) -> PayoutList | None:
+    """Return a new list of what is owed to workers who stand on no open list, None if nobody does.
+
+    Made twice it lists nothing twice: a line stays the worker's until it is paid or taken off.
+    """
+    with transaction.atomic(using=DATABASE):
+        # The workers' locks keep a payment recorded meanwhile from being listed again.
+        keys = list(owed_by_worker())
+        workers = Worker.objects.select_for_update().order_by("pk").in_bulk(keys)
+        busy = set(PayoutLine.objects.filter(OPEN).values_list("worker", flat=True))
+        owed = {
+            worker: cents
+            for worker, cents in owed_by_worker().items()
+            if worker in workers and worker not in busy and cents >= least_cents
+        }
+        if not owed:
+            return None
+        made = PayoutList.objects.create(made_at=now, made_by=by)
+        PayoutLine.objects.bulk_create(
+            PayoutLine(
+                payout_list=made,
+                worker=workers[key],
+                reference=f"{made.pk}-{workers[key].worker_id}",
+                amount_cents=cents,
+            )
+            for key, cents in sorted(owed.items())
+        )
+    return made
+
+
+def rows_of(made: PayoutList, currency: str) -> list[list[str]]:
+    """Return the lines of a list under COLUMNS, paid ones filled in; the same on every download."""
+    lines = made.lines.filter(dropped_at=None).select_related("worker__profile", "payout")
+    return [_row(line, currency) for line in lines.order_by("pk")]
+
+
+def _row(line: PayoutLine, currency: str) -> list[str]:
+    profile = getattr(line.worker, "profile", None)
+    paid = line.payout
+    return [
+        line.reference,
+        line.worker.worker_id,
+        line.worker.display_name,
+        (profile.mail if profile else "") or "",
+        amount_of(line.amount_cents),
+        currency,
+        paid.paid_on.isoformat() if paid else "",
+        paid.method if paid else "",
+    ]
+
+
+def confirm(text: str, method: str, now: datetime) -> Confirmed:
+    """Record the payments of a file that came back; rows without `paid_on` are not paid yet.
+
+    The same file again records nothing more. Raises UploadError when it cannot be read.
+    """
+    table = read_table(text, required=("reference", "paid_on"))
+    found = Confirmed()
+    for row, cells in table.lines:
+        try:
+            _confirm_row(cells, method, now, found)
+        except PayoutError as error:
+            found.problems.append((row, str(error)))
+    return found
+
+
+def _confirm_row(cells: dict[str, str], method: str, now: datetime, found: Confirmed) -> None:
+    reference, given_day = cells["reference"].strip(), cells["paid_on"].strip()
+    if not given_day:
+        found.n_blank += 1
+        return
+    paid_on = _day(given_day, now)
+    method = (cells.get("method", "").strip() or method.strip())[:80]
+    if not method:
+        raise PayoutError("Say how it was paid: fill the column method, or the field above.")
+    with transaction.atomic(using=DATABASE):
+        line = (
+            PayoutLine.objects.select_for_update(of=("self",))
+            .select_related("worker")
+            .filter(reference=reference)
+            .first()
+        )
+        if line is None:
+            raise PayoutError(f"There is no payment {reference} on any list.")
+        _check_amount(line, cells.get("amount", ""))
+        if line.payout_id:
+            found.n_before += 1
+            return
+        if line.dropped_at:
+            raise PayoutError(f"{reference} was taken off its list, so it cannot be confirmed.")
+        line.payout = record_payout(
+            line.worker.worker_id, line.amount_cents, paid_on, method, reference, now
+        )
+        line.save(update_fields=["payout"])
+    found.n_new += 1
+    found.cents += line.amount_cents
+
+
+def _check_amount(line: PayoutLine, given: str) -> None:
+    plain = given.strip().replace(",", ".")
+    if plain and plain not in _spellings(line.amount_cents):
+        raise PayoutError(
+            f"{line.reference} was to be {amount_of(line.amount_cents)}, not {given.strip()}. "
+            "Take the line off the list and record what was really paid."
+        )
+
+
+def _spellings(cents: int) -> set[str]:
+    """Return how spreadsheets write an amount: 4.50, 4.5, 5."""
+    exact = amount_of(cents)
+    return {exact, exact.rstrip("0").rstrip(".")}
+
+
+def _day(given: str, now: datetime) -> date:
+    try:
+        if match := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", given):
+            day = date(int(match[3]), int(match[2]), int(match[1]))
+        else:
+            day = date.fromisoformat(given)
+    except ValueError:
+        raise PayoutError(f"Write the day “{given}” as 2026-11-20.") from None
+    if day > now.date():
+        raise PayoutError(f"{given} is in the future. Confirm a payment once it was made.")
+    return day
+
+
+def take_off(line: PayoutLine, now: datetime) -> bool:
+    """Take an unpaid line off its list; what it stood for is owed again. False if it was paid."""
+    rows = PayoutLine.objects.filter(OPEN, pk=line.pk)
+    return bool(rows.update(dropped_at=now))

@@ -1,0 +1,1 @@
+"""The host's own workers: imported, grouped, invited, merged."""

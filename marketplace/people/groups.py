@@ -1,0 +1,96 @@
+"""Groups of workers: kept by the host, addressed by requesters as a qualification."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q, QuerySet
+
+from marketplace.models import (
+    QualificationGrant,
+    QualificationType,
+    Requester,
+    Worker,
+    WorkerGroup,
+)
+from marketplace.router import DATABASE
+
+# Groups are qualifications of this account, which has no keys and posts nothing.
+HOST_ACCOUNT = "The host of this marketplace"
+LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
+
+
+class GroupError(ValueError):
+    """The group cannot be made; the message says what to change."""
+
+
+def groups() -> QuerySet[WorkerGroup]:
+    """Return the groups by name, each with `n_members`."""
+    is_in = Q(qualification_type__grants__is_revoked=False)
+    is_here = Q(qualification_type__grants__worker__is_active=True)
+    return (
+        WorkerGroup.objects.select_related("qualification_type")
+        .filter(qualification_type__deleted_at=None)
+        .annotate(n_members=Count("qualification_type__grants", filter=is_in & is_here))
+        .order_by("qualification_type__name")
+    )
+
+
+def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
+    """Return a new group; raises GroupError when the name is taken, empty or too long."""
+    name = " ".join(name.replace("\x00", "").split())
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise GroupError(f"Write a name of 1 to {LONGEST_NAME} characters.")
+    try:
+        with transaction.atomic(using=DATABASE):
+            account, _ = Requester.objects.get_or_create(
+                name=HOST_ACCOUNT, defaults={"created_at": now}
+            )
+            row = QualificationType.objects.create(
+                requester=account,
+                name=name,
+                description=description.strip()[:LONGEST_DESCRIPTION] or f"Members of {name}.",
+                # Nobody asks to be in a group; the host decides.
+                is_active=False,
+                created_at=now,
+            )
+            return WorkerGroup.objects.create(qualification_type=row, created_at=now)
+    except IntegrityError:
+        raise GroupError(f"There is a group {name} already. Choose another name.") from None
+
+
+def group_named(name: str, now: datetime) -> WorkerGroup:
+    """Return the group of this name, made if there is none; raises GroupError for a bad name."""
+    clean = " ".join(name.split())
+    found = groups().filter(qualification_type__name__iexact=clean).first()
+    return found or make_group(name, "", now)
+
+
+def add_members(
+    row: QualificationType, workers: Iterable[Worker], now: datetime, value: int = 1
+) -> int:
+    """Give workers the qualification with this value; returns how many that changed."""
+    n_changed = 0
+    for worker in workers:
+        grant = row.grants.filter(worker=worker).first()
+        if grant and not grant.is_revoked and grant.integer_value == value:
+            continue
+        QualificationGrant.objects.update_or_create(
+            qualification_type=row,
+            worker=worker,
+            defaults={
+                "integer_value": value,
+                "granted_at": now,
+                "is_revoked": False,
+                "reason": "",
+            },
+        )
+        n_changed += 1
+    return n_changed
+
+
+def remove_member(row: QualificationType, worker: Worker) -> None:
+    """Take a worker out of a group; twice is as once."""
+    row.grants.filter(worker=worker, is_revoked=False).update(
+        is_revoked=True, reason="Taken out of the group by the host."
+    )

@@ -1,0 +1,219 @@
+"""Invites workers: a personal link by mail or list, a printed code, or one code for a class."""
+
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from marketplace.configuration import mail_from
+from marketplace.identifiers import digest, new_secret
+from marketplace.models import ClassCode, Delivery, Invitation, QualificationType, Worker
+from marketplace.people.groups import add_members
+from marketplace.router import DATABASE
+
+# Neither 0 and O nor 1 and I: people read codes from paper.
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+CODE_LENGTH = 12
+CLASS_LENGTH = 8
+LONGEST_NAME = 80
+MOST_SEATS = 10_000
+
+
+class InvitationError(ValueError):
+    """The invitation cannot be made or used; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """An invitation and the token of its link, which is kept nowhere."""
+
+    invitation: Invitation
+    worker: Worker
+    token: str
+
+    @property
+    def code(self) -> str:
+        """Return the token as it is printed: in groups of four."""
+        return spaced(self.token)
+
+
+def new_code(length: int = CODE_LENGTH) -> str:
+    """Return a random code that can be read from paper; five bits a letter."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(length))
+
+
+def spaced(code: str) -> str:
+    """Return a code in groups of four: `K7QM-2XWF-9PAA`."""
+    return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
+
+
+def typed(code: str) -> str:
+    """Return the code that somebody typed: case, spaces and dashes do not matter."""
+    return re.sub(r"[\s–-]+", "", code).upper()
+
+
+def invite(
+    workers: Iterable[Worker],
+    delivery: Delivery,
+    by: str,
+    now: datetime,
+    qualification_type: QualificationType | None = None,
+    value: int = 1,
+) -> list[Letter]:
+    """Return a letter for each worker, in order; links given out before stop working.
+
+    Expects a transaction. Closed accounts are left out.
+    """
+    letters = []
+    for worker in workers:
+        if not worker.is_active:
+            continue
+        token = new_code() if delivery == Delivery.PRINT else new_secret()
+        waiting = Invitation.objects.filter(worker=worker, used_at=None, revoked_at=None)
+        # What an unused invitation promised is promised again.
+        before = waiting.exclude(qualification_type=None).order_by("-pk").first()
+        waiting.update(revoked_at=now)
+        worker.link_digest = digest(token)
+        worker.save(update_fields=["link_digest"])
+        kept = qualification_type or (before.qualification_type if before else None)
+        invitation = Invitation.objects.create(
+            worker=worker,
+            delivery=delivery,
+            qualification_type=kept,
+            integer_value=value if qualification_type or not before else before.integer_value,
+            made_at=now,
+            made_by=by,
+        )
+        letters.append(Letter(invitation, worker, token))
+    return letters
+
+
+def send(letters: Iterable[Letter], base: str, now: datetime) -> tuple[int, int]:
+    """Mail each letter to its worker; returns how many went out and how many did not.
+
+    Never inside a transaction. Each outcome is kept on its invitation, so that those that failed
+    can be sent again.
+    """
+    from django.core.mail import get_connection
+
+    n_sent = n_failed = 0
+    connection = get_connection(fail_silently=False)
+    for letter in letters:
+        failure = _send_one(letter, base, connection)
+        letter.invitation.failure = failure
+        letter.invitation.sent_at = None if failure else now
+        letter.invitation.save(update_fields=["failure", "sent_at"])
+        n_sent, n_failed = n_sent + (not failure), n_failed + bool(failure)
+    return n_sent, n_failed
+
+
+def _send_one(letter: Letter, base: str, connection: object) -> str:
+    from django.core.mail import EmailMessage
+
+    profile = getattr(letter.worker, "profile", None)
+    if profile is None or not profile.mail:
+        return "No mail address is known. Add one, or hand the link over another way."
+    text = (
+        f"Hello {letter.worker.display_name},\n\n"
+        f"you are invited to work on HITs. This is your personal link:\n\n"
+        f"{link_of(letter.token, base)}\n\n"
+        "It signs you in whenever you open it, so keep it and do not pass it on.\n"
+    )
+    mail = EmailMessage("Your personal link", text, mail_from(), [profile.mail])
+    mail.connection = connection  # type: ignore[assignment]
+    try:
+        mail.send()
+    except Exception as error:
+        # Mail servers fail in many ways; each leaves the invitation to be sent again.
+        return f"The mail server refused: {error}"[:300]
+    return ""
+
+
+def link_of(token: str, base: str) -> str:
+    """Return the personal link of a token at the marketplace's own address."""
+    return f"{base}/enter/{token}/"
+
+
+def mark_used(worker: Worker, now: datetime) -> None:
+    """Note that a worker came in by their link, and grant what the invitation promised."""
+    waiting = Invitation.objects.filter(worker=worker, used_at=None, revoked_at=None)
+    for invitation in waiting.select_related("qualification_type"):
+        with transaction.atomic(using=DATABASE):
+            if not waiting.filter(pk=invitation.pk).update(used_at=now):
+                continue
+            row = invitation.qualification_type
+            if row is not None and row.deleted_at is None:
+                add_members(row, [worker], now, invitation.integer_value)
+
+
+def revoke(invitation: Invitation, now: datetime) -> None:
+    """End a worker's link, whichever invitation made it, and every sign-in made by it."""
+    worker = invitation.worker
+    with transaction.atomic(using=DATABASE):
+        worker.link_digest = None
+        worker.save(update_fields=["link_digest"])
+        worker.sessions.all().delete()
+        worker.invitations.filter(revoked_at=None).update(revoked_at=now)
+
+
+def make_class_code(
+    label: str,
+    n_seats: int,
+    days: int,
+    by: str,
+    now: datetime,
+    qualification_type: QualificationType | None = None,
+) -> ClassCode:
+    """Return a code that so many people can join with for so many days."""
+    label = " ".join(label.replace("\x00", "").split())
+    if not 1 <= len(label) <= LONGEST_NAME:
+        raise InvitationError(f"Write a name of 1 to {LONGEST_NAME} characters.")
+    if not 1 <= n_seats <= MOST_SEATS:
+        raise InvitationError(f"Give 1 to {MOST_SEATS} seats.")
+    if not 1 <= days <= 365:
+        raise InvitationError("The code can be good for 1 to 365 days.")
+    return ClassCode.objects.create(
+        code=new_code(CLASS_LENGTH),
+        label=label,
+        n_seats=n_seats,
+        qualification_type=qualification_type,
+        made_at=now,
+        made_by=by,
+        expires_at=now + timedelta(days=days),
+    )
+
+
+def class_code_of(code: str, now: datetime) -> ClassCode | None:
+    """Return the class code that can still be joined with, seats or none left."""
+    rows = ClassCode.objects.filter(code=typed(code), revoked_at=None, expires_at__gt=now)
+    return rows.first()
+
+
+def take_seat(found: ClassCode, name: str, now: datetime) -> Letter:
+    """Return a new worker with a seat and a personal link; raises InvitationError when full."""
+    name = " ".join(name.replace("\x00", "").split())
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise InvitationError(f"Write a name of 1 to {LONGEST_NAME} characters.")
+    with transaction.atomic(using=DATABASE):
+        free = ClassCode.objects.filter(
+            pk=found.pk, n_taken__lt=F("n_seats"), revoked_at=None, expires_at__gt=now
+        )
+        if not free.update(n_taken=F("n_taken") + 1):
+            raise InvitationError("Every seat of this code is taken. Ask whoever gave it to you.")
+        token = new_secret()
+        worker = Worker.objects.create(display_name=name, link_digest=digest(token), created_at=now)
+        invitation = Invitation.objects.create(
+            worker=worker,
+            delivery=Delivery.CLASS,
+            class_code=found,
+            qualification_type=found.qualification_type,
+            integer_value=found.integer_value,
+            made_at=now,
+            made_by=found.made_by,
+        )
+        mark_used(worker, now)
+    return Letter(invitation, worker, token)

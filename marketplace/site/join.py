@@ -1,0 +1,58 @@
+"""Coming in with a code read from paper or from a wall: one's own, or that of a class."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from marketplace import clock
+from marketplace.configuration import base_url
+from marketplace.identifiers import digest
+from marketplace.models import ClassCode, Worker
+from marketplace.people.invitations import (
+    InvitationError,
+    class_code_of,
+    link_of,
+    take_seat,
+    typed,
+)
+from marketplace.site.pages import page
+from marketplace.site.sessions import begin
+from marketplace.throttle import note_failure, too_many
+
+UNKNOWN = "This code is not known here, or not good any more. Check it, or ask for a new one."
+
+
+@page
+def join(request: HttpRequest) -> HttpResponse:
+    """Ask for a code; a personal one goes to its link, a class one asks for a name and lets in."""
+    given = request.POST if request.method == "POST" else request.GET
+    code, now = typed(given.get("code", "")), clock.now()
+    if not code:
+        return _drawn(request)
+    if problem := too_many(request, "", now):
+        return _drawn(request, problem, 429, code=code)
+    if Worker.objects.filter(link_digest=digest(code), is_active=True).exists():
+        return redirect("enter", token=code)
+    found = class_code_of(code, now)
+    if found is None:
+        note_failure(request, "", now)
+        return _drawn(request, UNKNOWN, 404, code=code)
+    if request.method != "POST" or "name" not in request.POST:
+        return _drawn(request, code=code, found=found)
+    return _seated(request, found)
+
+
+def _seated(request: HttpRequest, found: ClassCode) -> HttpResponse:
+    try:
+        letter = take_seat(found, request.POST["name"], clock.now())
+    except InvitationError as error:
+        return _drawn(request, str(error), 400, code=found.code, found=found)
+    link = link_of(letter.token, base_url(request))
+    response = _drawn(request, found=found, link=link, name=letter.worker.display_name)
+    begin(request, response, letter.worker)
+    return response
+
+
+def _drawn(
+    request: HttpRequest, problem: str = "", status: int = 200, **context: object
+) -> HttpResponse:
+    return render(request, "desk/join.html", {"problem": problem, **context}, status=status)

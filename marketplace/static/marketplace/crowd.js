@@ -1,0 +1,217 @@
+// The usual crowd-* elements, drawn with the browser's own controls. A crowd-form hands in each
+// field under its name, and all of them together as `taskAnswers`, the way the service did.
+(() => {
+  const LABELS = {
+    "short-summary": "Summary",
+    "detailed-instructions": "Instructions",
+    "positive-example": "Good example",
+    "negative-example": "Bad example",
+  };
+  const STYLE = `
+    crowd-form { display: block; }
+    crowd-form, crowd-instructions { font: 1rem/1.5 system-ui, sans-serif; }
+    crowd-input, crowd-text-area, crowd-slider { display: block; margin: 0.75rem 0; max-width: 42rem; }
+    crowd-input label, crowd-text-area label { display: block; font-weight: 600; margin-bottom: 0.25rem; }
+    crowd-input input, crowd-text-area textarea { width: 100%; box-sizing: border-box; font: inherit; padding: 0.5rem; }
+    crowd-radio-group { display: block; }
+    crowd-radio-button, crowd-checkbox { display: block; margin: 0.375rem 0; }
+    crowd-radio-button label, crowd-checkbox label { display: inline-flex; gap: 0.5rem; align-items: baseline; }
+    crowd-slider span { display: flex; gap: 0.75rem; align-items: center; }
+    crowd-slider input { flex: 1; }
+    crowd-button button { font: inherit; font-weight: 600; padding: 0.625rem 1.25rem; cursor: pointer; }
+    crowd-instructions details { border: 1px solid #8a938f; padding: 0.5rem 0.875rem; margin: 0.5rem 0; }
+    crowd-instructions summary { font-weight: 600; cursor: pointer; }`;
+  const query = new URLSearchParams(location.search);
+  const assignmentId = query.get("assignmentId") || "";
+  const isPreview = !assignmentId || assignmentId === "ASSIGNMENT_ID_NOT_AVAILABLE";
+  let count = 0;
+
+  const make = (tag, values = {}) => Object.assign(document.createElement(tag), values);
+  const text = (element, name) => element.getAttribute(name) || "";
+  const isSet = (element, name) => element.hasAttribute(name) && text(element, name) !== "false";
+  const identified = (element) => {
+    element.id ||= `crowd-${++count}`;
+    return element.id;
+  };
+
+  class Field extends HTMLElement {
+    // Draws once, however often the element is moved.
+    connectedCallback() {
+      if (this.control) return;
+      this.control = this.draw();
+      this.control.dataset.crowd = "";
+      this.control.disabled = isSet(this, "disabled");
+    }
+    get name() { return text(this, "name"); }
+    labelled(control) {
+      const words = text(this, "label") || text(this, "placeholder") || this.name;
+      this.prepend(make("label", { textContent: words, htmlFor: identified(control) }));
+      this.append(control);
+      return control;
+    }
+    limit(control) {
+      control.required = isSet(this, "required");
+      control.placeholder = text(this, "placeholder");
+      control.value = text(this, "value") || text(this, "initial-value");
+      if (text(this, "max-length")) control.maxLength = Number(text(this, "max-length"));
+      if (text(this, "min-length")) control.minLength = Number(text(this, "min-length"));
+      return control;
+    }
+    // What goes in under the field's own name, null for nothing, and what goes into taskAnswers.
+    get plain() { return this.control.value; }
+    get answer() { return this.control.value; }
+  }
+
+  class CrowdInput extends Field {
+    draw() {
+      const control = this.limit(make("input", { type: text(this, "type") || "text" }));
+      if (text(this, "allowed-pattern")) control.pattern = text(this, "allowed-pattern");
+      if (text(this, "error-message")) control.title = text(this, "error-message");
+      return this.labelled(control);
+    }
+  }
+
+  class CrowdTextArea extends Field {
+    draw() {
+      return this.labelled(this.limit(make("textarea", { rows: Number(text(this, "rows")) || 4 })));
+    }
+  }
+
+  class CrowdSlider extends Field {
+    draw() {
+      const control = make("input", { type: "range" });
+      for (const name of ["min", "max", "step"]) {
+        if (text(this, name)) control[name] = text(this, name);
+      }
+      control.value = text(this, "value") || text(this, "min") || "0";
+      control.ariaLabel = text(this, "label") || this.name;
+      const shown = make("output", { textContent: control.value });
+      control.addEventListener("input", () => { shown.textContent = control.value; });
+      const line = make("span");
+      line.append(control, shown);
+      this.append(line);
+      return control;
+    }
+    get answer() { return Number(this.control.value); }
+  }
+
+  class Choice extends Field {
+    around(control) {
+      const label = make("label");
+      const words = make("span");
+      words.append(...this.childNodes);
+      label.append(control, words);
+      this.append(label);
+      control.checked = isSet(this, "checked");
+      return control;
+    }
+    get value() { return text(this, "value") || "on"; }
+    get plain() { return this.control.checked ? this.value : null; }
+    get answer() { return { [this.value]: this.control.checked }; }
+  }
+
+  class CrowdCheckbox extends Choice {
+    draw() {
+      const control = this.around(make("input", { type: "checkbox" }));
+      control.required = isSet(this, "required");
+      return control;
+    }
+  }
+
+  class CrowdRadioButton extends Choice {
+    draw() {
+      const group = this.closest("crowd-radio-group");
+      const name = group ? group.shared : `crowd-radio-${this.name}`;
+      const control = this.around(make("input", { type: "radio", name }));
+      control.required = group !== null && !isSet(group, "allow-empty-selection");
+      return control;
+    }
+  }
+
+  class CrowdRadioGroup extends HTMLElement {
+    connectedCallback() {
+      this.shared ||= `crowd-radio-${++count}`;
+      this.role = "radiogroup";
+      if (text(this, "label")) this.ariaLabel = text(this, "label");
+    }
+  }
+
+  class CrowdButton extends HTMLElement {
+    connectedCallback() {
+      if (this.control) return;
+      const type = { submit: "submit", reset: "reset" }[text(this, "form-action")] || "button";
+      this.control = make("button", { type, disabled: isSet(this, "disabled") });
+      this.control.append(...this.childNodes);
+      this.append(this.control);
+    }
+  }
+
+  class CrowdInstructions extends HTMLElement {
+    connectedCallback() {
+      if (this.isDrawn) return;
+      this.isDrawn = true;
+      const details = make("details");
+      details.append(make("summary", { textContent: text(this, "link-text") || "Instructions" }));
+      for (const part of [...this.children]) {
+        const heading = LABELS[part.localName];
+        if (heading) {
+          details.append(make("h3", { textContent: heading }));
+          part.style.display = "block";
+        }
+        details.append(part);
+      }
+      this.append(details);
+    }
+  }
+
+  class CrowdForm extends HTMLElement {
+    connectedCallback() {
+      if (this.form) return;
+      this.form = make("form", { method: "post", action: `${query.get("turkSubmitTo") || ""}/mturk/externalSubmit` });
+      this.form.append(...this.childNodes);
+      this.append(this.form);
+      if (!this.form.querySelector("crowd-button[form-action=submit], button, input[type=submit]")) {
+        const button = make("crowd-button", { textContent: "Submit" });
+        button.setAttribute("form-action", "submit");
+        this.form.append(button);
+      }
+      this.form.addEventListener("submit", (event) => { if (isPreview) event.preventDefault(); });
+      this.form.addEventListener("formdata", (event) => this.collect(event.formData));
+    }
+    collect(data) {
+      for (const name of [...data.keys()]) {
+        if (name.startsWith("crowd-radio-") || name === "assignmentId") data.delete(name);
+      }
+      const answers = {};
+      for (const [name, value] of data) answers[name] = value;
+      for (const field of this.form.querySelectorAll("*")) {
+        if (!(field instanceof Field) || !field.name || field.control.disabled) continue;
+        if (field.plain !== null) data.append(field.name, field.plain);
+        const answer = field.answer;
+        answers[field.name] = answer instanceof Object ? { ...answers[field.name], ...answer } : answer;
+      }
+      data.append("taskAnswers", JSON.stringify([answers]));
+      data.append("assignmentId", assignmentId);
+    }
+  }
+
+  const begin = () => {
+    document.head.append(make("style", { textContent: STYLE }));
+    // The form first, so that fields are drawn where they stay.
+    for (const [name, kind] of Object.entries({
+      "crowd-form": CrowdForm,
+      "crowd-radio-group": CrowdRadioGroup,
+      "crowd-radio-button": CrowdRadioButton,
+      "crowd-input": CrowdInput,
+      "crowd-text-area": CrowdTextArea,
+      "crowd-checkbox": CrowdCheckbox,
+      "crowd-slider": CrowdSlider,
+      "crowd-button": CrowdButton,
+      "crowd-instructions": CrowdInstructions,
+    })) {
+      if (!customElements.get(name)) customElements.define(name, kind);
+    }
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
+})();
