@@ -165,7 +165,7 @@ def reroute(submission: Submission, now: datetime) -> int:
     """Let a HIT of the worker's own pay what this one cannot; returns 1, or 0 if one does."""
     with transaction.atomic():
         payment = (
-            Payment.objects.select_for_update()
+            Payment.objects.select_for_update(of=("self",))
             .filter(submission=submission, state=PaymentState.DUE, posting__worker__isnull=True)
             .first()
         )

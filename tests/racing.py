@@ -1,4 +1,4 @@
-"""What the racing processes of `test_races` do."""
+"""What the racing processes of `test_races` do, and how they race."""
 
 import threading
 import time
@@ -19,17 +19,18 @@ def claim_slots(sessions: list[int], stage_id: int, start: float) -> int:
         session = Session.objects.get(pk=key)
         return leases.claim(session, stage, timezone.now()) is not None
 
-    return _race([lambda key=key: one(key) for key in sessions], start)
+    return race([lambda key=key: one(key) for key in sessions], start)
 
 
 def reserve_money(collection_id: int, cents: int, tries: int, start: float) -> int:
     """Return how many of `tries` reservations of `cents` succeeded."""
     from tasks import budget
 
-    return _race([lambda: budget.reserve(collection_id, cents)] * tries, start)
+    return race([lambda: budget.reserve(collection_id, cents)] * tries, start)
 
 
-def _race(attempts: list[Callable[[], bool]], start: float) -> int:
+def race(attempts: list[Callable[[], bool]], start: float) -> int:
+    """Return how many of the attempts, made in a thread each from `start` on, succeeded."""
     won: list[bool] = []
 
     def run(attempt: Callable[[], bool]) -> None:
