@@ -7,11 +7,13 @@ from django.utils.translation import gettext as _
 
 from marketplace.configuration import queue_limit
 from marketplace.entry import GRACE_SECONDS
+from marketplace.events import tell
 from marketplace.identifiers import new_entity_id
 from marketplace.lifecycle import locked, refresh
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
 from marketplace.requirements import access_to, standing_of
 from marketplace.timing import observe
+from marketplace.weather import weather_of
 
 
 class RefusedError(Exception):
@@ -83,6 +85,7 @@ def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
             accepted_at=now,
             deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
         )
+        tell(hit, "AssignmentAccepted", now, assignment.assignment_id)
         refresh(hit, now)
         return assignment
 
@@ -102,6 +105,8 @@ def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
 
 def _slot_id(hit: HIT) -> str:
     """Return the assignment id of a slot that was given up, else a new one, as MTurk did."""
+    if not weather_of(hit.requester).reused_assignment_ids:
+        return new_entity_id()
     live = Assignment.objects.filter(assignment_id=OuterRef("assignment_id"), state__in=LIVE)
     given_up = hit.assignments.exclude(state__in=LIVE).exclude(Exists(live)).order_by("-pk")
     return given_up.values_list("assignment_id", flat=True).first() or new_entity_id()
@@ -119,6 +124,7 @@ def give_back(assignment: Assignment, now: datetime) -> None:
         if assignment.state == State.ACCEPTED:
             assignment.state, assignment.ended_at = State.RETURNED, now
             assignment.save()
+            tell(hit, "AssignmentReturned", now, assignment.assignment_id)
             refresh(hit, now)
 
 
@@ -140,6 +146,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             assignment.submitted_at, assignment.auto_approval_at = now, now + delay
             assignment.ended_at = None
             assignment.save()
+            tell(hit, "AssignmentSubmitted", now, assignment.assignment_id)
             refresh(hit, now)
     if refusal is not None:
         # Raised outside the transaction, which has to commit what was kept.

@@ -1,6 +1,7 @@
 """Writes what a worker's form sent as QuestionFormAnswers XML."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 
 NAMESPACE = (
@@ -11,21 +12,52 @@ NAMESPACE = (
 RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
 
 
+@dataclass(frozen=True)
+class Given:
+    """The answer to one question of a test: a text, or selections and what else was written."""
+
+    identifier: str
+    text: str = ""
+    selections: tuple[str, ...] = ()
+    other: str = ""
+
+
+def form_answers_xml(given: Iterable[Given]) -> str:
+    """Return the XML of a test's answers, declared and truly ASCII."""
+    return _document(
+        f"<Answer><QuestionIdentifier>{_xml_text(one.identifier)}</QuestionIdentifier>"
+        f"{_given_xml(one)}</Answer>"
+        for one in given
+    )
+
+
+def _given_xml(one: Given) -> str:
+    chosen = "".join(
+        f"<SelectionIdentifier>{_xml_text(name)}</SelectionIdentifier>" for name in one.selections
+    )
+    if one.other:
+        chosen += f"<OtherSelectionText>{_xml_text(one.other)}</OtherSelectionText>"
+    return chosen or f"<FreeText>{_xml_text(one.text)}</FreeText>"
+
+
 def answers_xml(fields: Iterable[tuple[str, list[str]]]) -> str:
     """Return the XML of the fields, reserved names left out, many values joined by `|`.
 
     It is declared ASCII and is ASCII: other characters are numeric references, and those that XML
     cannot hold are dropped.
     """
-    answers = "".join(
+    return _document(
         f"<Answer><QuestionIdentifier>{_xml_text(name)}</QuestionIdentifier>"
         f"<FreeText>{_xml_text('|'.join(values))}</FreeText></Answer>"
         for name, values in fields
         if name not in RESERVED
     )
+
+
+def _document(answers: Iterable[str]) -> str:
     return (
         '<?xml version="1.0" encoding="ASCII"?>'
-        f'<QuestionFormAnswers xmlns="{NAMESPACE}">{answers}</QuestionFormAnswers>'
+        f'<QuestionFormAnswers xmlns="{NAMESPACE}">{"".join(answers)}</QuestionFormAnswers>'
     )
 
 

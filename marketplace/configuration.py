@@ -128,3 +128,24 @@ def client_address(request: HttpRequest) -> str:
     header = str(getattr(settings, "MARKETPLACE_CLIENT_ADDRESS_HEADER", ""))
     told = request.headers.get(header, "").rpartition(",")[2].strip() if header else ""
     return told or str(request.META.get("REMOTE_ADDR", ""))
+
+
+def calls_per_second() -> float:
+    """Return how often one account may call each process; 0 = no limit.
+
+    `MARKETPLACE_CALLS_PER_SECOND`, with a burst of two seconds' worth.
+    """
+    return float(getattr(settings, "MARKETPLACE_CALLS_PER_SECOND", 0))
+
+
+def delivers_events() -> bool:
+    """Tell whether web processes deliver events themselves (`MARKETPLACE_DELIVER_EVENTS`)."""
+    return bool(getattr(settings, "MARKETPLACE_DELIVER_EVENTS", True))
+
+
+def private_webhooks() -> bool:
+    """Tell whether events may go to this machine and its network (`MARKETPLACE_PRIVATE_WEBHOOKS`).
+
+    Else a requester could make the marketplace call what only it can reach.
+    """
+    return bool(getattr(settings, "MARKETPLACE_PRIVATE_WEBHOOKS", False))

@@ -10,11 +10,13 @@ from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
 from marketplace import funds
+from marketplace.events import tell, tell_status
 from marketplace.models import HIT, Assignment, Kind, Requester, State
 from marketplace.prepared import Prepared
 from marketplace.router import DATABASE
 
 SETTLE_AT_ONCE = 500
+DISPOSED_AFTER = timedelta(days=120)
 DUE = Prepared(
     lambda requester, now: HIT.objects.filter(
         requester=requester, next_due_at__lte=now
@@ -99,6 +101,7 @@ def settle(hit: HIT, now: datetime) -> None:
     for assignment in overdue:
         assignment.state, assignment.ended_at = State.ABANDONED, assignment.deadline
         assignment.save()
+        tell(hit, "AssignmentAbandoned", assignment.deadline, assignment.assignment_id)
     undecided = hit.assignments.filter(state=State.SUBMITTED, auto_approval_at__lte=now)
     paid_cents = 0
     for assignment in undecided.order_by("pk"):
@@ -133,6 +136,7 @@ def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     assert at is not None
     assignment.state, assignment.approved_at = State.APPROVED, at
     assignment.save()
+    tell(hit, "AssignmentApproved", at, assignment.assignment_id)
     cents = assignment.reward_cents
     funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, assignment.worker_id, cents, at)
     return cents
@@ -154,10 +158,25 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
     if assignable:
         hit.is_reviewing = False
     due = [sums["deadline"], sums["auto_approval_at"], sums["contest_due_at"]]
-    due.append(hit.expires_at if assignable else None)
+    due.append(hit.expires_at if assignable else _disposal(hit, now))
     hit.next_due_at = min((time for time in due if time is not None), default=None)
     held_cents = sums["awaiting_cents"] + sums["pending_cents"]
     held_cents += hit.n_open * reward_cents if assignable else 0
     funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
     hit.held_cents = held_cents
+    tell_status(hit, hit.status(now), now)
     hit.save()
+
+
+def _disposal(hit: HIT, now: datetime) -> datetime | None:
+    """Dispose of a HIT that nobody has touched for long; returns when that will be due, else None.
+
+    Expects counters that are right and a HIT that is not assignable.
+    """
+    if hit.disposed_at is not None or hit.n_pending or hit.n_awaiting:
+        return None
+    disposal_at = max(hit.created_at, hit.expires_at) + DISPOSED_AFTER
+    if disposal_at > now:
+        return disposal_at
+    hit.disposed_at = disposal_at
+    return None

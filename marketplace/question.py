@@ -1,13 +1,15 @@
-"""Reads the question of a HIT: an ExternalQuestion's address and height, from hostile XML."""
+"""Reads the question of a HIT: a page elsewhere, or HTML of the requester's own."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
-from xml.parsers import expat
 
-MAX_BYTES = 65_535
+from marketplace.xml_tree import Node, XMLError, read_xml
+
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 EXTERNAL = SCHEMAS + "2006-07-14/ExternalQuestion.xsd"
-OTHER_KINDS = {"HTMLQuestion", "QuestionForm"}
+HTML = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"
+MEMBERS = {EXTERNAL: {"ExternalURL", "FrameHeight"}, HTML: {"HTMLContent", "FrameHeight"}}
 
 
 class QuestionError(ValueError):
@@ -24,24 +26,55 @@ class ExternalQuestion:
 
     url: str
     frame_height: int
+    kind: ClassVar[str] = "external"
 
 
-def read_question(xml: str) -> ExternalQuestion:
-    """Return the external question of a HIT; raises QuestionError or UnsupportedQuestionError."""
-    if len(xml.encode()) > MAX_BYTES:
-        raise QuestionError(f"The question is longer than {MAX_BYTES} bytes.")
-    root, texts = _texts_by_path(xml)
-    namespace, _, kind = root.rpartition(" ")
-    if kind in OTHER_KINDS:
-        raise UnsupportedQuestionError(f"This marketplace shows ExternalQuestion, not {kind} yet.")
-    if kind != "ExternalQuestion" or namespace != EXTERNAL:
-        raise QuestionError(f'Begin the question with <ExternalQuestion xmlns="{EXTERNAL}">.')
-    known = {(root, f"{EXTERNAL} {name}") for name in ("ExternalURL", "FrameHeight")}
-    if unknown := set(texts) - known - {(root,)}:
-        raise QuestionError(f"Unknown element {sorted(unknown)[0][-1].rpartition(' ')[2]}.")
-    url = texts.get((root, f"{EXTERNAL} ExternalURL"), "").strip()
-    height = texts.get((root, f"{EXTERNAL} FrameHeight"), "").strip()
-    return ExternalQuestion(_checked_url(url), _checked_height(height))
+@dataclass(frozen=True)
+class HTMLQuestion:
+    """A page of the requester's own HTML, shown in a frame without any origin."""
+
+    html: str
+    frame_height: int
+    kind: ClassVar[str] = "html"
+    url: ClassVar[str] = ""
+
+
+def read_question(xml: str) -> ExternalQuestion | HTMLQuestion:
+    """Return the question of a HIT; raises QuestionError or UnsupportedQuestionError."""
+    try:
+        root = read_xml(xml, "question")
+    except XMLError as error:
+        raise QuestionError(str(error)) from None
+    if root.name == "QuestionForm":
+        raise UnsupportedQuestionError(
+            "A QuestionForm is shown as a qualification test only; ask with ExternalQuestion or "
+            "HTMLQuestion here."
+        )
+    if (root.namespace, root.name) not in {(EXTERNAL, "ExternalQuestion"), (HTML, "HTMLQuestion")}:
+        raise QuestionError(
+            f'Begin the question with <ExternalQuestion xmlns="{EXTERNAL}"> or '
+            f'<HTMLQuestion xmlns="{HTML}">.'
+        )
+    _check_members(root)
+    height = _checked_height(root.text_of("FrameHeight"))
+    if root.namespace == EXTERNAL:
+        return ExternalQuestion(_checked_url(root.text_of("ExternalURL")), height)
+    html = root.text_of("HTMLContent")
+    if not html:
+        raise QuestionError("HTMLContent is empty; put the page into <![CDATA[ … ]]>.")
+    return HTMLQuestion(html, height)
+
+
+def _check_members(root: Node) -> None:
+    known = MEMBERS[root.namespace]
+    for child in root.children:
+        if child.name not in known or child.namespace != root.namespace:
+            raise QuestionError(f"Unknown element {child.name} in {root.name}.")
+        if child.children:
+            raise QuestionError(
+                f"{child.name} holds the element {child.children[0].name}; put HTML into "
+                "<![CDATA[ … ]]>."
+            )
 
 
 def _checked_url(url: str) -> str:
@@ -61,40 +94,3 @@ def _checked_height(height: str) -> int:
     if not height.isascii() or not height.isdigit() or len(height) > 5:
         raise QuestionError("FrameHeight has to be a whole number of pixels; 0 fills the window.")
     return int(height)
-
-
-def _texts_by_path(xml: str) -> tuple[str, dict[tuple[str, ...], str]]:
-    """Return the root's name and the text of each element by path; names are `namespace name`."""
-    parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
-    parser.buffer_text = True
-    path: list[str] = []
-    texts: dict[tuple[str, ...], str] = {}
-    roots: list[str] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if not path:
-            roots.append(name)
-        path.append(name)
-        if len(path) > 20:
-            raise QuestionError("The question's elements are nested too deeply.")
-        texts.setdefault(tuple(path), "")
-
-    def end(name: str) -> None:
-        path.pop()
-
-    def text(data: str) -> None:
-        texts[tuple(path)] += data
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = text
-    # No document type means no entities, external or exploding.
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    try:
-        parser.Parse(xml.encode(), True)
-    except expat.ExpatError as error:
-        raise QuestionError(f"The question is not well-formed XML: {error}.") from None
-    return roots[0], texts
-
-
-def _refuse_doctype(*declaration: object) -> None:
-    raise QuestionError("The question may not declare a document type or entities.")

@@ -7,6 +7,7 @@ from marketplace.operations import (  # noqa: F401
     hit_lifetime,
     hit_types,
     hits,
+    notifications,
     qualification_requests,
     qualification_types,
     qualifications,

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from marketplace.events import tell
 from marketplace.lifecycle import approve, refresh
 from marketplace.models import HIT, Assignment, State
 from marketplace.operations.descriptions import (
@@ -14,7 +15,7 @@ from marketplace.operations.descriptions import (
     describe_assignment,
     describe_hit,
 )
-from marketplace.operations.ownership import handed_in, own_assignment, settled_hit
+from marketplace.operations.ownership import handed_in, own_assignment, refuse_disposed, settled_hit
 from marketplace.prepared import Prepared
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
@@ -93,6 +94,7 @@ def reject_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         assignment.state, assignment.rejected_at = State.REJECTED, call.now
         assignment.feedback = feedback
         assignment.save()
+        tell(hit, "AssignmentRejected", call.now, assignment.assignment_id)
         refresh(hit, call.now)
     return {}
 
@@ -112,8 +114,7 @@ def _require_submitted(assignment: Assignment) -> None:
 
 
 def _check_override(hit: HIT, assignment: Assignment, now: datetime) -> None:
-    if hit.disposed_at is not None:
-        raise RequestError("InvalidHITState", "This HIT is currently in the state 'Disposed'.")
+    refuse_disposed(hit)
     assert assignment.submitted_at is not None
     if now - assignment.submitted_at > OVERRIDE_WITHIN:
         raise RequestError(

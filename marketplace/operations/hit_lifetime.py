@@ -3,11 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from marketplace.events import tell
 from marketplace.lifecycle import refresh
 from marketplace.models import HIT
 from marketplace.operations.hit_types import LONGEST_SECONDS
 from marketplace.operations.hits import MOST_ASSIGNMENTS
-from marketplace.operations.ownership import own_hit
+from marketplace.operations.ownership import own_hit, refuse_disposed, require_changeable
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
@@ -26,7 +27,7 @@ def create_additional_assignments(call: Call, parameters: dict[str, Any]) -> dic
         )
     token = parameters.get("UniqueRequestToken")
     with own_hit(call, parameters["HITId"]) as hit:
-        _refuse_disposed(hit)
+        require_changeable(hit, call.now)
         try:
             claim_token(call, "CreateAdditionalAssignmentsForHIT", token, hit.hit_id)
         except AlreadyDoneError as error:
@@ -43,6 +44,7 @@ def create_additional_assignments(call: Call, parameters: dict[str, Any]) -> dic
         if total > MOST_ASSIGNMENTS:
             raise InvalidParameter(f"A HIT may have {MOST_ASSIGNMENTS} assignments at most.")
         hit.max_assignments = total
+        tell(hit, "HITExtended", call.now)
         refresh(hit, call.now)
     return {}
 
@@ -52,9 +54,13 @@ def update_expiration_for_hit(call: Call, parameters: dict[str, Any]) -> dict[st
     """Extend a HIT or end it now; workers inside may finish in either case."""
     expires_at: datetime = parameters["ExpireAt"]
     with own_hit(call, parameters["HITId"]) as hit:
-        _refuse_disposed(hit)
+        refuse_disposed(hit)
         if expires_at > call.now + timedelta(seconds=LONGEST_SECONDS):
             raise InvalidParameter("ExpireAt is more than a year away.")
+        if expires_at > call.now:
+            require_changeable(hit, call.now)
+        if expires_at > max(call.now, hit.expires_at):
+            tell(hit, "HITExtended", call.now)
         hit.expires_at = max(expires_at, datetime.fromtimestamp(0, UTC))
         refresh(hit, call.now)
     return {}
@@ -85,11 +91,6 @@ def delete_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         hit.disposed_at = call.now
         refresh(hit, call.now)
     return {}
-
-
-def _refuse_disposed(hit: HIT) -> None:
-    if hit.disposed_at is not None:
-        raise RequestError("InvalidHITState", "This HIT is currently in the state 'Disposed'.")
 
 
 def _require_status(hit: HIT, expected: str, now: datetime) -> None:

@@ -8,10 +8,10 @@ from marketplace.configuration import auto_approval_cap_seconds
 from marketplace.lifecycle import refresh
 from marketplace.models import HITType
 from marketplace.models.hit_type import fingerprint_of
-from marketplace.operations.ownership import own_hit
+from marketplace.operations.ownership import own_hit, require_changeable
 from marketplace.prepared import Prepared, fields_of
 from marketplace.router import DATABASE
-from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
+from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call, operation
 
 LONGEST_SECONDS = 365 * 24 * 3600
@@ -48,8 +48,7 @@ def update_hit_type_of_hit(call: Call, parameters: dict[str, Any]) -> dict[str, 
     """Give an existing HIT another type; assignments already accepted keep what was promised."""
     kind = own_hit_type(call, parameters["HITTypeId"])
     with own_hit(call, parameters["HITId"]) as hit:
-        if hit.disposed_at is not None:
-            raise RequestError("InvalidHITState", "This HIT is currently in the state 'Disposed'.")
+        require_changeable(hit, call.now)
         hit.hit_type = kind
         refresh(hit, call.now)
     return {}

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from marketplace import funds
 from marketplace.configuration import is_own_origin
+from marketplace.events import tell
 from marketplace.identifiers import new_entity_id
 from marketplace.lifecycle import settle_account
 from marketplace.models import HIT, HITType
@@ -22,6 +23,7 @@ from marketplace.operations.ownership import settled_hit
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.question import (
     ExternalQuestion,
+    HTMLQuestion,
     QuestionError,
     UnsupportedQuestionError,
     read_question,
@@ -80,14 +82,14 @@ def _new_hit(
     call: Call,
     hit_id: str,
     kind: HITType,
-    question: ExternalQuestion,
+    question: ExternalQuestion | HTMLQuestion,
     parameters: dict[str, Any],
 ) -> HIT:
     n_assignments = parameters.get("MaxAssignments", 1)
     held_cents = n_assignments * kind.reward_cents
     expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
     funds.move(call.requester.pk, held_cents)
-    return HIT.objects.create(
+    hit = HIT.objects.create(
         hit_id=hit_id,
         requester=call.requester,
         hit_type=kind,
@@ -103,9 +105,11 @@ def _new_hit(
         expires_at=expires_at,
         next_due_at=expires_at,
     )
+    tell(hit, "HITCreated", call.now)
+    return hit
 
 
-def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestion:
+def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestion | HTMLQuestion:
     for name in NOT_DONE_HERE:
         if parameters.get(name):
             raise NotSupported(f"This marketplace does not do {name}; leave it out.")

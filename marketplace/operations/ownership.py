@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 from marketplace.lifecycle import locked
 from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, Worker
 from marketplace.prepared import Prepared, fields_of
 from marketplace.router import DATABASE
-from marketplace.wire.errors import DoesNotExist, WireError
+from marketplace.weather import is_frozen
+from marketplace.wire.errors import DoesNotExist, RequestError, WireError
 from marketplace.wire.registry import Call
 
 HIT_FIELDS, TYPE_FIELDS = fields_of(HIT), fields_of(HITType)
@@ -42,6 +44,22 @@ def settled_hit(call: Call, hit_id: str) -> HIT:
         with own_hit(call, hit_id) as settled:
             return settled
     return hit
+
+
+def refuse_disposed(hit: HIT) -> None:
+    """Raise InvalidHITState for a HIT that is gone."""
+    if hit.disposed_at is not None:
+        raise RequestError("InvalidHITState", "This HIT is currently in the state 'Disposed'.")
+
+
+def require_changeable(hit: HIT, now: datetime) -> None:
+    """Raise InvalidHITState for a HIT that is gone, or under hostile weather too new."""
+    refuse_disposed(hit)
+    if is_frozen(hit, now):
+        raise RequestError(
+            "InvalidHITState",
+            "This HIT was created a moment ago and can only be expired yet; try again soon.",
+        )
 
 
 def handed_in(call: Call, assignment_id: str) -> Assignment:

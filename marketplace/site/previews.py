@@ -17,6 +17,7 @@ from marketplace.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, HITType, State
 from marketplace.requirements import access_to, custom_types_of, standing_of
 from marketplace.site.facts import facts_of
+from marketplace.site.html_question import SANDBOX, page_address
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -59,8 +60,9 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
         facts=facts,
         reasons=reasons,
         can_accept=access.can_accept,
-        frame_url=preview_url(hit.external_url, hit.hit_id),
+        frame_url=preview_url(page_address(request, hit), hit.hit_id),
         frame_origin=origin_of(hit.external_url),
+        sandbox=SANDBOX[hit.question_kind],
     )
     return harden(response, frame_src="http: https:")
 
@@ -111,7 +113,12 @@ def _back_to_list(request: SignedInRequest, sentence: str) -> HttpResponse:
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of an address as a browser writes an origin."""
+    """Return scheme, host and port of an address as a browser writes an origin.
+
+    A HIT without an address is HTML of the requester's own, which has no origin: `null`.
+    """
+    if not url:
+        return "null"
     parts = urlsplit(url)
     default = 443 if parts.scheme == "https" else 80
     port = "" if parts.port in (None, default) else f":{parts.port}"

@@ -19,6 +19,7 @@ from marketplace.lifecycle import settle_due
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.requirements import access_to, standing_of
 from marketplace.site.facts import facts_of
+from marketplace.site.html_question import SANDBOX, page_address
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -77,6 +78,7 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
         hit=assignment.hit,
         frame_url=frame_url(request, assignment),
         frame_origin=origin_of(assignment.hit.external_url),
+        sandbox=SANDBOX[assignment.hit.question_kind],
         facts=facts_of(assignment.hit.hit_type, payment_terms()),
         now=clock.now(),
         grace_until=assignment.deadline + timedelta(seconds=GRACE_SECONDS),
@@ -95,7 +97,8 @@ def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
         submit_to=base_url(request) + submit_path.removesuffix(SUBMIT_PATH),
         expires=int(assignment.deadline.timestamp()) + GRACE_SECONDS,
     )
-    return entry_url(hit.external_url, hit.requester.entry_secret, entry)
+    address = page_address(request, hit, assignment.secret)
+    return entry_url(address, hit.requester.entry_secret, entry)
 
 
 @worker_page

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from marketplace.question import (
     EXTERNAL,
+    HTML,
     SCHEMAS,
     ExternalQuestion,
+    HTMLQuestion,
     QuestionError,
     UnsupportedQuestionError,
     read_question,
@@ -60,10 +62,16 @@ def test_it_refuses_with_a_sentence(xml: str) -> None:
         read_question(xml)
 
 
-@pytest.mark.parametrize("kind", ["HTMLQuestion", "QuestionForm"])
-def test_other_kinds_are_named(kind: str) -> None:
-    with pytest.raises(UnsupportedQuestionError, match=kind):
-        read_question(f'<{kind} xmlns="{SCHEMAS}2011-11-11/{kind}.xsd"></{kind}>')
+def test_a_form_is_for_tests_alone() -> None:
+    with pytest.raises(UnsupportedQuestionError, match="QuestionForm"):
+        read_question(f'<QuestionForm xmlns="{SCHEMAS}2017-11-06/QuestionForm.xsd"></QuestionForm>')
+
+
+def test_html_is_taken_as_it_is() -> None:
+    content = "<![CDATA[<p>1 &lt; 2</p>]]>"
+    xml = f'<HTMLQuestion xmlns="{HTML}"><HTMLContent>{content}</HTMLContent>'
+    question = read_question(f"{xml}<FrameHeight>0</FrameHeight></HTMLQuestion>")
+    assert question == HTMLQuestion("<p>1 &lt; 2</p>", 0)
 
 
 @given(st.text(max_size=300), st.text(max_size=20))

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.http import HttpRequest
@@ -17,6 +18,8 @@ from marketplace.wire.errors import WireError
 ALLOWED_SKEW = timedelta(minutes=5)
 SERVICE = "mturk-requester"
 MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
+# Clients put a number of their own into each attempt of each call.
+ATTEMPT = "amz-sdk-invocation-id"
 STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256\s+Credential=(?P<key>[^/,\s]+)/(?P<day>\d{8})/(?P<region>[^/,\s]+)"
@@ -32,7 +35,15 @@ LIVING_KEY = Prepared(
 )
 
 
-def authenticate(request: HttpRequest, body: bytes) -> Requester:
+@dataclass(frozen=True)
+class Signed:
+    """Who signed a request; `number` is the signature if no two attempts can share it, else ""."""
+
+    requester: Requester
+    number: str
+
+
+def authenticate(request: HttpRequest, body: bytes) -> Signed:
     """Return the requester whose key signed this request.
 
     Raises WireError: `MissingAuthenticationTokenException`, `IncompleteSignatureException`,
@@ -67,7 +78,8 @@ def authenticate(request: HttpRequest, body: bytes) -> Requester:
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    return Requester.from_db(DATABASE, REQUESTER_FIELDS, fields)
+    number = match["signature"] if ATTEMPT in names else ""
+    return Signed(Requester.from_db(DATABASE, REQUESTER_FIELDS, fields), number)
 
 
 def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:

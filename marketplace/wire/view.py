@@ -9,9 +9,13 @@ from django.http import HttpRequest, HttpResponse
 
 import marketplace.operations  # noqa: F401  (importing the package registers the operations)
 from marketplace import clock
+from marketplace.configuration import calls_per_second
 from marketplace.funds import InsufficientFundsError
+from marketplace.weather import FAIR, chance_of, weather_of
 from marketplace.wire.errors import NotSupported, RequestError, ServiceFault, WireError
+from marketplace.wire.limits import take, throttled
 from marketplace.wire.registry import OPERATIONS, Call
+from marketplace.wire.replays import refuse_replay
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
 from marketplace.wire.signature import authenticate
 
@@ -19,6 +23,10 @@ log = logging.getLogger(__name__)
 
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
 CONTENT_TYPE = "application/x-amz-json-1.1"
+
+
+class ReplyLostError(Exception):
+    """Hostile weather: the call was carried out and its reply does not arrive."""
 
 
 def requester_api(request: HttpRequest) -> HttpResponse:
@@ -30,6 +38,8 @@ def requester_api(request: HttpRequest) -> HttpResponse:
         if error.status >= 500:
             log.error("request %s: %s", request_id, error.message)
         status, body = error.status, json.dumps(error.body()).encode()
+    except ReplyLostError:
+        status, body = 504, b""
     except Exception:
         # A client retries a 5xx in silence, so an unexpected failure has to be loud here.
         log.exception("request %s failed", request_id)
@@ -51,13 +61,25 @@ def carry_out(request: HttpRequest) -> bytes:
         body = request.body
     except RequestDataTooBig:
         raise WireError("RequestEntityTooLargeException", "The request is too large.") from None
-    requester = authenticate(request, body)
+    signed = authenticate(request, body)
+    requester = signed.requester
+    weather, chance = weather_of(requester), None
+    take(requester.pk, calls_per_second())
+    if weather is not FAIR:
+        chance = chance_of(requester, weather)
+        if chance.random() < weather.throttling:
+            raise throttled()
     parameters = load_request(name, body)
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
+    if signed.number:
+        refuse_replay(name, signed.number, clock.wall())
     try:
         result = operation(Call(requester, clock.now(), request), parameters)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
-    return dump_reply(name, result)
+    reply = dump_reply(name, result)
+    if chance is not None and chance.random() < weather.lost_replies:
+        raise ReplyLostError
+    return reply

@@ -25,7 +25,9 @@ function hourOf(epochSeconds) {
   const time = new Date((epochSeconds - skewSeconds) * 1000);
   const isToday = time.toDateString() === new Date().toDateString();
   const style = isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
-  return new Intl.DateTimeFormat(document.documentElement.lang, style).format(time);
+  const language = document.documentElement.lang;
+  const habit = navigator.languages.find((one) => one.split("-")[0] === language) ?? language;
+  return new Intl.DateTimeFormat(habit, style).format(time);
 }
 
 function wordsFor(seconds) {
@@ -79,7 +81,9 @@ function afterSubmitting() {
 
 window.addEventListener("message", (event) => {
   if (event.source !== frame.contentWindow || typeof event.data !== "object" || !event.data) return;
-  if (event.origin === window.location.origin && event.data.marketplace === "submitted") {
+  // A requester's own HTML has no origin, nor has the reply that takes its place in the frame.
+  const isOwn = event.origin === window.location.origin || frame.dataset.origin === "null";
+  if (isOwn && event.data.marketplace === "submitted") {
     if (frame.dataset.submitted) afterSubmitting();
   } else if (event.origin === frame.dataset.origin && event.data.collector === "return") {
     askToReturn();

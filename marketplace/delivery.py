@@ -1,0 +1,159 @@
+"""Delivers the outbox of events: at least once, signed, tried again with growing pauses."""
+
+import json
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Event as Signal
+from threading import Lock, Thread
+from typing import Any
+
+from django.db import connections, transaction
+
+from marketplace import clock, configuration, webhook
+from marketplace.models import Event
+from marketplace.router import DATABASE
+from marketplace.weather import weather_of
+
+log = logging.getLogger(__name__)
+
+# While one process delivers an event the others leave it alone for so long.
+CLAIM = timedelta(seconds=60)
+FIRST_PAUSE = timedelta(seconds=10)
+LONGEST_PAUSE = timedelta(hours=1)
+GIVEN_UP_AFTER = timedelta(days=3)
+REORDERED_BY = timedelta(seconds=5)
+IDLE_SECONDS = 30
+
+Send = Callable[[str, dict[str, str], bytes], None]
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a round of delivering came to."""
+
+    n_delivered: int = 0
+    n_failed: int = 0
+
+
+def deliver_due(now: datetime, send: Send = webhook.send, most: int = 500) -> Delivery:
+    """Try every event that is due, oldest first; never called inside a transaction.
+
+    `send` takes address, headers and body, and raises webhook.WebhookError when it is not taken.
+    """
+    n_delivered = n_failed = 0
+    for _ in range(most):
+        event = _claim(now)
+        if event is None:
+            break
+        if _is_held_back(event, now):
+            continue
+        try:
+            for _ in range(_copies(event)):
+                send(event.destination, *envelope_of(event, now))
+        except webhook.WebhookError as error:
+            n_failed += 1
+            _keep_trying(event, str(error), now)
+        else:
+            n_delivered += 1
+            _settle(event, delivered_at=now, next_attempt_at=None, problem="")
+    return Delivery(n_delivered, n_failed)
+
+
+def envelope_of(event: Event, now: datetime) -> tuple[dict[str, str], bytes]:
+    """Return headers and body: the document itself (SQS), or inside a notification (SNS)."""
+    document = {
+        "EventDocVersion": event.version,
+        "EventDocId": event.document_id,
+        "CustomerId": event.requester.name,
+        "Events": [event.content],
+    }
+    body: dict[str, Any] = document
+    if event.transport == "SNS":
+        body = {
+            "Type": "Notification",
+            "MessageId": event.document_id,
+            "TopicArn": event.destination,
+            "Message": json.dumps(document),
+            "Timestamp": event.content["EventTimestamp"],
+        }
+    written = json.dumps(body).encode()
+    return webhook.signed_headers(event.requester.entry_secret, written, now), written
+
+
+def _claim(now: datetime) -> Event | None:
+    with transaction.atomic(using=DATABASE):
+        event = (
+            Event.objects.select_for_update(of=("self",), skip_locked=True)
+            .select_related("requester")
+            .filter(next_attempt_at__lte=now)
+            .order_by("next_attempt_at", "pk")
+            .first()
+        )
+        if event is not None:
+            event.n_attempts += 1
+            event.next_attempt_at = now + CLAIM
+            event.save(update_fields=["n_attempts", "next_attempt_at"])
+        return event
+
+
+def _settle(event: Event, **changes: Any) -> None:
+    for name, value in changes.items():
+        setattr(event, name, value)
+    event.save(update_fields=list(changes))
+
+
+def _keep_trying(event: Event, problem: str, now: datetime) -> None:
+    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(event.n_attempts - 1, 10))
+    is_given_up = now - event.created_at > GIVEN_UP_AFTER
+    _settle(event, problem=problem[:300], next_attempt_at=None if is_given_up else now + pause)
+    log.warning("Event %s was not taken by %s: %s", event.document_id, event.destination, problem)
+
+
+def _chance(event: Event, what: str) -> float:
+    # By the event alone, so that a rehearsal with the same seed has the same weather.
+    seed = weather_of(event.requester).seed
+    return random.Random(f"{seed}:{what}:{event.pk}").random()
+
+
+def _is_held_back(event: Event, now: datetime) -> bool:
+    share = weather_of(event.requester).reordered_events
+    if event.n_attempts > 1 or _chance(event, "order") >= share:
+        return False
+    _settle(event, next_attempt_at=now + REORDERED_BY)
+    return True
+
+
+def _copies(event: Event) -> int:
+    return 2 if _chance(event, "copies") < weather_of(event.requester).duplicate_events else 1
+
+
+_something = Signal()
+_start = Lock()
+_thread: Thread | None = None
+
+
+def wake() -> None:
+    """Let this process deliver soon, unless the host leaves that to `deliver_events`."""
+    global _thread
+    if not configuration.delivers_events():
+        return
+    _something.set()
+    with _start:
+        if _thread is None or not _thread.is_alive():
+            _thread = Thread(target=_keep_delivering, name="events", daemon=True)
+            _thread.start()
+
+
+def _keep_delivering() -> None:
+    while True:
+        _something.wait(IDLE_SECONDS)
+        _something.clear()
+        try:
+            deliver_due(clock.now())
+        except Exception:
+            log.exception("Delivering events failed; it is tried again.")
+        finally:
+            connections.close_all()

@@ -1,0 +1,71 @@
+"""Tells requesters' programs what happened to their HITs: written with the change itself."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from marketplace import delivery
+from marketplace.models import HIT, Event, Requester
+from marketplace.router import DATABASE
+
+# What a change of a HIT's status is called.
+OF_STATUS = {"Reviewable": "HITReviewable", "Disposed": "HITDisposed"}
+
+
+def tell(hit: HIT, event_type: str, now: datetime, assignment_id: str = "") -> None:
+    """Put an event into the outbox if the HIT's type asks for it; expects its type loaded.
+
+    Expects the transaction of the change, so that both are kept or neither.
+    """
+    kind = hit.hit_type
+    notification: dict[str, Any] | None = kind.notification if kind.is_notifying else None
+    if notification is None or event_type not in notification["EventTypes"]:
+        return
+    content = {
+        "EventType": event_type,
+        "EventTimestamp": timestamp(now),
+        "HITTypeId": kind.hit_type_id,
+        "HITId": hit.hit_id,
+    }
+    if assignment_id:
+        content["AssignmentId"] = assignment_id
+    post(hit.requester_id, notification, content, now)
+
+
+def tell_status(hit: HIT, status: str, now: datetime) -> None:
+    """Tell what a new status of a HIT means; changes `told_status`, which the caller saves."""
+    before, hit.told_status = hit.told_status, status
+    if status == before:
+        return
+    if before == "Assignable" and hit.n_open > 0 and status != "Disposed":
+        tell(hit, "HITExpired", min(now, hit.expires_at))
+    if status == "Disposed" or (status == "Reviewable" and before != "Reviewing"):
+        tell(hit, OF_STATUS[status], now)
+
+
+def post(
+    requester_id: int, notification: dict[str, Any], content: dict[str, Any], now: datetime
+) -> Event:
+    """Return a new event of the outbox, sent once the transaction is through."""
+    event = Event.objects.create(
+        requester_id=requester_id,
+        transport=notification["Transport"],
+        destination=notification["Destination"],
+        version=notification["Version"],
+        content=content,
+        created_at=now,
+        next_attempt_at=now,
+    )
+    transaction.on_commit(delivery.wake, using=DATABASE)
+    return event
+
+
+def events_of(requester: Requester) -> Any:
+    """Return a requester's events, newest first, with what became of their delivery."""
+    return Event.objects.filter(requester=requester).order_by("-pk")
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a moment as the envelope writes it, in UTC without fractions."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,272 @@
+"""Qualification tests: a QuestionForm read into typed fields, what a worker sent, and its score."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from marketplace.answers import Given
+from marketplace.formatted import clean_html
+from marketplace.question import SCHEMAS
+from marketplace.xml_tree import Node, XMLError, read_xml
+
+NAMESPACE = re.compile(re.escape(SCHEMAS) + r"\d{4}-\d{2}-\d{2}/QuestionForm\.xsd")
+OTHER = "other"
+
+
+class QuestionFormError(ValueError):
+    """The form cannot be shown; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of what a question says: `kind` is title, text, list, image or html."""
+
+    kind: str
+    text: str = ""
+    items: tuple[str, ...] = ()
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One selection: its identifier and what it says."""
+
+    identifier: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A free text; lengths in characters, numbers inclusive.
+
+    `pattern` is for the browser alone: a stranger's regular expression is not run by the server.
+    """
+
+    n_lines: int = 1
+    default: str = ""
+    least_length: int = 0
+    most_length: int | None = None
+    is_numeric: bool = False
+    least: float | None = None
+    most: float | None = None
+    pattern: str = ""
+    pattern_problem: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Return the name the template knows this answer by."""
+        return "text"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One choice or several, `style` as suggested (radiobutton, checkbox, dropdown, list …)."""
+
+    choices: tuple[Choice, ...]
+    least: int = 1
+    most: int = 1
+    style: str = ""
+    has_other: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return the name the template knows this answer by: radio, checkbox or dropdown."""
+        if self.most != 1:
+            return "checkbox"
+        return "dropdown" if self.style in ("dropdown", "combobox", "list") else "radio"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a form; its answer is either text or a selection."""
+
+    identifier: str
+    name: str
+    is_required: bool
+    parts: tuple[Part, ...]
+    answer: Text | Selection
+
+
+@dataclass(frozen=True)
+class QuestionForm:
+    """A whole test, in order: what is said before the questions, and the questions."""
+
+    overview: tuple[Part, ...] = ()
+    questions: tuple[Question, ...] = field(default=())
+
+
+def parse(xml: str) -> QuestionForm:
+    """Return the form; raises QuestionFormError, also for what a test cannot hold here."""
+    try:
+        root = read_xml(xml, "Test")
+    except XMLError as error:
+        raise QuestionFormError(str(error)) from None
+    if root.name != "QuestionForm" or not NAMESPACE.fullmatch(root.namespace):
+        raise QuestionFormError(
+            f'Begin the Test with <QuestionForm xmlns="{SCHEMAS}2017-11-06/QuestionForm.xsd">.'
+        )
+    overview: list[Part] = []
+    questions: list[Question] = []
+    for child in root.children:
+        if child.name == "Overview":
+            overview += _parts(child)
+        elif child.name == "Question":
+            questions.append(_question(child))
+        else:
+            raise QuestionFormError(f"Unknown element {child.name} in QuestionForm.")
+    identifiers = [question.identifier for question in questions]
+    if not questions or len(set(identifiers)) < len(identifiers):
+        raise QuestionFormError("Give each Question of the Test a QuestionIdentifier of its own.")
+    return QuestionForm(tuple(overview), tuple(questions))
+
+
+def answers_of(form: QuestionForm, sent: Mapping[str, list[str]]) -> tuple[list[Given], list[str]]:
+    """Return what was answered, in order, and a sentence for each thing to mend (none: complete).
+
+    `sent` has the form's fields by QuestionIdentifier, `<identifier>.other` beside a selection.
+    """
+    given, problems = [], []
+    for question in form.questions:
+        values = [value for value in sent.get(question.identifier, []) if value != ""]
+        name = question.name or question.identifier
+        if isinstance(question.answer, Text):
+            text = "\n".join(values)
+            given.append(Given(question.identifier, text=text))
+            problem = _problem_with_text(question.answer, text) if text else ""
+        else:
+            known = {choice.identifier for choice in question.answer.choices}
+            chosen = tuple(value for value in dict.fromkeys(values) if value in known)
+            other = "".join(sent.get(f"{question.identifier}.{OTHER}", []))
+            other = other if question.answer.has_other else ""
+            given.append(Given(question.identifier, selections=chosen, other=other))
+            problem = _problem_with_selection(question.answer, len(chosen) + bool(other))
+        is_empty = not any(values) and not given[-1].other
+        if is_empty:
+            problem = "answer it." if question.is_required else ""
+        if problem:
+            problems.append(f"{name}: {problem}")
+    return given, problems
+
+
+def _problem_with_text(answer: Text, text: str) -> str:
+    if answer.is_numeric:
+        try:
+            number = float(text)
+        except ValueError:
+            return "write a number."
+        least = float("-inf") if answer.least is None else answer.least
+        most = float("inf") if answer.most is None else answer.most
+        if not least <= number <= most:
+            return f"write a number from {answer.least} to {answer.most}."
+    if len(text) < answer.least_length:
+        return f"write at least {answer.least_length} characters."
+    if answer.most_length is not None and len(text) > answer.most_length:
+        return f"write at most {answer.most_length} characters."
+    return ""
+
+
+def _problem_with_selection(answer: Selection, n_chosen: int) -> str:
+    if n_chosen < answer.least:
+        return f"choose at least {answer.least}."
+    if n_chosen > answer.most:
+        return f"choose at most {answer.most}."
+    return ""
+
+
+def _question(node: Node) -> Question:
+    identifier = node.text_of("QuestionIdentifier")
+    content, answer = node.first("QuestionContent"), node.first("AnswerSpecification")
+    if not identifier or content is None or answer is None or len(answer.children) != 1:
+        raise QuestionFormError(
+            "Each Question needs a QuestionIdentifier, a QuestionContent and one kind of answer in "
+            "its AnswerSpecification."
+        )
+    [specification] = answer.children
+    return Question(
+        identifier=identifier,
+        name=node.text_of("DisplayName"),
+        is_required=node.text_of("IsRequired", "false").lower() in ("true", "1"),
+        parts=tuple(_parts(content)),
+        answer=_answer(specification),
+    )
+
+
+def _answer(node: Node) -> Text | Selection:
+    if node.name == "FreeTextAnswer":
+        return _text(node)
+    if node.name == "SelectionAnswer":
+        return _selection(node)
+    raise QuestionFormError(
+        f"A Test cannot ask with {node.name} here; use FreeTextAnswer or SelectionAnswer."
+    )
+
+
+def _text(node: Node) -> Text:
+    bounds = node.first("Constraints") or Node("", "")
+    number, length = bounds.first("IsNumeric"), bounds.first("Length")
+    shape = bounds.first("AnswerFormatRegex")
+    numbers = number.attributes if number else {}
+    lengths = length.attributes if length else {}
+    shapes = shape.attributes if shape else {}
+    try:
+        return Text(
+            n_lines=max(1, min(50, int(node.text_of("NumberOfLinesSuggestion", "1")))),
+            default=node.text_of("DefaultText"),
+            least_length=int(lengths.get("minLength", 0)),
+            most_length=int(lengths["maxLength"]) if "maxLength" in lengths else None,
+            is_numeric=number is not None,
+            least=float(numbers["minValue"]) if "minValue" in numbers else None,
+            most=float(numbers["maxValue"]) if "maxValue" in numbers else None,
+            pattern=shapes.get("regex", ""),
+            pattern_problem=shapes.get("errorText", ""),
+        )
+    except ValueError:
+        raise QuestionFormError("The Constraints of a FreeTextAnswer hold no numbers.") from None
+
+
+def _selection(node: Node) -> Selection:
+    selections = node.first("Selections") or Node("", "")
+    choices = tuple(
+        Choice(one.text_of("SelectionIdentifier"), tuple(_parts(one)))
+        for one in selections.all("Selection")
+    )
+    identifiers = {choice.identifier for choice in choices}
+    if not choices or "" in identifiers or len(identifiers) < len(choices):
+        raise QuestionFormError(
+            "A SelectionAnswer needs Selections, each with a SelectionIdentifier of its own."
+        )
+    try:
+        least = int(node.text_of("MinSelectionCount", "1"))
+        most = int(node.text_of("MaxSelectionCount", "1"))
+    except ValueError:
+        raise QuestionFormError("MinSelectionCount and MaxSelectionCount are numbers.") from None
+    has_other = selections.first("OtherSelection") is not None
+    if not 0 <= least <= most <= len(choices) + has_other:
+        raise QuestionFormError("A SelectionAnswer cannot be answered with that many selections.")
+    style = node.text_of("StyleSuggestion").lower()
+    return Selection(choices, least, most, style, has_other)
+
+
+def _parts(node: Node) -> Iterator[Part]:
+    for child in node.children:
+        if child.name in ("Title", "Text"):
+            yield Part(child.name.lower(), text=child.text.strip())
+        elif child.name == "List":
+            yield Part("list", items=tuple(item.text.strip() for item in child.all("ListItem")))
+        elif child.name == "FormattedContent":
+            yield Part("html", text=clean_html(child.text))
+        elif child.name == "Binary":
+            yield _binary(child)
+        elif child.name not in ("SelectionIdentifier",):
+            raise QuestionFormError(
+                f"A Test cannot show {child.name} here; use Title, Text, List, Binary images or "
+                "FormattedContent."
+            )
+
+
+def _binary(node: Node) -> Part:
+    kind = node.first("MimeType")
+    address = node.text_of("DataURL")
+    if kind is None or kind.text_of("Type") != "image" or not address.startswith("https://"):
+        raise QuestionFormError("A Binary of a Test has to be an image with an https:// DataURL.")
+    return Part("image", text=node.text_of("AltText"), address=address)

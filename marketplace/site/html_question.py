@@ -1,0 +1,79 @@
+"""The page of an HTMLQuestion: the requester's own HTML, served without an origin of its own."""
+
+import re
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
+from django.templatetags.static import static
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from marketplace import clock
+from marketplace.configuration import base_url
+from marketplace.models import HIT, Assignment
+from marketplace.question import HTMLQuestion, read_question
+from marketplace.requirements import access_to, standing_of
+from marketplace.site.pages import SignedInRequest, harden, worker_page
+
+# No allow-same-origin: the page has no cookies, no storage and no way into the pages around it.
+SANDBOX = {
+    "html": "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox",
+    "external": "allow-scripts allow-forms allow-same-origin allow-modals",
+}
+# The service's own scripts, by the addresses that templates name, and ours in their place.
+SCRIPTS = {
+    "mturk-public/externalHIT_v1.js": "marketplace/external_hit.js",
+    "assets.crowd.aws/crowd-html-elements.js": "marketplace/crowd.js",
+}
+NAMES = "|".join(map(re.escape, SCRIPTS))
+SOURCE = re.compile(
+    rf"""(<script\b[^>]*?\bsrc\s*=\s*["']?)(?:https?:)?//[^"'\s>]*?({NAMES})(["'\s>])""",
+    re.IGNORECASE,
+)
+
+
+def page_address(request: HttpRequest, hit: HIT, secret: str = "") -> str:
+    """Return what a HIT's frame opens, without its query: a page elsewhere or the one below."""
+    if hit.question_kind == "external":
+        return hit.external_url
+    if secret:
+        return base_url(request) + reverse("html-question", kwargs={"secret": secret})
+    return base_url(request) + reverse("html-preview", kwargs={"hit_id": hit.hit_id})
+
+
+@require_safe
+def accepted(request: HttpRequest, secret: str) -> HttpResponse:
+    """Show the page of an acceptance, which its secret proves as it does when submitting."""
+    assignment = Assignment.objects.select_related("hit").filter(secret=secret).first()
+    if assignment is None or assignment.hit.question_kind != "html":
+        return harden(HttpResponseNotFound("There is no such page."))
+    return _page(assignment.hit)
+
+
+@worker_page
+@require_safe
+def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
+    """Show the page of a HIT to a worker who may look at it."""
+    hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
+    if hit is None or hit.question_kind != "html" or not hit.is_assignable(clock.now()):
+        return HttpResponseNotFound("There is no such page.")
+    if not access_to(hit.hit_type, standing_of(request.worker)).can_preview:
+        return HttpResponseNotFound("There is no such page.")
+    return _page(hit)
+
+
+def _page(hit: HIT) -> HttpResponse:
+    question = read_question(hit.question)
+    assert isinstance(question, HTMLQuestion)
+    html = SOURCE.sub(lambda found: f"{found[1]}{_script(found[2])}{found[3]}", question.html)
+    ending = f'<script src="{static("marketplace/html_question.js")}"></script>'
+    response = HttpResponse(f"{html}\n{ending}\n")
+    response["Content-Security-Policy"] = f"sandbox {SANDBOX['html']}; frame-ancestors 'self'"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-store"
+    response.xframe_options_exempt = True  # type: ignore[attr-defined]
+    return response
+
+
+def _script(address: str) -> str:
+    return static({name.lower(): own for name, own in SCRIPTS.items()}[address.lower()])

@@ -1,0 +1,86 @@
+"""A requester's own HTML: taken, shown without an origin, and handed in like any other page."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from marketplace.question import HTML
+from marketplace.tests.boto import HOST
+from marketplace.tests.refusals import refused
+from marketplace.tests.visitor import Visitor
+
+PAGE = (
+    "<!DOCTYPE html><html><head><script type='text/javascript' "
+    "src='https://s3.amazonaws.com/mturk-public/externalHIT_v1.js'></script></head><body>"
+    "<form name='mturk_form' method='post' id='mturk_form' "
+    "action='https://www.mturk.com/mturk/externalSubmit'>"
+    "<input type='hidden' value='' name='assignmentId' id='assignmentId'/>"
+    "<textarea name='comment'></textarea><input type='submit'></form>"
+    "<script>turkSetAssignmentID();</script></body></html>"
+)
+
+
+def question(html: str = PAGE, height: str = "450") -> str:
+    return (
+        f'<HTMLQuestion xmlns="{HTML}"><HTMLContent><![CDATA[{html}]]></HTMLContent>'
+        f"<FrameHeight>{height}</FrameHeight></HTMLQuestion>"
+    )
+
+
+def test_it_is_previewed_accepted_and_handed_in(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit = make_hit(rita, Question=question())
+    assert hit["Question"] == question()
+    looked = ada.get(f"/hits/{hit['HITId']}/").content.decode()
+    assert f"/hits/{hit['HITId']}/question/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE" in looked
+    frame = ada.accept(hit)
+    assert 'data-origin="null"' in frame.response.content.decode()
+    assert "allow-same-origin" not in frame.response.content.decode()
+    assert frame.query["turkSubmitTo"].startswith(f"http://{HOST}/accepted/")
+
+    page = Client(headers={"Host": HOST}).get(frame.url)
+    html = page.content.decode()
+    assert "externalHIT_v1" not in html
+    assert "marketplace/external_hit.js" in html
+    assert html.rstrip().endswith("</script>")
+    assert page["Content-Security-Policy"].startswith("sandbox allow-scripts")
+    assert "allow-same-origin" not in page["Content-Security-Policy"]
+    assert "frame-ancestors 'self'" in page["Content-Security-Policy"]
+
+    assert frame.submit(comment="Good.").status_code == 200
+    [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert "<FreeText>Good.</FreeText>" in assignment["Answer"]
+
+
+def test_the_page_is_only_for_those_who_may_see_it(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    need = {
+        "QualificationTypeId": "00000000000000000060",
+        "Comparator": "EqualTo",
+        "IntegerValues": [1],
+        "ActionsGuarded": "PreviewAndAccept",
+    }
+    closed = make_hit(rita, Question=question(), QualificationRequirements=[need])
+    external = make_hit(rita)
+    assert ada.get(f"/hits/{closed['HITId']}/question/").status_code == 404
+    assert ada.get(f"/hits/{external['HITId']}/question/").status_code == 404
+    assert ada.get("/accepted/nothing/question/").status_code == 404
+    frame = grace.accept(external)
+    secret = frame.query["turkSubmitTo"].rpartition("/")[2]
+    assert grace.get(f"/accepted/{secret}/question/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        question(""),
+        question(height="tall"),
+        question().replace("<![CDATA[", "").replace("]]>", ""),
+        question().replace("HTMLContent", "Content"),
+        question("x" * 66_000),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(rita: Any, make_hit: Any, xml: str) -> None:
+    with refused("XMLParseError"):
+        make_hit(rita, Question=xml)

@@ -1,0 +1,98 @@
+"""Posts one signed message to a requester's address, and to nowhere inside our own network."""
+
+import hashlib
+import hmac
+import ipaddress
+import socket
+from datetime import datetime
+from urllib.parse import SplitResult, urlsplit
+
+from marketplace.configuration import private_webhooks
+
+TIMEOUT_SECONDS = 10
+SIGNATURE = "X-Marketplace-Signature"
+LONGEST_ADDRESS = 2000
+
+
+class WebhookError(Exception):
+    """The message was not taken; the message of this says why."""
+
+
+def problem_with(address: str) -> str:
+    """Return a sentence on an address that events cannot go to, empty when they can.
+
+    Looks at the address alone; where its name leads is looked up at each delivery.
+    """
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError:
+        return "Destination is not a web address."
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or len(address) > LONGEST_ADDRESS
+    ):
+        return "Destination has to be the https:// address of your own listener, for SQS and SNS."
+    if parts.username is not None or any(ord(letter) <= 32 for letter in address):
+        return "Destination may hold neither a user name nor spaces."
+    if private_webhooks():
+        return ""
+    if parts.scheme != "https":
+        return "Destination has to begin with https://."
+    try:
+        is_public = ipaddress.ip_address(parts.hostname).is_global
+    except ValueError:
+        is_public = parts.hostname.rstrip(".").lower() != "localhost"
+    return "" if is_public else "Destination is not a public address."
+
+
+def signed_headers(secret: str, body: bytes, now: datetime) -> dict[str, str]:
+    """Return the headers of a message: its type, and `t=<epoch>,v1=<hex HMAC-SHA256>`.
+
+    The HMAC is under the requester's entry secret (UTF-8), of `<epoch>.<body>`.
+    """
+    stamp = str(int(now.timestamp()))
+    digest = hmac.digest(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hex()
+    return {"Content-Type": "application/json", SIGNATURE: f"t={stamp},v1={digest}"}
+
+
+def send(address: str, headers: dict[str, str], body: bytes) -> None:
+    """Post a message; raises WebhookError unless the reply is 2xx. Redirects are not followed."""
+    import httpx
+
+    if problem := problem_with(address):
+        raise WebhookError(problem)
+    parts = urlsplit(address)
+    target, extensions = _pinned(parts)
+    headers = {**headers, "Host": parts.netloc}
+    try:
+        client = httpx.Client(trust_env=False, timeout=TIMEOUT_SECONDS)
+        with (
+            client,
+            client.stream(
+                "POST", target, content=body, headers=headers, extensions=extensions
+            ) as reply,
+        ):
+            status = reply.status_code
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise WebhookError(f"{type(error).__name__}: {error}") from None
+    if not 200 <= status < 300:
+        raise WebhookError(f"The listener answered {status}.")
+
+
+def _pinned(parts: SplitResult) -> tuple[str, dict[str, str]]:
+    """Return the address with its host looked up once, so that it cannot lead elsewhere later."""
+    host = str(parts.hostname)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise WebhookError(f"The host of Destination is not known: {error}.") from None
+    numbers = [str(one[4][0]) for one in found]
+    if not private_webhooks() and not all(ipaddress.ip_address(one).is_global for one in numbers):
+        raise WebhookError("Destination leads to an address that is not public.")
+    number = f"[{numbers[0]}]" if ":" in numbers[0] else numbers[0]
+    path = parts.path or "/"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{number}:{port}{path}{query}", {"sni_hostname": host}

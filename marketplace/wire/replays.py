@@ -1,0 +1,38 @@
+"""Carries a signed change out once: a request that was overheard cannot be sent again."""
+
+from datetime import datetime, timedelta
+
+from django.db import connections
+
+from marketplace.models import SeenRequest
+from marketplace.router import DATABASE
+from marketplace.wire.errors import WireError
+
+# Twice what a signature is good for, either way.
+REMEMBERED = timedelta(minutes=20)
+READING = ("Get", "List")
+SEEN = (
+    f"INSERT INTO {SeenRequest._meta.db_table} (signature, seen_at) VALUES (%s, %s) "
+    "ON CONFLICT DO NOTHING"
+)
+
+
+def refuse_replay(operation: str, signature: str, now: datetime) -> None:
+    """Remember the signature of a change; raises `InvalidSignatureException` when it was seen.
+
+    Expects a request whose client has signed a number of its own into each attempt.
+    """
+    if operation.startswith(READING):
+        return
+    connection = connections[DATABASE]
+    with connection.cursor() as cursor:
+        cursor.execute(SEEN, [signature, connection.ops.adapt_datetimefield_value(now)])
+        is_new = cursor.rowcount == 1
+    if not is_new:
+        raise WireError(
+            "InvalidSignatureException",
+            "This very request was carried out before; sign each request anew.",
+        )
+    # Cleaning up now and then is enough; what is old is refused for its age.
+    if signature.startswith("000"):
+        SeenRequest.objects.filter(seen_at__lt=now - REMEMBERED).delete()
