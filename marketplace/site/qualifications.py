@@ -128,6 +128,7 @@ def too_soon(worker: Worker, row: QualificationType) -> str:
         return sentence % name
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if clock.now() < again_at:
-        when = f"{date_format(again_at, _('j F Y, H:i'))} UTC"
+        form = _("j F Y, H:i")
+        when = f"{date_format(again_at, form)} UTC"
         return _("You can ask for “%(name)s” again on %(when)s.") % {**name, "when": when}
     return ""

@@ -117,7 +117,8 @@ def _score(need: dict[str, Any]) -> str:
     values = need.get("IntegerValues", [])
     if not values or (need["Comparator"], values) in PLAIN:
         return ""
-    listed = f" {_('or')} ".join(map(str, values))
+    either = _("or")
+    listed = f" {either} ".join(map(str, values))
     return _(SCORE_WORDS[need["Comparator"]]) % {"score": listed}
 
 

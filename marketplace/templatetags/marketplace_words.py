@@ -83,7 +83,8 @@ def moment(value: datetime | None) -> SafeString | str:
     if value is None:
         return ""
     in_utc = value.astimezone(UTC)
-    text = f"{date_format(in_utc, _('j M Y, H:i'))} UTC"
+    form = _("j M Y, H:i")
+    text = f"{date_format(in_utc, form)} UTC"
     return format_html('<time datetime="{}">{}</time>', in_utc.isoformat(), text)
 
 

@@ -1,5 +1,8 @@
 // Rewrites the server's UTC times in the reader's own zone, in the page's language.
-const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+const language = document.documentElement.lang;
+// A browser that speaks the page's language knows its reader's habit, such as the 24-hour clock.
+const habit = navigator.languages.find((one) => one.split("-")[0] === language) ?? language;
+const format = new Intl.DateTimeFormat(habit, {
   dateStyle: "medium",
   timeStyle: "short",
 });
