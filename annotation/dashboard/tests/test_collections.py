@@ -147,6 +147,15 @@ def test_time_of_simulated_workers_warns_of_nothing(rita: Client) -> None:
     assert "simulated workers" in page
 
 
+def test_a_few_seconds_of_work_show_no_rate(rita: Client) -> None:
+    stage = stage_of(make_collection(slug="pilot"), "question")
+    submission = make_submission(stage)
+    type(submission).objects.update(active_seconds=5)
+    page = rita.get("/collections/pilot/").content.decode()
+    assert "median 5 s, too short to be the time of work" in page
+    assert "an hour" not in page
+
+
 def test_reports_and_unpaid_work_need_attention(rita: Client) -> None:
     collection = make_collection(slug="pilot")
     lease = make_lease(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from annotation.dashboard.stages import cents_of
@@ -55,6 +56,26 @@ def test_pausing_and_resuming_leave_a_closed_stage_closed(rita: Client, pilot: C
     assert "Work is handed out again." in post(rita, "publish/")
     assert stage_of(pilot, "answer").state == StageState.CLOSED
     assert stage_of(pilot, "question").state == StageState.OPEN
+
+
+def test_resuming_with_every_stage_closed_says_to_open_one(rita: Client, pilot: Collection) -> None:
+    pilot.stages.update(state=StageState.CLOSED)
+    Collection.objects.update(state=CollectionState.PAUSED)
+    assert "Every stage is closed: open one below" in post(rita, "publish/")
+    post(rita, "stages/answer/open/")
+    assert stage_of(pilot, "answer").state == StageState.OPEN
+    assert stage_of(pilot, "question").state == StageState.CLOSED
+
+
+def test_the_command_names_what_stays_closed(
+    pilot: Collection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pilot.stages.filter(name="answer").update(state=StageState.CLOSED)
+    call_command("publish", "pilot")
+    assert "answer stays closed." in capsys.readouterr().out
+    call_command("publish", "pilot", "--stage", "answer")
+    assert "stays closed" not in capsys.readouterr().out
+    assert stage_of(pilot, "answer").state == StageState.OPEN
 
 
 def test_closing_an_unknown_stage_is_nowhere(rita: Client, pilot: Collection) -> None:

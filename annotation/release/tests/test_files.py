@@ -14,6 +14,7 @@ from annotation.release.issue import issue
 from annotation.release.records import records
 from annotation.tests.making import NOW, make_answer
 from collector.models import Collection
+from collector.revisions import revise
 from tasks.models import Question, Submission
 
 pytestmark = pytest.mark.django_db
@@ -142,3 +143,26 @@ def test_the_metadata_pass_the_reference_validator_and_read_the_votes(tmp_path: 
     read = list(dataset.records("votes"))
     assert len(read) == 15
     assert read[0]["votes/answer_context"][1]["votes/answer_context/text"] == b"4,120 < 5,000"
+
+
+def test_changes_of_parameters_are_in_the_manifest_and_on_the_card(tmp_path: Path) -> None:
+    collection = island()
+    before = release(collection, tmp_path / "before")
+    assert json.loads((before / "manifest.json").read_text())["changes"] == []
+    assert "Changed while it was collected" not in (before / "README.md").read_text()
+    wanted = {"question.reward_cents": 500}
+    revise(collection, wanted, why="It takes longer.", by="rita", now=NOW)
+    collection.refresh_from_db()
+    after = release(collection, tmp_path / "after")
+    assert json.loads((after / "manifest.json").read_text())["changes"] == [
+        {
+            "key": "question.reward_cents",
+            "old": 400,
+            "new": 500,
+            "on": f"{NOW:%Y-%m-%d}",
+            "why": "It takes longer.",
+        }
+    ]
+    card = (after / "README.md").read_text()
+    assert "`question.reward_cents` from 400 to 500. It takes longer." in card
+    assert "rita" not in card
