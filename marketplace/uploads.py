@@ -63,7 +63,7 @@ def read_table(text: str, required: Sequence[str] = ()) -> Table:
             continue
         if any(cell.strip() for cell in cells[len(columns) :]):
             raise UploadError(
-                f"Line {number} has more cells than the first line has columns. "
+                f"Row {number} has more cells than the first line has columns. "
                 "Put text that holds the delimiter in quotes."
             )
         padded = [*cells, *[""] * (len(columns) - len(cells))]
