@@ -74,7 +74,15 @@ class StageTable(Table):
     requires: str = ""
     qualifies: bool = False
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
-        {"reward_cents", "lifetime_days", "places_at_once", "title", "description", "keywords"}
+        {
+            "reward_cents",
+            "expected_minutes",
+            "lifetime_days",
+            "places_at_once",
+            "title",
+            "description",
+            "keywords",
+        }
     )
 
 

@@ -157,8 +157,8 @@ def _check(collection: Collection, parameters: Parameters, key: str) -> None:
     if collection.state == CollectionState.DRAFT or is_changeable(parameters, key):
         return
     raise RevisionError(
-        f"{key} decides the data and is locked since the first publication: create another "
-        "collection for another value."
+        f"{key} decides the data or was promised to workers, and is locked since the first "
+        "publication: create another collection for another value."
     )
 
 

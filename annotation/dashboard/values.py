@@ -9,11 +9,13 @@ from tasks.pages.words import price
 
 LABELS = {
     "reward_cents": "Pay of a HIT",
+    "expected_minutes": "Minutes it takes",
     "places_at_once": "HITs open at a time",
     "lifetime_days": "Days a HIT stays up",
     "floor_cents_per_hour": "Floor of the hourly rate",
 }
 HELP = {
+    "expected_minutes": "Told to workers.",
     "places_at_once": "Topped up as they are taken.",
     "title": "What workers see in the list of HITs.",
     "floor_cents_per_hour": "You are warned when a stage pays less.",
@@ -34,7 +36,8 @@ def label_of(key: str) -> str:
 
 def own_label(name: str) -> str:
     """Return the name of a parameter inside its table."""
-    return LABELS.get(name, name.removesuffix("_cents").replace("_", " ").capitalize())
+    words = name.removesuffix("_cents").replace("_", " ").capitalize()
+    return LABELS.get(name, words.replace(" hit", " HIT"))
 
 
 def is_money(key: str) -> bool:

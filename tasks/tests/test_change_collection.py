@@ -36,12 +36,13 @@ def reward(collection: Collection) -> int:
 
 
 def test_it_changes_the_pay_and_prints_what_it_costs(pilot: Collection) -> None:
-    make_posting(stage_of(pilot, "question"))
+    for name in ("question", "answer"):
+        make_posting(stage_of(pilot, name))
     printed = change(RAISE, WHY)
     assert reward(pilot) == 500
     lines = printed.splitlines()
     assert lines[0] == "question.reward_cents: 400 -> 500"
-    assert "1 HITs are up and keep what they pay." in lines
+    assert "HITs that are up and keep what they pay: 1." in lines
     assert lines[-1] == "Changed for everything posted from now on."
     assert pilot.revisions.get().by == "the command line"
 
@@ -72,7 +73,7 @@ def test_it_sets_the_budget_with_the_pay(pilot: Collection) -> None:
         ((), "Nothing to change: give --set KEY=VALUE or --budget AMOUNT"),
         ((RAISE,), "Say why"),
         (("--set=question.reward_cents",), "write it as KEY=VALUE"),
-        (("--set=question.items_per_hit=3", WHY), "decides the data and is locked"),
+        (("--set=question.items_per_hit=3", WHY), "is locked since the first publication"),
         (("--set=question.reward_cents=much", WHY), "should be a valid integer"),
         (("--budget=-5",), "Write the budget as an amount"),
         (("--budget=nan",), "Write the budget as an amount"),

@@ -135,7 +135,7 @@ def test_a_draft_may_change_everything_and_is_told_of_its_seeds(
     Collection.objects.update(state=CollectionState.DRAFT)
     shown = post(rita, question__items_per_hit="1", agreement__min_agreeing="1")
     page = shown.content.decode()
-    assert "Question: items per hit: <s>2</s> → <b>1</b>" in page
+    assert "Question: items per HIT: <s>2</s> → <b>1</b>" in page
     assert "seeds chosen under the old values are let go" in page
     assert 'name="question.kind"' not in page
 

@@ -107,9 +107,16 @@ def _told(
             "after": sum(row.expected_cents for row in after),
         },
         "budget_cents": collection.budget_cents if budget_cents is None else budget_cents,
-        "hits_up": sum(standing_hits(collection).values()),
+        "hits_up": _kept(collection, revision),
         "seeds_let_go": revision.lost_seeds if revision else 0,
     }
+
+
+def _kept(collection: Collection, revision: Revision | None) -> int:
+    """Return how many HITs of the stages that change are up: they stay as they are."""
+    touched = {change.key.partition(".")[0] for change in revision.changes} if revision else set()
+    standing = standing_hits(collection)
+    return sum(standing.get(stage.pk, 0) for stage in collection.stages.filter(name__in=touched))
 
 
 def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[str]:
@@ -123,7 +130,7 @@ def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[s
         f"Budget:     {price(told['budget_cents'], parameters)}",
     ]
     if told["hits_up"]:
-        lines.append(f"{told['hits_up']} HITs are up and keep what they pay.")
+        lines.append(f"HITs that are up and keep what they pay: {told['hits_up']}.")
     if told["seeds_let_go"]:
         lines.append(
             f"{told['seeds_let_go']} seeds were chosen under other values and are let go: "
