@@ -25,6 +25,13 @@ class SystemPolicy(StrEnum):
     IMPORTED = "imported"
 
 
+# Country and adulthood are what workers state themselves, so they count from the start.
+DEFAULT_POLICIES = {
+    name: SystemPolicy.ENFORCE if name in ("locale", "adult") else SystemPolicy.UNTIL_HISTORY
+    for name in SYSTEM_REQUIREMENTS
+}
+
+
 def chosen(name: str, default: Any) -> Any:
     """Return what the host chose at the desk under this name, or the default."""
     value = Setting.objects.filter(name=name).values_list("value", flat=True).first()
@@ -40,14 +47,11 @@ def choose(name: str, value: Any, now: datetime) -> None:
 
 
 def system_policies() -> dict[str, SystemPolicy]:
-    """Return the host's policy for each name of SYSTEM_REQUIREMENTS, in one query.
-
-    Country and adulthood are what workers state themselves, so they count from the start.
-    """
-    found = {"locale": SystemPolicy.ENFORCE, "adult": SystemPolicy.ENFORCE}
+    """Return the host's policy for each name of SYSTEM_REQUIREMENTS, in one query."""
+    found = dict(DEFAULT_POLICIES)
     for name, value in chosen("system_policies", {}).items():
         found[name] = SystemPolicy(value)
-    return {name: found.get(name, SystemPolicy.UNTIL_HISTORY) for name in SYSTEM_REQUIREMENTS}
+    return found
 
 
 def payment_terms() -> str:

@@ -1,11 +1,14 @@
 """Decides which HITs a worker may see, preview and accept, and says why not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Q
 
+from marketplace import clock
+from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, system_policies
 from marketplace.models import (
     HANDED_IN,
     Assignment,
@@ -15,6 +18,7 @@ from marketplace.models import (
     State,
     Worker,
     WorkerBlock,
+    WorkerProfile,
 )
 
 LOCALE = "00000000000000000071"
@@ -29,6 +33,14 @@ SYSTEM_NAMES = {
     ADULT: "being an adult",
     MASTERS[0]: "Masters",
     MASTERS[1]: "Masters",
+}
+POLICY_NAMES = {
+    LOCALE: "locale",
+    N_APPROVED: "n_approved",
+    PERCENT_APPROVED: "percent_approved",
+    ADULT: "adult",
+    MASTERS[0]: "masters",
+    MASTERS[1]: "masters",
 }
 # Nobody has a history on a new marketplace, so demands on it wait until somebody has one.
 SUBMISSIONS_BEFORE_HISTORY_COUNTS = 100
@@ -45,7 +57,7 @@ ORDER = {
 
 @dataclass(frozen=True)
 class Standing:
-    """What a worker has: qualifications by type id, history, and who blocked them."""
+    """What a worker has: qualifications by type id, history here and before, who blocked them."""
 
     worker: Worker
     scores: dict[str, int] = field(default_factory=dict)
@@ -53,6 +65,9 @@ class Standing:
     n_approved: int = 0
     n_rejected: int = 0
     blocked_by: frozenset[int] = frozenset()
+    policies: dict[str, SystemPolicy] = field(default_factory=lambda: DEFAULT_POLICIES)
+    n_approved_before: int = 0
+    n_rejected_before: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,17 +81,72 @@ class Access:
 
 
 def standing_of(worker: Worker) -> Standing:
-    """Return a worker's standing, in three queries."""
-    grants = QualificationGrant.objects.filter(worker=worker, is_revoked=False).values_list(
-        "qualification_type__qualification_type_id", "integer_value"
+    """Return a worker's standing, in five queries."""
+    return standings_of([worker])[0]
+
+
+def standings_of(workers: Sequence[Worker]) -> list[Standing]:
+    """Return the standing of each worker, in five queries however many there are."""
+    keys = [worker.pk for worker in workers]
+    policies, scores = system_policies(), _scores_of(keys)
+    counts = {
+        row.pop("worker"): row
+        for row in Assignment.objects.filter(worker__in=keys)
+        .values("worker")
+        .annotate(
+            n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
+            n_approved=Count("pk", filter=Q(state=State.APPROVED)),
+            n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
+        )
+    }
+    blocks: dict[int, set[int]] = {}
+    for key, requester in WorkerBlock.objects.filter(worker__in=keys).values_list(
+        "worker", "requester"
+    ):
+        blocks.setdefault(key, set()).add(requester)
+    before = _before(keys)
+    return [
+        Standing(
+            worker=worker,
+            scores=scores.get(worker.pk, {}),
+            blocked_by=frozenset(blocks.get(worker.pk, ())),
+            policies=policies,
+            **counts.get(worker.pk, {}),
+            **before.get(worker.pk, {}),
+        )
+        for worker in workers
+    ]
+
+
+def _scores_of(keys: list[int]) -> dict[int, dict[str, int]]:
+    """Return scores by worker and type; under hostile weather a new one does not count at once."""
+    scores: dict[int, dict[str, int]] = {}
+    rows = QualificationGrant.objects.filter(worker__in=keys, is_revoked=False).values_list(
+        "worker",
+        "qualification_type__qualification_type_id",
+        "integer_value",
+        "granted_at",
+        "qualification_type__requester__weather",
     )
-    counts = Assignment.objects.filter(worker=worker).aggregate(
-        n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
-        n_approved=Count("pk", filter=Q(state=State.APPROVED)),
-        n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
-    )
-    blocks = WorkerBlock.objects.filter(worker=worker).values_list("requester_id", flat=True)
-    return Standing(worker=worker, scores=dict(grants), blocked_by=frozenset(blocks), **counts)
+    for key, type_id, value, granted_at, weather in rows:
+        lag = timedelta(seconds=weather.get("index_lag_seconds", 0))
+        if not lag or granted_at + lag <= clock.now():
+            scores.setdefault(key, {})[type_id] = value
+    return scores
+
+
+def _before(keys: list[int]) -> dict[int, dict[str, int]]:
+    """Return the history that was imported, as numbers of decisions."""
+    rows: Any = WorkerProfile.objects.filter(worker__in=keys, n_approved_before__isnull=False)
+    found = {}
+    for key, n_approved, percent in rows.values_list(
+        "worker", "n_approved_before", "percent_approved_before"
+    ):
+        # With nothing approved a share says nothing of how much was rejected.
+        n_decided = 100 * n_approved // percent if percent else n_approved
+        n_rejected = max(0, n_decided - n_approved)
+        found[key] = {"n_approved_before": n_approved, "n_rejected_before": n_rejected}
+    return found
 
 
 def access_to(hit_type: HITType, standing: Standing) -> Access:
@@ -97,28 +167,36 @@ def guard_of(need: dict[str, Any]) -> str:
 
 
 def is_met(need: dict[str, Any], standing: Standing) -> bool:
-    """Tell whether a worker meets one QualificationRequirement."""
+    """Tell whether a worker meets one QualificationRequirement, by the host's policy for it."""
     type_id, comparator = need["QualificationTypeId"], need["Comparator"]
-    if type_id in MASTERS:
-        return True
-    if type_id == LOCALE:
-        return _locale_is_met(need, standing.worker)
-    if type_id in (N_APPROVED, PERCENT_APPROVED):
-        if standing.n_submitted < SUBMISSIONS_BEFORE_HISTORY_COUNTS:
-            return True
-        value: int | None = _history_value(type_id, standing)
-    elif type_id == ADULT:
-        value = int(standing.worker.is_adult)
-    else:
+    name = POLICY_NAMES.get(type_id)
+    if name is None:
         value = standing.scores.get(type_id)
+        return _value_is_met(comparator, value, need.get("IntegerValues", []))
+    policy = standing.policies[name]
+    if name == "masters":
+        # Nobody here is one, so it is met by everybody or by nobody.
+        return policy == SystemPolicy.UNTIL_HISTORY
+    is_new = standing.n_submitted < SUBMISSIONS_BEFORE_HISTORY_COUNTS
+    if policy == SystemPolicy.UNTIL_HISTORY and is_new:
+        return True
+    if name == "locale":
+        return _locale_is_met(need, standing.worker)
+    value = _system_value(name, standing, policy == SystemPolicy.IMPORTED)
     return _value_is_met(comparator, value, need.get("IntegerValues", []))
 
 
-def _history_value(type_id: str, standing: Standing) -> int:
-    if type_id == N_APPROVED:
-        return standing.n_approved
-    n_decided = standing.n_approved + standing.n_rejected
-    return 100 * standing.n_approved // n_decided if n_decided else 100
+def _system_value(name: str, standing: Standing, with_imported: bool) -> int:
+    if name == "adult":
+        return int(standing.worker.is_adult)
+    n_approved, n_rejected = standing.n_approved, standing.n_rejected
+    if with_imported:
+        n_approved += standing.n_approved_before
+        n_rejected += standing.n_rejected_before
+    if name == "n_approved":
+        return n_approved
+    n_decided = n_approved + n_rejected
+    return 100 * n_approved // n_decided if n_decided else 100
 
 
 def _value_is_met(comparator: str, value: int | None, wanted: list[int]) -> bool:
@@ -146,6 +224,8 @@ def problem_with(requirements: list[dict[str, Any]]) -> str | None:
     """Return a sentence on the first requirement that cannot be meant, None when all can."""
     if len(requirements) > 10:
         return "A HIT type may have ten qualification requirements at most."
+    if not requirements:
+        return None
     custom = {need["QualificationTypeId"] for need in requirements} - set(SYSTEM_NAMES)
     known = QualificationType.objects.filter(qualification_type_id__in=custom, deleted_at=None)
     known_ids = set(known.values_list("qualification_type_id", flat=True))

@@ -81,8 +81,8 @@ def describe_assignment(row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def describe_qualification_type(row: QualificationType) -> dict[str, Any]:
-    """Return the model's QualificationType of a requester's own type."""
+def describe_qualification_type(row: QualificationType, is_owner: bool = True) -> dict[str, Any]:
+    """Return the model's QualificationType; nobody but its owner is told the answer key."""
     return {
         "QualificationTypeId": row.qualification_type_id,
         "CreationTime": row.created_at,
@@ -90,6 +90,9 @@ def describe_qualification_type(row: QualificationType) -> dict[str, Any]:
         "Description": row.description,
         "Keywords": row.keywords or None,
         "QualificationTypeStatus": "Active" if row.is_active else "Inactive",
+        "Test": row.test or None,
+        "TestDurationInSeconds": row.test_duration_seconds,
+        "AnswerKey": (row.answer_key or None) if is_owner else None,
         "RetryDelayInSeconds": row.retry_delay_seconds,
         "IsRequestable": True,
         "AutoGranted": row.is_auto_granted,

@@ -29,6 +29,7 @@ from marketplace.question import (
     read_question,
 )
 from marketplace.router import DATABASE
+from marketplace.visibility import warn_if_nobody
 from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
 from marketplace.wire.results import listing, page_of
@@ -75,6 +76,7 @@ def _create(call: Call, name: str, parameters: dict[str, Any]) -> dict[str, Any]
             "HITAlreadyExists",
             f"The HIT with ID {error.subject} already exists for this UniqueRequestToken.",
         ) from None
+    warn_if_nobody(kind)
     return {"HIT": describe_hit(hit, call.now)}
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import transaction
 
+from marketplace.grants import grant
 from marketplace.models import QualificationRequest, RequestState
 from marketplace.operations.ownership import own_type
-from marketplace.operations.qualifications import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, RequestError
 from marketplace.wire.registry import Call, operation
@@ -35,6 +35,8 @@ def describe_request(row: QualificationRequest) -> dict[str, Any]:
         "QualificationRequestId": row.request_id,
         "QualificationTypeId": row.qualification_type.qualification_type_id,
         "WorkerId": row.worker.worker_id,
+        "Test": row.test or None,
+        "Answer": row.answer or None,
         "SubmitTime": row.submitted_at,
     }
 
@@ -43,7 +45,7 @@ def describe_request(row: QualificationRequest) -> dict[str, Any]:
 def accept_qualification_request(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Grant what a worker asked for."""
     with _pending(call, parameters["QualificationRequestId"]) as row:
-        grant(row.qualification_type, row.worker, parameters.get("IntegerValue", 1), call)
+        grant(row.qualification_type, row.worker, parameters.get("IntegerValue", 1), call.now)
         row.state, row.decided_at = RequestState.GRANTED, call.now
         row.save()
     return {}

@@ -1,26 +1,29 @@
 """Qualification types: made, read, searched, changed, deleted."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
+from marketplace.answer_key import AnswerKeyError, read_key
 from marketplace.lifecycle import settle_account
 from marketplace.models import HIT, QualificationRequest, QualificationType, RequestState
 from marketplace.operations.descriptions import describe_hit, describe_qualification_type
+from marketplace.operations.hit_types import LONGEST_SECONDS, check_seconds
 from marketplace.operations.ownership import own_type
+from marketplace.question_form import QuestionFormError, parse
 from marketplace.requirements import SYSTEM_NAMES
 from marketplace.router import DATABASE
+from marketplace.weather import weather_of
 from marketplace.wire.errors import (
     DoesNotExist,
     InvalidParameter,
-    NotSupported,
     RequestError,
 )
 from marketplace.wire.registry import Call, operation
 from marketplace.wire.results import listing, page_of
 
-TEST_MEMBERS = ("Test", "AnswerKey", "TestDurationInSeconds")
 TEXT_LIMITS = {"Name": 200, "Description": 2000, "Keywords": 1000}
 
 
@@ -28,6 +31,7 @@ TEXT_LIMITS = {"Name": 200, "Description": 2000, "Keywords": 1000}
 def create_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new qualification type; its name is unique among the caller's."""
     _check(parameters)
+    check_test(parameters)
     try:
         with transaction.atomic(using=DATABASE):
             row = QualificationType.objects.create(
@@ -37,6 +41,9 @@ def create_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
                 keywords=parameters.get("Keywords", ""),
                 is_active=parameters["QualificationTypeStatus"] == "Active",
                 retry_delay_seconds=parameters.get("RetryDelayInSeconds"),
+                test=parameters.get("Test", ""),
+                answer_key=parameters.get("AnswerKey", ""),
+                test_duration_seconds=parameters.get("TestDurationInSeconds"),
                 is_auto_granted=parameters.get("AutoGranted", False),
                 auto_granted_value=parameters.get("AutoGrantedValue", 1),
                 created_at=call.now,
@@ -58,7 +65,8 @@ def get_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, 
     row = QualificationType.objects.filter(qualification_type_id=type_id, deleted_at=None).first()
     if row is None:
         raise DoesNotExist("QualificationType", "QualificationType", type_id)
-    return {"QualificationType": describe_qualification_type(row)}
+    is_owner = row.requester_id == call.requester.pk
+    return {"QualificationType": describe_qualification_type(row, is_owner)}
 
 
 def _describe_system_type(type_id: str) -> dict[str, Any]:
@@ -74,8 +82,14 @@ def _describe_system_type(type_id: str) -> dict[str, Any]:
 
 @operation("ListQualificationTypes")
 def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of the requesters' types that match; all of those can be asked for."""
+    """Return a page of the requesters' types that match; all of those can be asked for.
+
+    Under hostile weather a new type is not found at once.
+    """
+    lag = timedelta(seconds=weather_of(call.requester).index_lag_seconds)
     rows = QualificationType.objects.filter(deleted_at=None)
+    if lag:
+        rows = rows.filter(created_at__lte=call.now - lag)
     if parameters.get("MustBeOwnedByCaller"):
         rows = rows.filter(requester=call.requester)
     else:
@@ -85,7 +99,12 @@ def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str
             Q(name__icontains=word) | Q(keywords__icontains=word) | Q(description__icontains=word)
         )
     found, token = page_of(rows, parameters)
-    return listing("QualificationTypes", found, token, describe_qualification_type)
+    return listing(
+        "QualificationTypes",
+        found,
+        token,
+        lambda row: describe_qualification_type(row, row.requester_id == call.requester.pk),
+    )
 
 
 @operation("UpdateQualificationType")
@@ -93,6 +112,15 @@ def update_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
     """Change what is given of the caller's type and return all of it."""
     _check(parameters)
     row = own_type(call, parameters["QualificationTypeId"])
+    merged = {
+        "Test": parameters.get("Test", row.test),
+        "AnswerKey": parameters.get("AnswerKey", row.answer_key),
+        "TestDurationInSeconds": parameters.get("TestDurationInSeconds", row.test_duration_seconds),
+        "AutoGranted": parameters.get("AutoGranted", row.is_auto_granted),
+    }
+    check_test({name: value for name, value in merged.items() if value})
+    row.test, row.answer_key = merged["Test"], merged["AnswerKey"]
+    row.test_duration_seconds = merged["TestDurationInSeconds"]
     row.description = parameters.get("Description", row.description)
     if "QualificationTypeStatus" in parameters:
         row.is_active = parameters["QualificationTypeStatus"] == "Active"
@@ -132,16 +160,31 @@ def list_hits_for_qualification_type(call: Call, parameters: dict[str, Any]) -> 
 
 
 def _check(parameters: dict[str, Any]) -> None:
-    for name in TEST_MEMBERS:
-        if name in parameters:
-            raise NotSupported(
-                f"This marketplace gives no qualification tests yet; leave {name} out and grant "
-                "the qualification yourself."
-            )
     for name, longest in TEXT_LIMITS.items():
         if len(parameters.get(name, "")) > longest:
             raise InvalidParameter(f"{name} is longer than {longest} characters.")
         if name in parameters and name != "Keywords" and not parameters[name].strip():
             raise InvalidParameter(f"{name} may not be empty.")
-    if parameters.get("RetryDelayInSeconds", 0) < 0:
-        raise InvalidParameter("RetryDelayInSeconds may not be negative.")
+    if not 0 <= parameters.get("RetryDelayInSeconds", 0) <= LONGEST_SECONDS:
+        raise InvalidParameter(f"RetryDelayInSeconds has to be from 0 to {LONGEST_SECONDS}.")
+
+
+def check_test(parameters: dict[str, Any]) -> None:
+    """Raise a refusal unless test, key, duration and AutoGranted go together and can be read."""
+    if "Test" not in parameters:
+        if "AnswerKey" in parameters or "TestDurationInSeconds" in parameters:
+            raise InvalidParameter("AnswerKey and TestDurationInSeconds need a Test.")
+        return
+    if parameters.get("AutoGranted"):
+        raise InvalidParameter("A type with a Test cannot be AutoGranted.")
+    if "TestDurationInSeconds" not in parameters:
+        raise InvalidParameter("Give TestDurationInSeconds for the Test.")
+    check_seconds("TestDurationInSeconds", parameters, 1, LONGEST_SECONDS)
+    try:
+        form = parse(parameters["Test"])
+        key = read_key(parameters["AnswerKey"]) if "AnswerKey" in parameters else None
+    except (QuestionFormError, AnswerKeyError) as error:
+        raise RequestError("XMLParseError", str(error)) from None
+    known = {question.identifier for question in form.questions}
+    if key is not None and (unknown := set(key.questions) - known):
+        raise InvalidParameter(f"AnswerKey scores {min(unknown)}, which the Test does not ask.")

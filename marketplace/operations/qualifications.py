@@ -4,7 +4,8 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace.models import Message, QualificationGrant, QualificationType, Worker
+from marketplace.grants import grant
+from marketplace.models import Message, QualificationGrant
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, own_type
 from marketplace.router import DATABASE
@@ -19,7 +20,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
     row = own_type(call, parameters["QualificationTypeId"])
     worker = known_worker(parameters["WorkerId"])
     with transaction.atomic(using=DATABASE):
-        grant(row, worker, parameters.get("IntegerValue", 1), call)
+        grant(row, worker, parameters.get("IntegerValue", 1), call.now)
         if parameters.get("SendNotification", True):
             Message.objects.create(
                 worker=worker,
@@ -29,20 +30,6 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
                 sent_at=call.now,
             )
     return {}
-
-
-def grant(row: QualificationType, worker: Worker, value: int, call: Call) -> None:
-    """Record that the worker has the qualification with this value, from now on."""
-    QualificationGrant.objects.update_or_create(
-        qualification_type=row,
-        worker=worker,
-        defaults={
-            "integer_value": value,
-            "granted_at": call.now,
-            "is_revoked": False,
-            "reason": "",
-        },
-    )
 
 
 @operation("DisassociateQualificationFromWorker")

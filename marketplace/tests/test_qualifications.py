@@ -135,11 +135,6 @@ def test_an_automatic_one_is_had_at_once(rita: Any, ada: Visitor) -> None:
     assert rita.get_qualification_score(**both)["Qualification"]["IntegerValue"] == 7
 
 
-def test_tests_are_not_given_here_yet(rita: Any) -> None:
-    with refused("OperationNotSupported", "Test"):
-        make(rita, Test="<QuestionForm/>", TestDurationInSeconds=60)
-
-
 def test_hits_that_ask_for_it_are_listed(rita: Any, make_hit: Any) -> None:
     type_id = make(rita)
     asks = make_hit(

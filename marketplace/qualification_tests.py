@@ -1,0 +1,122 @@
+"""A worker takes a qualification test: begin, hand in within its time, be scored or wait."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from marketplace.answer_key import read_key, score
+from marketplace.answers import form_answers_xml
+from marketplace.grants import grant
+from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
+from marketplace.question_form import QuestionForm, answers_of, parse
+from marketplace.router import DATABASE
+
+# A form that was sent in the last second still arrives.
+GRACE = timedelta(seconds=60)
+OPEN = (RequestState.STARTED, RequestState.PENDING)
+
+
+class NotTakenError(Exception):
+    """The test cannot be taken; the message is a sentence for the worker."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test: things to mend, or a value, or neither (the requester decides)."""
+
+    problems: tuple[str, ...] = ()
+    value: int | None = None
+
+
+def begin(worker: Worker, row: QualificationType, now: datetime) -> QualificationRequest:
+    """Return the worker's test in progress, begun now or before; its time runs from then.
+
+    Raises NotTakenError when it cannot be taken (again, or yet).
+    """
+    if not row.test or not row.is_active or row.deleted_at is not None:
+        raise NotTakenError(_("This test is not given any more."))
+    _end_overdue(row, worker, now)
+    found = row.requests.filter(worker=worker, state__in=OPEN).first()
+    if found is None:
+        _check_retry(row, worker, now)
+        found = _begin(worker, row, now)
+    if found.state == RequestState.PENDING:
+        raise NotTakenError(_("You have taken this test; the requester has not decided yet."))
+    return found
+
+
+def due_at(request: QualificationRequest) -> datetime:
+    """Return when the time of a test in progress is up; expects its type loaded."""
+    assert request.started_at is not None
+    seconds = request.qualification_type.test_duration_seconds or 0
+    return request.started_at + timedelta(seconds=seconds)
+
+
+def form_of(request: QualificationRequest) -> QuestionForm:
+    """Return the test as it was when it was begun."""
+    return parse(request.test)
+
+
+def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: datetime) -> Outcome:
+    """Return what became of the answers; with problems nothing is handed in and time goes on.
+
+    Raises NotTakenError when the time was up or it was handed in before.
+    """
+    row, worker = request.qualification_type, request.worker
+    _end_overdue(row, worker, now)
+    given, problems = answers_of(form_of(request), sent)
+    with transaction.atomic(using=DATABASE):
+        request = QualificationRequest.objects.select_for_update(of=("self",)).get(pk=request.pk)
+        if request.state != RequestState.STARTED:
+            raise NotTakenError(
+                _("This test is over: its time was up, or it was handed in before.")
+            )
+        if problems:
+            return Outcome(problems=tuple(problems))
+        request.answer, request.submitted_at = form_answers_xml(given), now
+        request.state = RequestState.PENDING
+        value = None
+        if row.answer_key:
+            value = score(given, read_key(row.answer_key))
+            grant(row, worker, value, now)
+            request.state, request.decided_at = RequestState.GRANTED, now
+        request.save()
+    return Outcome(value=value)
+
+
+def _begin(worker: Worker, row: QualificationType, now: datetime) -> QualificationRequest:
+    try:
+        with transaction.atomic(using=DATABASE):
+            return QualificationRequest.objects.create(
+                qualification_type=row,
+                worker=worker,
+                state=RequestState.STARTED,
+                started_at=now,
+                submitted_at=now,
+                test=row.test,
+            )
+    except IntegrityError:
+        # Two tabs at once: both see the one that was quicker.
+        return row.requests.get(worker=worker, state__in=OPEN)
+
+
+def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
+    last = row.requests.filter(worker=worker).order_by("-pk").first()
+    if last is None:
+        return
+    if row.retry_delay_seconds is None:
+        raise NotTakenError(_("This test can be taken once only, and you have taken it."))
+    again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
+    if now < again_at:
+        when = f"{again_at:%Y-%m-%d %H:%M} UTC"
+        raise NotTakenError(_("You can take this test again on %(when)s.") % {"when": when})
+
+
+def _end_overdue(row: QualificationType, worker: Worker, now: datetime) -> None:
+    over = now - timedelta(seconds=row.test_duration_seconds or 0) - GRACE
+    row.requests.filter(worker=worker, state=RequestState.STARTED, started_at__lte=over).update(
+        state=RequestState.REJECTED, decided_at=now, reason="The time of the test was up."
+    )

@@ -1,0 +1,85 @@
+"""How many workers can see and take a HIT, and which requirement keeps the others out."""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from marketplace.models import HIT, HITType, Worker
+from marketplace.requirements import Standing, access_to, is_met, standings_of
+
+log = logging.getLogger(__name__)
+
+# Publishing many HITs of one type counts its workers once in so long.
+COUNTED_FOR_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A requirement, as the requester sent it, and how many workers do not meet it."""
+
+    need: dict[str, Any]
+    n_workers: int
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """Of `n_workers` with an open account; blocked ones can neither see nor take it."""
+
+    n_workers: int
+    n_can_see: int
+    n_can_accept: int
+    # Those that keep anybody out, the one that keeps out most first.
+    excluded: tuple[Excluded, ...] = ()
+
+    @property
+    def is_nobody(self) -> bool:
+        """Return whether there are workers and none of them can take it."""
+        return self.n_workers > 0 and self.n_can_accept == 0
+
+
+def visibility(hit: HIT) -> Visibility:
+    """Return who can see a HIT now; expects its type loaded."""
+    return visibility_of(hit.hit_type)
+
+
+def visibility_of(kind: HITType) -> Visibility:
+    """Return who can see HITs of this type now, in six queries however many workers there are."""
+    workers = Worker.objects.filter(is_active=True, erased_at=None, merged_into=None)
+    standings = standings_of(list(workers))
+    access = [access_to(kind, standing) for standing in standings]
+    counted = [Excluded(need, _n_without(need, standings)) for need in kind.requirements]
+    return Visibility(
+        n_workers=len(standings),
+        n_can_see=sum(one.can_discover for one in access),
+        n_can_accept=sum(one.can_accept for one in access),
+        excluded=tuple(
+            sorted((one for one in counted if one.n_workers), key=lambda one: -one.n_workers)
+        ),
+    )
+
+
+def _n_without(need: dict[str, Any], standings: list[Standing]) -> int:
+    return sum(not is_met(need, standing) for standing in standings)
+
+
+_counted_at: dict[int, float] = {}
+
+
+def warn_if_nobody(kind: HITType) -> None:
+    """Log a warning when HITs of this type are posted that no worker can take."""
+    now = time.monotonic()
+    if not kind.requirements or now - _counted_at.get(kind.pk, -1e9) < COUNTED_FOR_SECONDS:
+        return
+    _counted_at[kind.pk] = now
+    found = visibility_of(kind)
+    if found.is_nobody:
+        need = found.excluded[0].need if found.excluded else {}
+        log.warning(
+            "HIT type %s (%s): none of %s workers can take it; %s %s excludes most.",
+            kind.hit_type_id,
+            kind.title,
+            found.n_workers,
+            need.get("QualificationTypeId", "a block"),
+            need.get("Comparator", ""),
+        )
