@@ -39,14 +39,14 @@ def new_collection(request: HttpRequest) -> HttpResponse:
     """Create a collection; what is wrong is said at its field, and nothing typed is lost."""
     form = CollectionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = _create(form, request)
+        made = _create(form)
         if made:
             return redirect("seeds", slug=made.slug)
     status = 400 if form.errors else 200
     return render(request, "dashboard/new_collection.html", {"form": form}, status=status)
 
 
-def _create(form: CollectionForm, request: HttpRequest) -> Collection | None:
+def _create(form: CollectionForm) -> Collection | None:
     """Return the new collection, or None with the reason at the field it is about."""
     given = form.cleaned_data
     try:
@@ -68,7 +68,6 @@ def _create(form: CollectionForm, request: HttpRequest) -> Collection | None:
     except ProtocolError as error:
         form.add_error("protocol", str(error))
     else:
-        Collection.objects.filter(pk=made.pk).update(owner=request.user.pk)
         return made
     return None
 

@@ -2,7 +2,6 @@
 
 import secrets
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -34,7 +33,6 @@ class Collection(models.Model):
     protocol = models.CharField(max_length=80)
     protocol_version = models.PositiveIntegerField()
     corpus = models.ForeignKey("collector.Corpus", models.PROTECT, related_name="collections")
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     parameters = models.JSONField()
     seed = models.BigIntegerField()
     state = models.CharField(

@@ -1,13 +1,12 @@
-"""The conversion to DROP style against the official one's output."""
+"""The numbers and answers of the official conversion to DROP style."""
 
 import pytest
 
 from annotation.metrics.tests.golden import vectors
 from annotation.protocols.iirc.conversion import (
     drop_answer,
-    drop_style,
-    evidence_text,
     n_linked_documents,
+    numbered,
 )
 from annotation.protocols.iirc.layout import LayoutError
 
@@ -20,32 +19,29 @@ PASSAGE = {
 }
 
 
-def test_every_golden_file_is_converted_as_the_official_code_does() -> None:
+def test_every_golden_file_is_numbered_and_answered_as_the_official_code_does() -> None:
     files = vectors("iirc_drop.json")["iirc_files"]
     assert len(files) == 10
     for file in files:
-        converted = drop_style(file["iirc"], file["initial_qid"])
-        assert converted == file["official_drop_style"]
-        assert list(converted) == list(file["official_drop_style"])
+        official = [
+            (f"q_{pair['query_id'].removeprefix('qid_')}", pair["query_id"], pair)
+            for entry in file["official_drop_style"].values()
+            for pair in entry["qa_pairs"]
+        ]
+        assert [name for name, _, _ in official] == list(file["official_drop_style"])
+        ours = list(numbered(file["iirc"], file["initial_qid"]))
+        assert [item.query_id for item in ours] == [query_id for _, query_id, _ in official]
+        for item, (_, _, pair) in zip(ours, official, strict=True):
+            assert item.question["question"] == pair["question"]
+            assert [item.answer] == [pair["answer"]] == pair["validated_answers"]
 
 
 def test_bad_questions_use_up_no_number() -> None:
-    assert list(drop_style([PASSAGE], initial=10)) == ["q_11", "q_12"]
+    assert [item.number for item in numbered([PASSAGE], initial=10)] == [11, 12]
 
 
-def test_unanswerable_questions_can_be_left_out() -> None:
-    converted = drop_style([PASSAGE], with_unanswerable=False)
-    assert [item["qa_pairs"][0]["question"] for item in converted.values()] == ["Three?"]
-
-
-def test_evidence_of_the_main_passage_comes_first() -> None:
-    context = [
-        {"passage": "London", "text": "a"},
-        {"passage": "main", "text": "b"},
-        {"passage": "Paris", "text": "c"},
-        {"passage": "London", "text": "d"},
-    ]
-    assert evidence_text({"context": context}) == "b</s>a</s>c</s>d"
+def test_the_main_passage_is_no_linked_document() -> None:
+    context = [{"passage": title} for title in ("London", "main", "Paris", "London")]
     assert n_linked_documents({"context": context}) == 2
     assert n_linked_documents({}) == 0
 
