@@ -7,7 +7,15 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from marketplace.acceptance import give_back
-from marketplace.models import Assignment, Message, QualificationRequest, State, Worker
+from marketplace.models import (
+    Assignment,
+    Invitation,
+    Message,
+    QualificationRequest,
+    State,
+    Worker,
+    WorkerProfile,
+)
 from marketplace.router import DATABASE
 
 # Who may prove to be the worker; not theirs to read, and of no use to them.
@@ -28,6 +36,8 @@ def everything_about(worker: Worker) -> dict[str, Any]:
             **{relation.field.name: worker}
         )
         name = relation.related_model._meta.model_name or ""
+        if relation.related_model is Worker:
+            name = "merged accounts"
         tables[name] = [_fields(row) for row in rows.order_by("pk")]
     contests = [one.contest for one in _contested(worker)]
     tables["contest"] = [_fields(contest) for contest in contests]
@@ -63,9 +73,16 @@ def erase(worker: Worker, now: datetime) -> None:
         Assignment.objects.filter(worker=worker).update(late_answer="")
         Message.objects.filter(worker=worker).delete()
         QualificationRequest.objects.filter(worker=worker).delete()
-        worker.sessions.all().delete()
-        worker.display_name, worker.sign_in_name, worker.link_digest = ERASED_NAME, None, None
-        worker.password = worker.country = worker.subdivision = ""
-        worker.is_adult = worker.is_active = False
-        worker.list_choices, worker.erased_at = {}, now
-        worker.save()
+        Invitation.objects.filter(worker=worker).delete()
+        WorkerProfile.objects.filter(worker=worker).delete()
+        for row in (worker, *Worker.objects.filter(merged_into=worker)):
+            _forget(row, now)
+
+
+def _forget(worker: Worker, now: datetime) -> None:
+    worker.sessions.all().delete()
+    worker.display_name, worker.sign_in_name, worker.link_digest = ERASED_NAME, None, None
+    worker.password = worker.country = worker.subdivision = ""
+    worker.is_adult = worker.is_active = False
+    worker.list_choices, worker.erased_at = {}, now
+    worker.save()

@@ -14,6 +14,7 @@ from marketplace.site import (
     messages,
     preferences,
     previews,
+    qualification_test,
     qualifications,
     sign_in,
     submission,
@@ -29,7 +30,6 @@ urlpatterns = [
     path("desk/", include("marketplace.desk.urls")),
     path("hits/", available.available, name="available"),
     path("hits/<str:hit_id>/", previews.preview, name="preview"),
-    path("hits/<str:hit_id>/question/", html_question.preview, name="html-preview"),
     path("hits/<str:hit_id>/question/", html_question.preview, name="html-preview"),
     path("hits/<str:hit_id>/accept/", previews.accept_this, name="accept"),
     path("kinds/<str:hit_type_id>/", previews.preview_any, name="preview-any"),
@@ -57,7 +57,7 @@ urlpatterns = [
     path("account/erase/", account.forget, name="erase"),
     path("qualifications/", qualifications.qualifications, name="qualifications"),
     path("qualifications/<str:type_id>/ask/", qualifications.ask, name="ask"),
-    path("accepted/<str:secret>/question/", html_question.accepted, name="html-question"),
+    path("qualifications/<str:type_id>/test/", qualification_test.test, name="test"),
     path("accepted/<str:secret>/question/", html_question.accepted, name="html-question"),
     # The form in the frame posts here; the protocol fixes the end of this address.
     path(

@@ -69,6 +69,7 @@ def _letter(
         "about": about,
         "answered": answered,
         "here": "messages",
+        "address": request.path,
     }
     if request.method != "POST":
         return show(request, "letter.html", subject=subject, text="", problem="", **context)

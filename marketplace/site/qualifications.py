@@ -20,6 +20,7 @@ from marketplace.models import (
     RequestState,
     Worker,
 )
+from marketplace.qualification_tests import OPEN
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
@@ -44,7 +45,7 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
         "qualification_type__requester"
     )
     held = [grant.qualification_type_id for grant in grants if not grant.is_revoked]
-    asked = [one.qualification_type_id for one in requests if one.state == RequestState.PENDING]
+    asked = [one.qualification_type_id for one in requests if one.state in OPEN]
     # A requester who has blocked a worker gives them nothing, so there is no use in asking.
     rows = (
         QualificationType.objects.filter(is_active=True, deleted_at=None)
@@ -76,6 +77,8 @@ def ask(request: SignedInRequest, type_id: str) -> HttpResponse:
     ).first()
     if row is None:
         leave_notice(request, _("This qualification cannot be asked for any more."))
+    elif row.test:
+        return redirect("test", type_id=type_id)
     elif is_earned(row):
         leave_notice(request, _("This qualification is earned by doing a HIT, not by asking."))
     else:

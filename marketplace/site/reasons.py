@@ -89,7 +89,8 @@ def _own_type(
             "score": score,
             "have": standing.scores[row.qualification_type_id],
         }
-        return Reason(sentence, is_final=True)
+        is_repeatable = bool(row.test) and row.is_active and row.retry_delay_seconds is not None
+        return Reason(sentence, askable=row if is_repeatable else None, is_final=not is_repeatable)
     if score:
         words = {"name": row.name, "score": score}
         sentence = _("Needs the qualification “%(name)s” with a score %(score)s.") % words

@@ -1,5 +1,6 @@
 """Writes amounts, durations, times and states as a person would, in the page's language."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from django import template
@@ -22,6 +23,7 @@ STATES = {
     "rejected": gettext_noop("Rejected"),
     "returned": gettext_noop("Returned"),
     "abandoned": gettext_noop("Time ran out"),
+    "started": gettext_noop("Test in progress"),
     "pending": gettext_noop("Waiting for the requester"),
     "granted": gettext_noop("Granted"),
 }
@@ -92,6 +94,18 @@ def moment(value: datetime | None) -> SafeString | str:
 def state_words(state: str) -> str:
     """Return what a state of an assignment or a request is called."""
     return _(STATES[state])
+
+
+@register.filter
+def all_typed(sent: Mapping[str, list[str]] | None, name: str) -> list[str]:
+    """Return everything that was sent in the field `name`."""
+    return list((sent or {}).get(name, []))
+
+
+@register.filter
+def typed(sent: Mapping[str, list[str]] | None, name: str) -> str:
+    """Return what was typed into the field `name`, empty for nothing."""
+    return "".join(all_typed(sent, name)[:1])
 
 
 @register.simple_tag

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from marketplace.letters import letters_to
+from marketplace.models import Message, Requester
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -33,3 +35,39 @@ def test_a_message_has_its_limits(rita: Any) -> None:
             rita.notify_workers(**message | change)
     with refused("InvalidParameterValue"):
         rita.notify_workers(**message | {"WorkerIds": [f"A{n}" for n in range(101)]})
+
+
+def test_a_worker_writes_to_the_requester_of_a_hit_and_answers(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    frame = ada.submit(make_hit(rita))
+    path = f"{frame.path}write/"
+    page = ada.post(path, path, subject="The third text", text="It is <cut> off.")
+    assert "Your message to Rita was sent." in page.content.decode()
+    assert "It is &lt;cut&gt; off." in page.content.decode()
+    [letter] = letters_to(Requester.objects.get(name="Rita"))
+    assert (letter.subject, letter.about_id) == ("The third text", int(frame.path.split("/")[2]))
+    assert "unread" not in ada.get("/hits/").content.decode()
+    assert grace.send(path, subject="s", text="t").status_code == 404
+
+    rita.approve_assignment(AssignmentId=letter.about.assignment_id)
+    rita.notify_workers(Subject="Hello", MessageText="x", WorkerIds=[ada.worker.worker_id])
+    hello = Message.objects.latest("pk")
+    back = f"/messages/{hello.pk}/reply/"
+    assert "Re: Hello" in ada.get(back).content.decode()
+    ada.post(back, back, subject="Re: Hello", text="Thank you.")
+    assert letters_to(hello.requester).first().text == "Thank you."
+    assert grace.send(back, subject="s", text="t").status_code == 404
+    own = ada.send(f"/messages/{letter.pk}/reply/", subject="s", text="t")
+    assert own.status_code == 404
+
+
+def test_what_is_refused_keeps_what_was_written(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    frame = ada.accept(make_hit(rita))
+    path = f"{frame.path}write/"
+    refused = ada.post(path, path, subject="", text="A long explanation")
+    assert refused.status_code == 400
+    assert "A long explanation" in refused.content.decode()
+    for n in range(20):
+        ada.send(path, subject=str(n), text="t")
+    assert "go on tomorrow" in ada.send(path, subject="s", text="t").content.decode()

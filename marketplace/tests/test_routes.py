@@ -48,6 +48,7 @@ TABLE = {
     "my-data": ("GET", 302, 200, 200),
     "erase": ("POST", 302, 400, 400),
     "qualifications": ("GET", 302, 200, 200),
+    "test": ("GET", 302, 404, 404),
     "ask": ("POST", 302, 302, 302),
     "external-submit": ("GET", 405, 405, 405),
 }

@@ -1,0 +1,90 @@
+"""A worker takes a qualification test on the site."""
+
+from typing import Any
+
+import pytest
+
+from marketplace.models import QualificationGrant, QualificationRequest
+from marketplace.tests.visitor import Visitor
+
+SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
+TEST = f"""<QuestionForm xmlns="{SCHEMAS}2017-11-06/QuestionForm.xsd">
+<Overview><Title>Harbours</Title><Text>Two questions.</Text></Overview>
+<Question><QuestionIdentifier>depth</QuestionIdentifier><DisplayName>Depth</DisplayName>
+<IsRequired>true</IsRequired><QuestionContent><Text>Which is deeper?</Text></QuestionContent>
+<AnswerSpecification><SelectionAnswer><StyleSuggestion>radiobutton</StyleSuggestion><Selections>
+<Selection><SelectionIdentifier>sea</SelectionIdentifier><Text>The sea</Text></Selection>
+<Selection><SelectionIdentifier>pond</SelectionIdentifier><Text>A pond</Text></Selection>
+</Selections></SelectionAnswer></AnswerSpecification></Question>
+<Question><QuestionIdentifier>why</QuestionIdentifier><IsRequired>true</IsRequired>
+<QuestionContent><Text>Why?</Text></QuestionContent>
+<AnswerSpecification><FreeTextAnswer/></AnswerSpecification></Question></QuestionForm>"""
+KEY = f"""<AnswerKey xmlns="{SCHEMAS}2005-10-01/AnswerKey.xsd">
+<Question><QuestionIdentifier>depth</QuestionIdentifier><AnswerOption>
+<SelectionIdentifier>sea</SelectionIdentifier><AnswerScore>100</AnswerScore></AnswerOption>
+</Question></AnswerKey>"""
+
+
+def made(client: Any, **changes: Any) -> str:
+    """Return the page of the test of a new qualification of the client's."""
+    values = {
+        "Name": "Harbours",
+        "Description": "Know your harbours.",
+        "QualificationTypeStatus": "Active",
+        "Test": TEST,
+        "TestDurationInSeconds": 600,
+    }
+    kind = client.create_qualification_type(**values | changes)["QualificationType"]
+    return f"/qualifications/{kind['QualificationTypeId']}/test/"
+
+
+def test_a_test_with_a_key_is_scored_at_once(rita: Any, ada: Visitor) -> None:
+    path = made(rita, AnswerKey=KEY)
+    listing = ada.get("/qualifications/").content.decode()
+    assert f'href="{path}"' in listing
+    assert "/ask/" not in listing
+    assert "You have 10 minutes" in ada.get(path).content.decode()
+    begun = ada.post(path, path, begin="1").content.decode()
+    assert "Which is deeper?" in begun
+    page = ada.post(path, path, depth="sea", why="It is the sea.")
+    assert "Your score for “Harbours” is 100." in page.content.decode()
+    assert QualificationGrant.objects.get().integer_value == 100
+    assert "once only" in ada.send(path, begin="1").content.decode()
+
+
+def test_an_incomplete_test_keeps_what_was_typed(rita: Any, ada: Visitor) -> None:
+    path = made(rita, AnswerKey=KEY)
+    ada.post(path, path, begin="1")
+    page = ada.post(path, path, why="Because <it> is.")
+    html = page.content.decode()
+    assert page.status_code == 400
+    assert "Because &lt;it&gt; is." in html
+    html = ada.post(path, path, depth="pond").content.decode()
+    assert 'value="pond" checked' in html
+    assert QualificationRequest.objects.get().state == "started"
+
+
+def test_without_a_key_the_requester_decides(rita: Any, ada: Visitor) -> None:
+    path = made(rita)
+    ada.post(path, path, begin="1")
+    page = ada.post(path, path, depth="sea", why="x").content.decode()
+    assert "is handed in. The answer will show here." in page
+    assert "Waiting for the requester" in page
+
+
+@pytest.mark.parametrize("minutes", [12, 200])
+def test_a_late_test_does_not_count(rita: Any, ada: Visitor, later: Any, minutes: int) -> None:
+    path = made(rita, RetryDelayInSeconds=60)
+    ada.post(path, path, begin="1")
+    assert "Go on" in ada.get("/qualifications/").content.decode()
+    later(minutes=minutes)
+    page = ada.send(path, depth="sea", why="x").content.decode()
+    assert "This test is over" in page
+    assert "Begin the test" in ada.get(path).content.decode()
+
+
+def test_a_type_without_a_test_has_no_page(rita: Any, ada: Visitor) -> None:
+    kind = rita.create_qualification_type(
+        Name="Plain", Description="d", QualificationTypeStatus="Active"
+    )["QualificationType"]["QualificationTypeId"]
+    assert ada.get(f"/qualifications/{kind}/test/").status_code == 404
