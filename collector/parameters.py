@@ -33,8 +33,11 @@ class PayTable(Table):
     floor_cents_per_hour: int = Field(ge=0)
     fee_percent: int
     min_fee_cents: int
-    approve_after_hours: float
-    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"floor_cents_per_hour"})
+    # After five days the marketplace approves by itself.
+    approve_after_hours: float = Field(ge=0, le=120)
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
+        {"floor_cents_per_hour", "approve_after_hours"}
+    )
 
 
 class SplitsTable(Table):

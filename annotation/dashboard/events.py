@@ -16,10 +16,19 @@ from tasks.models import (
     Payment,
     PaymentKind,
     ProblemReport,
+    RejectionState,
+    RejectionStep,
     Submission,
 )
 
 SHOWN = 8
+# The steps of a rejection that people take.
+REJECTING = {
+    RejectionState.PROPOSED: "proposed to reject work of {}",
+    RejectionState.AGREED: "confirmed the rejection of work of {}",
+    RejectionState.WITHDRAWN: "withdrew the rejection of work of {}",
+    RejectionState.RESTORING: "took back the rejection of work of {}",
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,10 @@ class Event:
 
 def events_of(desk: Desk, people: People) -> list[Event]:
     """Return the newest events, newest first; one query for each kind of event."""
-    kinds = (_submissions, _grants, _problems, _overrides, _compensations, _revisions, _releases)
+    kinds = (
+        *(_submissions, _grants, _problems, _overrides),
+        *(_compensations, _rejections, _revisions, _releases),
+    )
     found = [event for kind in kinds for event in kind(desk, people)]
     return sorted(found, key=attrgetter("at"), reverse=True)[:SHOWN]
 
@@ -74,6 +86,16 @@ def _compensations(desk: Desk, people: People) -> Iterator[Event]:
     for row in rows.order_by("-created_at")[:SHOWN]:
         amount = desk.price(row.amount_cents)
         yield Event(row.created_at, f"{people.name(row.worker_id)} is compensated with {amount}.")
+
+
+def _rejections(desk: Desk, people: People) -> Iterator[Event]:
+    rows = RejectionStep.objects.filter(
+        rejection__session__posting__stage__collection=desk.collection, state__in=REJECTING
+    )
+    for row in rows.select_related("rejection__session").order_by("-at", "-pk")[:SHOWN]:
+        who = people.name(row.rejection.session.worker_id)
+        did = REJECTING[RejectionState(row.state)]
+        yield Event(row.at, f"{row.by} {did.format(who)}.")
 
 
 def _revisions(desk: Desk, people: People) -> Iterator[Event]:

@@ -70,4 +70,4 @@ def _while_collecting(desk: Desk, stages: list[StageProgress], n_kept: int) -> N
     if n_kept and not busy:
         sentence = "All work is in. Look through the verdicts, then make a release."
         return NextStep(sentence, "Make a release", desk.url("releases"))
-    return NextStep("Workers are at it; nothing waits for you. This page keeps itself up to date.")
+    return NextStep("Workers are at it. This page keeps itself up to date.")

@@ -12,11 +12,13 @@ LABELS = {
     "expected_minutes": "Minutes it takes",
     "places_at_once": "HITs open at a time",
     "lifetime_days": "Days a HIT stays up",
+    "approve_after_hours": "Hours before work is paid",
     "floor_cents_per_hour": "Floor of the hourly rate",
 }
 HELP = {
     "expected_minutes": "Told to workers.",
     "places_at_once": "Topped up as they are taken.",
+    "approve_after_hours": "Time to read it, after the marketplace has confirmed it.",
     "title": "What workers see in the list of HITs.",
     "floor_cents_per_hour": "You are warned when a stage pays less.",
 }

@@ -102,7 +102,7 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
         too_short=too_short,
         approved_cents=_total(ledger.filter(state=PaymentState.CONFIRMED), "amount_cents"),
         pending_cents=_total(ledger.filter(state=PaymentState.DUE), "amount_cents"),
-        fee_cents=_total(ledger, "fee_cents"),
+        fee_cents=_total(ledger.exclude(state=PaymentState.WITHHELD), "fee_cents"),
     )
 
 

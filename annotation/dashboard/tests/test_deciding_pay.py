@@ -291,3 +291,22 @@ def test_a_withheld_reward_is_in_no_sum(rita: Client, pilot: Collection) -> None
     Payment.objects.filter(kind=PaymentKind.REWARD).update(state=PaymentState.WITHHELD)
     Collection.objects.update(spent_cents=0)
     assert "Nobody has earned anything yet" in rita.get(MONEY).content.decode()
+
+
+def test_every_step_people_take_is_among_the_last_events(rita: Client, pilot: Collection) -> None:
+    work = make_confirmed(pilot)
+    decide(rita, work, "propose", "Copied.")
+    decide(rita, work, "withdraw", "I misread it.")
+    page = rita.get("/collections/pilot/").content.decode()
+    assert "owner proposed to reject work of Worker 1." in page
+    assert "owner withdrew the rejection of work of Worker 1." in page
+
+
+def test_time_to_read_work_is_given_while_the_collection_runs(
+    rita: Client, pilot: Collection
+) -> None:
+    make_collection(pilot.corpus, slug="at-once")
+    page = rita.get("/collections/at-once/money/work/").content.decode()
+    assert "/collections/at-once/change/" in page
+    page = rita.get("/collections/at-once/change/").content.decode()
+    assert "Hours before work is paid" in page
