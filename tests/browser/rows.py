@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
+from collector.models import Collection, User
 from tasks.articles import article_text
 from tasks.models import Answer, Lease, Question, Submission
 from tasks.passages import find_article
@@ -93,7 +94,14 @@ def open_practice() -> None:
 
 
 def open_single(
-    slug: str, corpus: str, title: str, places: int, shortest: int, longest: int, links: int = 10
+    slug: str,
+    corpus: str,
+    title: str,
+    places: int,
+    shortest: int,
+    longest: int,
+    links: int = 10,
+    **parameters: Any,
 ) -> None:
     """Open a collection whose HIT asks one question on one paragraph."""
     few = {f"{name}__places_at_once": 1 for name in STAGES}
@@ -108,7 +116,30 @@ def open_single(
         "question_qualification__multi_link_questions": 0,
         "question_qualification__places_at_once": places,
     }
-    open_collection(slug, corpus, 1, **few | chosen)
+    open_collection(slug, corpus, 1, **few | chosen | parameters)
+
+
+def open_waiting(slug: str, title: str) -> None:
+    """Open a collection of one short HIT that is paid days after it was handed in."""
+    open_single(
+        slug, "quarnsey", title, 2, 870, 925, pay__approve_after_hours=90.0, pay__fee_percent=10
+    )
+
+
+def add_requester(name: str, password: str) -> None:
+    """Make an account for a second requester."""
+    User.objects.create_user(name, password=password)
+
+
+def pay(slug: str) -> dict[str, Any]:
+    """Return the collection's reserved and spent cents, and every payment with its state."""
+    collection = Collection.objects.get(slug=slug)
+    rows = collection.payments.order_by("id").values_list("amount_cents", "state", "reason")
+    return {
+        "reserved": collection.reserved_cents,
+        "spent": collection.spent_cents,
+        "payments": [list(row) for row in rows],
+    }
 
 
 def questions(slug: str, stage: str) -> list[dict[str, Any]]:
