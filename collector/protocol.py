@@ -43,7 +43,10 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
 # the stand-in for who inspects a qualification, the official metrics, the paper's own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "parameters": {"upgrade": ("parameters", "from_version")},
-    "simulated": {"inspect": ("kind", "data", "items"), "replay": ("path",)},
+    "simulated": {
+        "inspect": ("kind", "data", "items", "open_article"),
+        "replay": ("path",),
+    },
     "scoring": {"score": ("predictions", "gold", "options")},
     "report": {"tables": ("seeds", "parameters")},
 }
@@ -74,6 +77,18 @@ class Protocol:
                 call = f"({', '.join(parameters)})" if parameters else ""
                 raise ProtocolError(f"{path} lacks {wanted}{call}: write it.")
         return module
+
+    def extra(self, part: str, name: str) -> Any:
+        """Return what the part offers as `name`; raises ProtocolError where it offers none.
+
+        For what is asked of it only where it fits: see EXTRAS.
+        """
+        offered = getattr(self.part(part), name, None)
+        if offered is None:
+            call = f"{name}({', '.join(EXTRAS[part][name])})"
+            path = self.folder / f"{part}.py"
+            raise ProtocolError(f"The protocol {self.name!r} cannot {name}: {path} has no {call}.")
+        return offered
 
     def has(self, name: str) -> bool:
         """Return whether the folder has the part `name`."""

@@ -13,8 +13,10 @@ from django.test import Client
 
 from annotation.models import Verdict
 from collector.models import Collection
+from collector.protocol import ProtocolError
 from tasks.crowd import marketplace
 from tasks.models import Answer, Payment, Question, Submission
+from tasks.simulation.recruiting import real_work
 from tasks.tests.making import make_corpus, write_keys
 from tests.hands import Person, look, run
 
@@ -199,6 +201,13 @@ def test_its_official_file_is_read_back_and_written_again(folder: Path, tmp_path
     assert counts["questions"] == {"train": 3, "test": 4}
     run("export_dataset", "old", out=tmp_path / "again")
     assert lines(tmp_path / "again" / FILE) == SAMPLE[FILE]
+
+
+def test_it_says_in_one_line_that_it_can_replay_no_real_work(folder: Path) -> None:
+    with pytest.raises(
+        ProtocolError, match=r"cannot replay: \S+simulated\.py has no replay\(path\)"
+    ):
+        real_work(folder.name, Path("official.json"))
 
 
 def test_its_folder_is_all_that_names_it() -> None:

@@ -1,20 +1,26 @@
 """Stands in for the requester who reads what simulated workers handed in to qualify."""
 
+from collections.abc import Callable
 from datetime import datetime
-from types import ModuleType
+from typing import Any
+
+import orjson
 
 from collector.models import Collection
+from tasks.articles import article_page
 from tasks.kinds import kind
-from tasks.models import Grant, GrantState, Submission
+from tasks.models import Grant, GrantState, Lease, Submission
 from tasks.qualifications import decide
 
 INSPECTOR = "simulation"
 
 
-def inspect_waiting(collection: Collection, simulated: ModuleType, now: datetime) -> list[bool]:
+def inspect_waiting(
+    collection: Collection, judge: Callable[..., tuple[bool, str]], now: datetime
+) -> list[bool]:
     """Grant or decline every simulated worker's submission that waits; returns what was decided.
 
-    The protocol's part `simulated` says by which rule. What a person made is left to a person.
+    judge: the protocol's `inspect`. What a person made is left to a person.
     """
     waiting = Grant.objects.filter(
         qualification__stage__collection=collection,
@@ -32,8 +38,19 @@ def inspect_waiting(collection: Collection, simulated: ModuleType, now: datetime
         )
         if submission is None:
             continue
-        items = kind(stage.kind).page_items(submission.lease.unit)
-        granted, note = simulated.inspect(stage.kind, submission.raw, items)
+        lease = submission.lease
+        items = kind(stage.kind).page_items(lease.unit)
+        granted, note = judge(stage.kind, submission.raw, items, _opener(lease, items))
         decide(grant, granted=granted, note=note, by=INSPECTOR, now=now)
         decided.append(granted)
     return decided
+
+
+def _opener(lease: Lease, items: list[dict[str, Any]]) -> Callable[[str, str], Any]:
+    """Return what opens a linked article as the worker's page does."""
+
+    def open_article(item: str, title: str) -> Any:
+        page = article_page(lease, items, item, title)
+        return orjson.loads(page) if page else None
+
+    return open_article

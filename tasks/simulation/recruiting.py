@@ -9,6 +9,7 @@ import httpx
 from django.conf import settings
 from django.utils import timezone
 
+from collector.creation import parameters_of
 from collector.models import Collection
 from collector.protocol import find
 from tasks.simulation import news
@@ -43,7 +44,10 @@ def recruit(
     """
     if replay is not None and n_workers < 2:
         raise ValueError("Replay with two workers at least: nobody answers their own questions.")
-    simulated = find(collection.protocol).part("simulated")
+    protocol = find(collection.protocol)
+    simulated = protocol.part("simulated")
+    qualifying = any(table.qualifies for table in parameters_of(collection).stages().values())
+    judge = protocol.extra("simulated", "inspect") if inspect and qualifying else None
     workers = []
     for number in range(n_workers):
         one = Recruit(
@@ -64,9 +68,7 @@ def recruit(
         workers,
         stage=stage,
         threads=min(threads, max(1, n_workers)),
-        inspect=(lambda: inspect_waiting(collection, simulated, timezone.now()))
-        if inspect
-        else list,
+        inspect=(lambda: inspect_waiting(collection, judge, timezone.now())) if judge else list,
     )
 
 
@@ -116,4 +118,4 @@ class Recruit:
 
 def real_work(protocol: str, path: Path) -> Any:
     """Return the real work in a file; raises ValueError, ProtocolError with what to do."""
-    return find(protocol).part("simulated").replay(path)
+    return find(protocol).extra("simulated", "replay")(path)

@@ -31,7 +31,10 @@ def replay(path: Path) -> Replay:
 
 
 def inspect(
-    kind: str, data: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
+    kind: str,
+    data: Mapping[str, Any],
+    items: Sequence[Mapping[str, Any]],
+    open_article: Opener,
 ) -> tuple[bool, str]:
     """Return whether a qualification submission passes, and the note for its worker."""
-    return inspection.inspect(kind, data, items)
+    return inspection.inspect(kind, data, items, open_article)

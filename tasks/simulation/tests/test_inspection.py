@@ -1,6 +1,6 @@
 """The simulation inspects what simulated workers made, and leaves people's work to people."""
 
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,8 +20,16 @@ from tasks.tests.making import (
 )
 
 pytestmark = pytest.mark.django_db
-GRANTING: Any = SimpleNamespace(inspect=lambda kind, data, items: (True, "Well done."))
-DECLINING: Any = SimpleNamespace(inspect=lambda kind, data, items: (False, "Not yet."))
+
+
+def grant(kind: str, data: Any, items: Any, open_article: Callable[..., Any]) -> tuple[bool, str]:
+    """Find everything good."""
+    return True, "Well done."
+
+
+def decline(kind: str, data: Any, items: Any, open_article: Callable[..., Any]) -> tuple[bool, str]:
+    """Find nothing good."""
+    return False, "Not yet."
 
 
 def attempt(collection: Collection, person: str, *, synthetic: bool) -> Grant:
@@ -38,23 +46,23 @@ def attempt(collection: Collection, person: str, *, synthetic: bool) -> Grant:
 
 def test_it_decides_by_the_protocols_rule_and_says_who_decided() -> None:
     collection = make_collection()
-    grant = attempt(collection, "AMALLORY", synthetic=True)
-    assert inspect_waiting(collection, DECLINING, NOW) == [False]
-    grant.refresh_from_db()
-    assert (grant.state, grant.note) == (GrantState.DECLINED, "Not yet.")
-    assert grant.decided_by == INSPECTOR
+    given = attempt(collection, "AMALLORY", synthetic=True)
+    assert inspect_waiting(collection, decline, NOW) == [False]
+    given.refresh_from_db()
+    assert (given.state, given.note) == (GrantState.DECLINED, "Not yet.")
+    assert given.decided_by == INSPECTOR
 
 
 def test_it_decides_nothing_twice() -> None:
     collection = make_collection()
     attempt(collection, "AGRACE", synthetic=True)
-    assert inspect_waiting(collection, GRANTING, NOW) == [True]
-    assert inspect_waiting(collection, DECLINING, NOW) == []
+    assert inspect_waiting(collection, grant, NOW) == [True]
+    assert inspect_waiting(collection, decline, NOW) == []
 
 
 def test_it_leaves_a_persons_submission_alone() -> None:
     collection = make_collection()
-    grant = attempt(collection, "AADA", synthetic=False)
-    assert inspect_waiting(collection, DECLINING, NOW) == []
-    grant.refresh_from_db()
-    assert grant.state == GrantState.SUBMITTED
+    given = attempt(collection, "AADA", synthetic=False)
+    assert inspect_waiting(collection, decline, NOW) == []
+    given.refresh_from_db()
+    assert given.state == GrantState.SUBMITTED

@@ -26,7 +26,7 @@ def answer(
     question, passage = item["question"], item["passage"]
     if answers.is_nonsense(question, passage):
         return {"item": item["id"], "type": "bad", "reason": OFF_TOPIC}
-    articles = _opened(item, open_article)
+    articles = opened(item, open_article)
     given, proofs = answers.find(question, passage, articles)
     if rng.random() < behaviour.wrong_answer:
         given, proofs = _another(given, articles, rng)
@@ -58,7 +58,8 @@ def evidence(
     return spans or [_some_words(item, random.Random(item["question"]))]
 
 
-def _opened(item: Mapping[str, Any], open_article: Opener) -> list[Article]:
+def opened(item: Mapping[str, Any], open_article: Opener) -> list[Article]:
+    """Return the articles behind the links that the question's writer picked, where they are."""
     readable = {link["title"] for link in item["passage"]["links"] if link.get("readable", True)}
     pages = [open_article(item["id"], title) for title in item["writer_links"] if title in readable]
     return [read(page) for page in pages if page]

@@ -5,21 +5,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.iirc import checks
+from annotation.protocols.iirc.simulation import answers
+from annotation.protocols.iirc.simulation.answering import MAIN, Opener, opened
 
+PROVEN = ("span", "value", "binary")
+# What an answerer could mark without opening a linked article.
+OWN = (MAIN, "question")
 # One slip is forgiven; a second of the same kind is a habit.
 MOST_SLIPS = 1
 
 
 def inspect(
-    kind: str, data: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
+    kind: str,
+    data: Mapping[str, Any],
+    items: Sequence[Mapping[str, Any]],
+    open_article: Opener,
 ) -> tuple[bool, str]:
     """Return whether to grant, and the note: the rule is visible in what was handed in.
 
     data: cleaned, as it was stored. Questions that are all one question, or that the page's hints
-    advise against, are declined; so are marks that cut through words and answers all alike.
+    advise against, are declined; so are marks that cut through words, answers that no linked
+    article proves, and giving up where the linked articles tell the answer.
     """
     by_id = {item["id"]: item for item in items}
-    found = list(_of_questions(data, by_id) if kind == "question" else _of_answers(data, by_id))
+    found = list(
+        _of_questions(data, by_id)
+        if kind == "question"
+        else _of_answers(data["answers"], by_id, open_article)
+    )
     return (False, found[0]) if found else (True, "Does what the instructions ask.")
 
 
@@ -37,18 +50,43 @@ def _of_questions(data: Mapping[str, Any], items: Mapping[str, Any]) -> Iterator
         yield "The page gave advice on several questions that was not followed."
 
 
-def _of_answers(data: Mapping[str, Any], items: Mapping[str, Any]) -> Iterator[str]:
-    given = data["answers"]
-    if len(given) > 1 and all(one["type"] == "none" for one in given):
-        yield "Every question was given up: open the linked articles and look for the answer."
+def _of_answers(
+    given: Sequence[Mapping[str, Any]], items: Mapping[str, Any], open_article: Opener
+) -> Iterator[str]:
+    given_up = [items[one["item"]] for one in given if one["type"] == "none"]
+    if sum(_has_answer(item, open_article) for item in given_up) > MOST_SLIPS:
+        yield "Questions were given up that have an answer: open the linked articles and look."
     marks = [
         (span, items[one["item"]]["passage"]["text"])
         for one in given
-        for span in [*one.get("spans", ()), *one.get("context", ())]
-        if span["document"] == "main"
+        for span in _own_marks(one, items[one["item"]])
+        if span["document"] == MAIN
     ]
     if _n_cut(marks) > MOST_SLIPS:
         yield "The marks cut through words: mark the answer and its evidence as whole words."
+    unproven = [
+        one
+        for one in given
+        if one["type"] in PROVEN
+        and opened(items[one["item"]], open_article)
+        and all(span["document"] in OWN for span in (*one["spans"], *one["context"]))
+    ]
+    if len(unproven) > MOST_SLIPS:
+        yield "No linked article is marked: mark where the answer stands."
+
+
+def _has_answer(item: Mapping[str, Any], open_article: Opener) -> bool:
+    """Return whether a careful reader finds an answer where the question's writer pointed."""
+    found, _ = answers.find(item["question"], item["passage"], opened(item, open_article))
+    return found["type"] != "none"
+
+
+def _own_marks(one: Mapping[str, Any], item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the spans that the answerer marked, without those taken over from the question."""
+    given = {(span["start"], span["end"]) for span in item["writer_context"]}
+    for span in (*one["spans"], *one["context"]):
+        if span["document"] != MAIN or (span["start"], span["end"]) not in given:
+            yield span
 
 
 def _n_cut(marks: Iterable[tuple[Mapping[str, Any], str]]) -> int:
