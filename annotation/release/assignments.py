@@ -1,44 +1,136 @@
 """The assignment log: who took which bundle of work, in which order, and how it ended."""
 
+import hashlib
 import json
 from collections.abc import Iterator
-from datetime import datetime
+from dataclasses import dataclass
+from itertools import count, groupby
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db.models import QuerySet
 
 from annotation.release.pseudonyms import pseudonym
 from collector.models import Collection
-from tasks.models import Lease
+from tasks.models import Grant, GrantState, Lease, Submission, UnitItem
 
 FILE = "assignments.jsonl"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One lease. `taken` and `handed_in` are places in one order of all that happened, from 1.
+
+    `unit` names the bundle by its content; `granted` is what a requester decided of work in a
+    qualifying stage, None where there was nothing to decide.
+    """
+
+    number: int
+    taken: int
+    handed_in: int | None
+    lease: Lease
+    unit: str
+    submission: Submission | None
+    granted: bool | None
+
+    @property
+    def synthetic(self) -> bool:
+        """Return whether a simulated worker did it."""
+        made = self.submission or self.lease.worker
+        return bool(made.synthetic)
 
 
 def assignment_lines(collection: Collection) -> Iterator[bytes]:
     """Yield one JSON line per assignment, in the order in which they were taken.
 
-    Times are seconds since the first assignment, so that the log holds no date. People who have
-    withdrawn are left out.
+    Fit to be published: people are pseudonyms, and there is no time at all, so that nobody is
+    known by when they worked. Work is told by its SHA-256. People who have withdrawn are left out.
     """
-    first: datetime | None = None
-    leases = (
-        Lease.objects.filter(unit__stage__collection=collection, worker__withdrawn_at__isnull=True)
-        .select_related("unit__stage", "worker", "instructions", "consent_text")
-        .order_by("taken_at", "id")
-    )
-    for number, lease in enumerate(leases.iterator(), start=1):
-        first = first or lease.taken_at
+    for one in assignments(collection):
+        lease, submission = one.lease, one.submission
         line = {
-            "assignment": number,
+            "assignment": one.number,
+            "taken": one.taken,
+            "handed_in": one.handed_in,
             "stage": lease.unit.stage.name,
-            "unit": lease.unit.position,
+            "unit": one.unit,
             "worker": pseudonym(collection.pseudonym_key, lease.worker_id),
-            "taken": _seconds(first, lease.taken_at),
-            "ended": _seconds(first, lease.closed_at),
             "end": lease.state,
+            "counts": submission.counts if submission else None,
+            "work": work_digest(submission.raw) if submission else None,
+            "granted": one.granted,
             "instructions_version": lease.instructions.version if lease.instructions else None,
             "consent_version": lease.consent_text.version if lease.consent_text else None,
-            "synthetic": lease.worker.synthetic,
+            "synthetic": one.synthetic,
         }
         yield json.dumps(line).encode() + b"\n"
 
 
-def _seconds(first: datetime, moment: datetime | None) -> float | None:
-    return None if moment is None else round((moment - first).total_seconds(), 3)
+def assignments(collection: Collection) -> Iterator[Assignment]:
+    """Yield every assignment of people who have not withdrawn, in the order they were taken."""
+    places = _places(collection)
+    names = {pk: name for pk, name, _ in units_of(collection)}
+    decided = {
+        (stage, worker): state == GrantState.GRANTED
+        for stage, worker, state in Grant.objects.filter(
+            qualification__stage__collection=collection
+        )
+        .exclude(state=GrantState.SUBMITTED)
+        .values_list("qualification__stage_id", "worker_id", "state")
+    }
+    leases = (
+        _leases(collection)
+        .select_related("unit__stage", "worker", "instructions", "consent_text", "submission")
+        .select_related("session__posting")
+    )
+    for number, lease in enumerate(leases.iterator(), start=1):
+        submission = getattr(lease, "submission", None)
+        yield Assignment(
+            number=number,
+            taken=places["taken", lease.pk],
+            handed_in=places["handed in", submission.pk] if submission else None,
+            lease=lease,
+            # A unit without items is none that a page could show.
+            unit=names.get(lease.unit_id, ""),
+            submission=submission,
+            granted=decided.get((lease.unit.stage_id, lease.worker_id)) if submission else None,
+        )
+
+
+def units_of(collection: Collection) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield (primary key, name, keys of its items) of every unit; the name follows from the keys.
+
+    No two units of a stage hold the same items, so names differ.
+    """
+    rows = (
+        UnitItem.objects.filter(unit__stage__collection=collection)
+        .order_by("unit_id", "position")
+        .values_list("unit_id", "unit__stage__name", "seed__key", "question__key")
+    )
+    for (pk, stage), items in groupby(rows.iterator(), key=lambda row: row[:2]):
+        keys = [seed or question for _, _, seed, question in items]
+        yield pk, uuid5(NAMESPACE_URL, "\n".join((stage, *keys))).hex, keys
+
+
+def work_digest(raw: Any) -> str:
+    """Return the SHA-256 of what was handed in, the same in every database."""
+    plain = json.dumps(raw, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _leases(collection: Collection) -> "QuerySet[Lease]":
+    return Lease.objects.filter(
+        unit__stage__collection=collection, worker__withdrawn_at__isnull=True
+    ).order_by("taken_at", "id")
+
+
+def _places(collection: Collection) -> dict[tuple[str, int], int]:
+    """Return the place of each taking and handing in, in one order."""
+    submissions = Submission.objects.filter(
+        lease__unit__stage__collection=collection, lease__worker__withdrawn_at__isnull=True
+    )
+    # At one moment, what was taken comes before what was handed in.
+    events = [(at, 0, pk) for pk, at in _leases(collection).values_list("pk", "taken_at")]
+    events += [(at, 1, pk) for pk, at in submissions.values_list("pk", "received_at")]
+    numbers = count(1)
+    return {(("taken", "handed in")[what], pk): next(numbers) for _, what, pk in sorted(events)}

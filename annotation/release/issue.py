@@ -21,7 +21,9 @@ from annotation.release.folder import ReleaseError
 from annotation.release.records import main_stages, records, snapshot
 from annotation.release.shape import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
+from annotation.replay.writing import check_loggable, keep_log, log_lines
 from annotation.reports.collection import tables_from
+from annotation.reports.pay import rates_table
 from collector.models import Collection
 from collector.protocol import find
 from tasks.models import Question
@@ -45,23 +47,33 @@ class Issued:
 
 
 def issue(
-    collection: Collection, out: Path | None, now: datetime, watcher: Watcher | None = None
+    collection: Collection,
+    out: Path | None,
+    now: datetime,
+    watcher: Watcher | None = None,
+    log: Path | None = None,
 ) -> Issued:
     """Return the release of what is kept now, written to `out` or to releases/<slug>.
 
     An issued folder is never touched: other content goes to the next free releases/<slug>-N, or
-    is refused where `out` is given; equal content is found again. Raises ReleaseError in one
-    line, and then nothing is left behind.
+    is refused where `out` is given; equal content is found again. With `log` the private log of
+    all work up to then is kept there. Raises ReleaseError or LogError in one line, and then nothing
+    is left behind.
     """
     watcher = watcher or Watcher()
     _check(collection)
+    if log:
+        check_loggable(collection, log)
     base = (out or Path(settings.RELEASES) / collection.slug).resolve()
     with folder.beside(base) as space:
         made = space / "release"
         made.mkdir()
-        counts = _write(collection, made, space, watcher)
+        lines = space / "log.jsonl" if log else None
+        counts = _write(collection, made, space, watcher, lines)
         target, is_there = _place(made, base, fixed=out is not None)
         manifest = folder.digests(made)
+        if log and lines:
+            keep_log(lines, manifest, log)
         if not is_there:
             folder.publish(made, target)
     release, is_new = _record(collection, target, manifest, counts, now)
@@ -95,8 +107,10 @@ def _check(collection: Collection) -> None:
         )
 
 
-def _write(collection: Collection, made: Path, space: Path, watcher: Watcher) -> dict[str, Any]:
-    """Write every file of the release into `made`; returns its counts."""
+def _write(
+    collection: Collection, made: Path, space: Path, watcher: Watcher, log: Path | None
+) -> dict[str, Any]:
+    """Write every file of the release into `made`, and its log; returns its counts."""
     export = find(collection.protocol).part("export")
     watcher.say("Reading questions and votes")
     with snapshot():
@@ -104,6 +118,8 @@ def _write(collection: Collection, made: Path, space: Path, watcher: Watcher) ->
             export.identified(records(collection)), watcher.advance
         )
         folder.put(made, assignments.FILE, assignments.assignment_lines(collection))
+        if log:
+            folder.put(log.parent, log.name, log_lines(collection))
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
     official = []
@@ -118,7 +134,7 @@ def _write(collection: Collection, made: Path, space: Path, watcher: Watcher) ->
         attribution.attribution_lines(collection.corpus, spool.seeds()),
     )
     folder.put(made, attribution.LICENCE_FILE, [attribution.licence_text(collection).encode()])
-    tables, outcomes = tables_from(collection, spool.seeds())
+    tables, outcomes = tables_from(collection, spool.seeds(), pay=rates_table(collection))
     kept = _kept(spool, by_split)
     text = card(collection, kept, official, tables, outcomes)
     folder.put(made, CARD, [text.encode()])

@@ -21,14 +21,17 @@ def tables_of(collection: Collection) -> list[Table]:
     Reads every question once, in memory that does not grow.
     """
     part = find(collection.protocol).part("export")
-    tables, _ = tables_from(collection, part.identified(records(collection)))
+    seeds = part.identified(records(collection))
+    tables, _ = tables_from(collection, seeds, pay=pay_table(collection))
     return tables
 
 
 def tables_from(
-    collection: Collection, seeds: Iterable[SeedRecord]
+    collection: Collection, seeds: Iterable[SeedRecord], *, pay: Table
 ) -> tuple[list[Table], Outcomes]:
     """Return the report of records read before, and the counts of their questions and votes.
+
+    pay: the table that comes last.
 
     The protocol's part `report.py` offers `tables(seeds, parameters)`, which goes through the
     seeds once; a protocol without that part gets the other tables alone.
@@ -41,4 +44,4 @@ def tables_from(
         tables += protocol.part(PART).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
-    return [*tables, outcomes.table(FOLDS), pay_table(collection)], outcomes
+    return [*tables, outcomes.table(FOLDS), pay], outcomes

@@ -5,24 +5,15 @@ from statistics import median
 
 from django.db.models import Avg, QuerySet, Sum
 
-from annotation.reports.table import Table
+from annotation.reports.table import Cell, Table
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
+from collector.parameters import Parameters
 from tasks.models import Payment, PaymentKind, PaymentState, Submission
 from tasks.pages.words import price
 
-COLUMNS = (
-    "stage",
-    "assignments",
-    "simulated",
-    "reward",
-    "median minutes",
-    "hourly rate",
-    "approved",
-    "pending",
-)
-
-
+RATES = ("stage", "assignments", "simulated", "reward", "median minutes", "hourly rate")
+COLUMNS = (*RATES, "approved", "pending")
 # A shorter median is the time of a form handed in at once, not of work: no rate follows from it.
 SHORTEST_SECONDS = 30
 
@@ -59,12 +50,7 @@ def pay_table(collection: Collection) -> Table:
     found = pay_of(collection)
     rows = [
         [
-            row.stage,
-            row.assignments,
-            row.simulated,
-            price(row.reward_cents, parameters),
-            None if row.median_seconds is None else row.median_seconds / 60,
-            None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
+            *_rates(row, parameters),
             price(row.approved_cents, parameters),
             price(row.pending_cents, parameters),
         ]
@@ -76,7 +62,33 @@ def pay_table(collection: Collection) -> Table:
     ]
     counts = [sum(row.assignments for row in found), sum(row.simulated for row in found)]
     rows.append(["total", *counts, None, None, None, *totals])
-    return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(_notes(found, collection)))
+    notes = _notes(found, collection)
+    fees = sum(row.fee_cents for row in found)
+    if fees:
+        notes.append(f"Fees come on top: {price(fees, parameters)}.")
+    return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(notes))
+
+
+def rates_table(collection: Collection) -> Table:
+    """Return what the stages paid, without what is still to be approved or to be charged.
+
+    A release never changes, and the ledger does.
+    """
+    parameters = parameters_of(collection)
+    found = pay_of(collection)
+    rows = [_rates(row, parameters) for row in found]
+    return Table("pay", "Pay per stage", RATES, rows, " ".join(_notes(found, collection)))
+
+
+def _rates(row: StagePay, parameters: Parameters) -> list[Cell]:
+    return [
+        row.stage,
+        row.assignments,
+        row.simulated,
+        price(row.reward_cents, parameters),
+        None if row.median_seconds is None else row.median_seconds / 60,
+        None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
+    ]
 
 
 def _stage(stage: Stage, reward_cents: int) -> StagePay:
@@ -128,7 +140,4 @@ def _notes(found: list[StagePay], collection: Collection) -> list[str]:
             f"No rate where the median is under {SHORTEST_SECONDS} seconds, too short to be the "
             f"time of work: {', '.join(short)}."
         )
-    fees = sum(row.fee_cents for row in found)
-    if fees:
-        notes.append(f"Fees come on top: {price(fees, parameters)}.")
     return notes

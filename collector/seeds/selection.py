@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -98,24 +98,38 @@ def _store(
     folds = splits.plan(
         main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, splits)
     )
+    rows = store_seeds(
+        collection,
+        [
+            (candidate, first + offset, stage, folds.get(candidate.key, ""))
+            for offset, (candidate, stage) in enumerate(zip(chosen, stages, strict=True))
+        ],
+    )
+    planned_for = {candidate.key for candidate in main}
+    return dict(Counter(row.fold for row in rows if row.key in planned_for))
+
+
+def store_seeds(
+    collection: Collection, chosen: Sequence[tuple[Candidate, int, str, str]]
+) -> list[Seed]:
+    """Write each (candidate, position, stage, fold) as a seed, and return them in that order."""
     rows = Seed.objects.bulk_create(
         Seed(
             collection=collection,
             key=candidate.key,
-            position=first + offset,
+            position=position,
             stage_name=stage,
-            fold=folds.get(candidate.key, ""),
+            fold=fold,
             payload=candidate.payload,
         )
-        for offset, (candidate, stage) in enumerate(zip(chosen, stages, strict=True))
+        for candidate, position, stage, fold in chosen
     )
     SeedParagraph.objects.bulk_create(
         SeedParagraph(seed=row, paragraph_id=paragraph, position=position)
-        for row, candidate in zip(rows, chosen, strict=True)
+        for row, (candidate, *_) in zip(rows, chosen, strict=True)
         for position, paragraph in enumerate(candidate.paragraphs)
     )
-    planned_for = {candidate.key for candidate in main}
-    return dict(Counter(row.fold for row in rows if row.key in planned_for))
+    return rows
 
 
 def _folds_of_texts(collection: Collection, splits: ModuleType) -> dict[str, str]:

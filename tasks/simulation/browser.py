@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
+from django.conf import settings
 
 from tasks.simulation.pages import Form, Page, StuckError, read
 
@@ -117,6 +118,15 @@ class Browser:
                 f"{origin(address)} does not answer ({type(error).__name__}): "
                 "start it, for instance with `make run`, and run this again."
             ) from None
+
+
+def knock() -> None:
+    """Raise UnreachableError if nobody is at home at the marketplace's site."""
+    browser = Browser(settings.MARKETPLACE_URL)
+    try:
+        browser.open("/")
+    finally:
+        browser.close()
 
 
 def origin(address: str) -> str:

@@ -6,17 +6,21 @@ from django.db import IntegrityError, transaction
 
 from tasks.crowd import marketplace
 from tasks.models import Identity, Worker
+from tasks.models.worker import new_worker_id
 from tasks.simulation.pages import StuckError
 
 
-def introduce(person: str, *, synthetic: bool, now: datetime) -> str:
+def introduce(person: str, *, synthetic: bool, now: datetime, worker_id: str = "") -> str:
     """Return the internal id of the marketplace's worker `person`, made now or before.
 
-    Raises StuckError for somebody who has worked here without being simulated.
+    worker_id: the id for somebody new, where it is not for chance to choose. Raises StuckError
+    for somebody who has worked here without being simulated.
     """
     if not person:
         raise StuckError("The address in the frame names no worker.")
-    known = _identity(person) or _introduced(person, synthetic=synthetic, now=now)
+    known = _identity(person) or _introduced(
+        person, Worker(id=worker_id or new_worker_id(), created_at=now, synthetic=synthetic)
+    )
     if synthetic and not known.worker.synthetic:
         raise StuckError(
             "A person has worked under the name of a simulated worker: use another --seed."
@@ -39,14 +43,15 @@ def _identity(person: str) -> Identity | None:
     )
 
 
-def _introduced(person: str, *, synthetic: bool, now: datetime) -> Identity:
+def _introduced(person: str, worker: Worker) -> Identity:
     try:
         with transaction.atomic():
+            worker.save(force_insert=True)
             return Identity.objects.create(
                 provider=marketplace.PROVIDER,
                 environment=marketplace.environment(),
                 person=person,
-                worker=Worker.objects.create(created_at=now, synthetic=synthetic),
+                worker=worker,
             )
     except IntegrityError:
         found = _identity(person)

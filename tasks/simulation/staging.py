@@ -12,10 +12,11 @@ from collector.ingest.licences import licence_address
 from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.resolving import resolve_links
 from collector.ingest.store import store_records
-from collector.models import Collection, Corpus, DumpFile, Seed, SeedParagraph
+from collector.models import Collection, Corpus, DumpFile
 from collector.models.corpus import CorpusState
 from collector.models.dump_file import DumpFileState
 from collector.protocol import Protocol
+from collector.seeds.selection import store_seeds
 from tasks.publication import publish
 
 LICENCE = "CC BY-SA 4.0"
@@ -105,17 +106,10 @@ def plant_seeds(collection: Collection, protocol: Protocol) -> None:
     folds = protocol.part("splits").plan(
         offered, parameters, random.Random(collection.seed), planned=Counter(), fold_of_text={}
     )
-    rows = Seed.objects.bulk_create(
-        Seed(
-            collection=collection,
-            key=candidate.key,
-            position=position,
-            stage_name=STAGES[0],
-            fold=folds.get(candidate.key, ""),
-        )
-        for position, candidate in enumerate(offered, 1)
-    )
-    SeedParagraph.objects.bulk_create(
-        SeedParagraph(seed=row, paragraph_id=candidate.paragraphs[0], position=0)
-        for row, candidate in zip(rows, offered, strict=True)
+    store_seeds(
+        collection,
+        [
+            (candidate, position, STAGES[0], folds.get(candidate.key, ""))
+            for position, candidate in enumerate(offered, 1)
+        ],
     )

@@ -116,58 +116,75 @@ class SimulatedWorker:
             # Not everybody tries the same one first.
             first = zlib.crc32(self.name.encode()) % max(1, len(hits))
             for hit in [*hits[first:], *hits[:first]][:MOST_TRIES]:
-                page = self.browser.open(f"{AVAILABLE}{hit}/")
-                if not page.has_button("Accept and work"):
-                    continue
                 self._type = type_id
-                page = self.browser.press(page.form("Accept and work"), "Accept and work")
-                if page.frames:
+                page = self.accept(hit)
+                if page is not None:
                     return page
         return None
 
+    def accept(self, hit: str) -> Page | None:
+        """Return the page of the HIT of this id, accepted from its preview; None if it is gone."""
+        page = self.browser.open(f"{AVAILABLE}{hit}/")
+        if not page.has_button("Accept and work"):
+            return None
+        page = self.browser.press(page.form("Accept and work"), "Accept and work")
+        return page if page.frames else None
+
     def _do(self, page: Page) -> str:
         """Work in the frame of an accepted HIT until it is submitted or returned."""
+        inner = self.enter(page)
+        if inner is None:
+            return self.give_back(page)
+        if "page-state" in inner.scripts:
+            return self._work(page, inner)
+        if inner.forms:
+            form = inner.forms[0]
+            label = form.buttons[0].label if form.buttons else ""
+            return self.hand_over(page, inner, form, form.filled(label, {}))
+        return self.give_back(page)
+
+    def enter(self, page: Page) -> Page | None:
+        """Return what the frame of an accepted HIT shows after consent: work, or a notice.
+
+        None for a HIT that is not one to work on; raises StuckError for anything else.
+        """
         address = page.frames[0]["src"]
         claims = parse_qs(urlsplit(address).query)
         self.doing = claims.get("hitId", [""])[0]
         if not self.introduce(claims.get("workerId", [""])[0], self.doing):
-            return self._return(page)
+            return None
         inner = self.browser.open_frame(address)
         for _ in range(MOST_PAGES):
-            if inner.status >= 400:
-                raise StuckError(f"{self.name} got stuck. {inner}.")
-            if "page-state" in inner.scripts:
-                return self._work(page, inner)
-            if inner.kind == "consent":
-                self.counts["consents"] += 1
-                inner = self.browser.press_in_frame(inner, inner.form("I agree"), "I agree")
-            elif inner.kind == "notice" and inner.forms:
-                form = inner.forms[0]
-                label = form.buttons[0].label if form.buttons else ""
-                return self._hand_over(page, inner, form, form.filled(label, {}))
-            elif inner.kind == "notice":
-                return self._return(page)
-            else:
+            if inner.status < 400 and ("page-state" in inner.scripts or inner.kind == "notice"):
+                return inner
+            if inner.status >= 400 or inner.kind != "consent":
                 break
+            self.counts["consents"] += 1
+            inner = self.browser.press_in_frame(inner, inner.form("I agree"), "I agree")
         raise StuckError(f"{self.name} got stuck. {inner}.")
 
-    def _work(self, page: Page, inner: Page) -> str:
+    def desk(self, inner: Page) -> "Desk":
+        """Return the desk of a page of work, its instructions read; raises StuckError."""
         state = inner.data("page-state")
         if state["mode"] != "work":
             raise StuckError(f"{self.name} accepted a HIT and was shown a {state['mode']}.")
         desk = Desk(self.browser, inner, state, self.counts)
         desk.read_instructions()
-        problems: list[str] = []
+        return desk
+
+    def _work(self, page: Page, inner: Page) -> str:
+        desk = self.desk(inner)
+        state, problems = desk.state, [""]
         for _ in range(MOST_REFUSALS):
             data = self.script(state, desk.open_article)
             desk.save(data)
             form, problems = desk.submit(data)
             if form is not None:
-                return self._hand_over(page, inner, form, form.fields)
+                return self.hand_over(page, inner, form, form.fields)
             self.counts["refusals"] += 1
         raise StuckError(f"{self.name} could not hand in “{state['title']}”: {problems[0]}")
 
-    def _hand_over(self, page: Page, inner: Page, form: Form, content: dict[str, str]) -> str:
+    def hand_over(self, page: Page, inner: Page, form: Form, content: dict[str, str]) -> str:
         """Send the receipt to the marketplace and go where its page goes then."""
         receipt = self.browser.send_from_frame(inner, form, content)
         if receipt.status != 200:
@@ -178,7 +195,8 @@ class SimulatedWorker:
         self._next = done
         return "submitted"
 
-    def _return(self, page: Page) -> str:
+    def give_back(self, page: Page) -> str:
+        """Return the accepted HIT on the marketplace."""
         self.counts["returned"] += 1
         after = self.browser.press(page.form("Return the HIT"), "Return the HIT")
         if after.frames:

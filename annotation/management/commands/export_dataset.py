@@ -12,6 +12,7 @@ from rich.progress import Progress
 
 from annotation.release.folder import ReleaseError
 from annotation.release.issue import Issued, Watcher, issue
+from annotation.replay.log import LogError
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
@@ -35,14 +36,20 @@ class Command(BaseCommand):
             metavar="DIR",
             help="a new folder; by default releases/NAME, or the next free releases/NAME-2, …",
         )
+        parser.add_argument(
+            "--log",
+            type=Path,
+            metavar="FILE",
+            help="also keep, in private, everything that replay_log needs to make it again",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:
         """Write it, or say in one line why not."""
         collection = collection_named(options["name"])
         try:
-            issued = self._issue(collection, options["out"])
-        except (ReleaseError, ProtocolError, ValueError) as error:
+            issued = self._issue(collection, options["out"], options["log"])
+        except (ReleaseError, LogError, ProtocolError, ValueError) as error:
             raise CommandError(str(error)) from None
         release = issued.release
         if options["json"]:
@@ -65,7 +72,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Nothing has changed since release {release.number}: {spread}.")
         self.stdout.write(str(issued.folder))
 
-    def _issue(self, collection: Collection, out: Path | None) -> Issued:
+    def _issue(self, collection: Collection, out: Path | None, log: Path | None) -> Issued:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("Reading", total=collection.seeds.count())
@@ -73,4 +80,4 @@ class Command(BaseCommand):
                 say=lambda step: progress.update(task, description=step),
                 advance=lambda: progress.advance(task),
             )
-            return issue(collection, out, timezone.now(), watcher)
+            return issue(collection, out, timezone.now(), watcher, log)

@@ -2,20 +2,23 @@
 
 import csv
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
 from annotation.placing import make_splits
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import votes
+from annotation.release.assignments import assignment_lines
 from annotation.release.issue import issue
 from annotation.release.records import records
 from annotation.tests.making import NOW, make_answer
 from collector.models import Collection
 from collector.revisions import revise
-from tasks.models import Question, Submission
+from tasks.models import Question, Submission, UnitItem
 
 pytestmark = pytest.mark.django_db
 
@@ -73,10 +76,25 @@ def test_the_log_tells_who_took_which_unit_in_which_order(tmp_path: Path) -> Non
     folder = release(island(), tmp_path / "out")
     lines = [json.loads(line) for line in (folder / "assignments.jsonl").read_text().splitlines()]
     assert [line["assignment"] for line in lines] == list(range(1, 16))
-    assert lines[0]["taken"] == 0.0
-    assert lines[0]["ended"] == 600.0
+    assert sorted(line[name] for line in lines for name in ("taken", "handed_in")) == list(
+        range(1, 31)
+    )
     assert [line["taken"] for line in lines] == sorted(line["taken"] for line in lines)
+    assert all(line["taken"] < line["handed_in"] for line in lines)
+    assert {line["end"] for line in lines} == {"submitted"}
     assert len({line["worker"] for line in lines}) == 3
+
+
+def test_the_log_names_bundles_by_their_content_and_nobody() -> None:
+    collection = island()
+    question = Question.objects.get(text="Who built the school?")
+    lease = Submission.objects.order_by("received_at").first().lease
+    UnitItem.objects.create(unit=lease.unit, position=0, question=question)
+    (line, *_) = map(json.loads, assignment_lines(collection))
+    name = uuid5(NAMESPACE_URL, f"{lease.unit.stage.name}\n{question.key}").hex
+    assert line["unit"] == name
+    assert lease.worker_id not in line["worker"]
+    assert line["work"] == sha256(b"{}").hexdigest()
 
 
 def test_every_article_used_is_attributed(tmp_path: Path) -> None:

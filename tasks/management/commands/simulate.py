@@ -5,7 +5,6 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
@@ -17,7 +16,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.publication import PublicationError
 from tasks.simulation import news
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
-from tasks.simulation.browser import Browser, UnreachableError
+from tasks.simulation.browser import UnreachableError, knock
 from tasks.simulation.crowd import Crowd, Result
 from tasks.simulation.pages import StuckError
 from tasks.simulation.recruiting import real_work, recruit
@@ -63,7 +62,8 @@ class Command(BaseCommand):
         if options["workers"] < 1 or options["threads"] < 1:
             raise CommandError("Give one worker and one thread at least.")
         try:
-            self._knock()
+            # Nothing is written before somebody is at home.
+            knock()
             collection, replay = self._prepared(options)
             crowd = recruit(
                 collection,
@@ -79,14 +79,6 @@ class Command(BaseCommand):
         except REFUSALS as error:
             raise CommandError(" ".join(str(error).split())) from None
         self._print(collection, result, as_json=options["json"])
-
-    def _knock(self) -> None:
-        """Raise UnreachableError before anything is written if nobody is at home."""
-        browser = Browser(settings.MARKETPLACE_URL)
-        try:
-            browser.open("/")
-        finally:
-            browser.close()
 
     def _prepared(self, options: dict[str, Any]) -> tuple[Collection, Any]:
         path, protocol = options["replay"], options["protocol"]

@@ -1,0 +1,80 @@
+"""Makes a release again, byte for byte, from the private log of its collection."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import Progress
+
+from annotation.release.folder import ReleaseError
+from annotation.replay.log import Log, LogError, read_log
+from annotation.replay.remaking import Remade, remake
+from annotation.review.review import ReviewError
+from collector.creation import CreationError
+from collector.models import Corpus
+from collector.protocol import ProtocolError
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.publication import PublicationError
+from tasks.simulation.browser import UnreachableError, knock
+from tasks.simulation.pages import StuckError
+
+REFUSALS = (
+    *(LogError, ReleaseError, ReviewError, CreationError, ProtocolError, ValueError),
+    *(StuckError, UnreachableError, MarketplaceError, PublicationError),
+)
+
+
+class Command(BaseCommand):
+    """replay_log FILE [--corpus SLUG] [--out DIR]."""
+
+    help = (
+        "Do everything again that a log of export_dataset --log holds, in its order and through "
+        "the marketplace's real pages, in an empty database over the same corpus; then decide, "
+        "split, release, and compare every file. Example: manage.py replay_log pilot.log.jsonl"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("log", type=Path)
+        parser.add_argument("--corpus", default="", help="the corpus, where its name has changed")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the release")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Replay, or say in one line why not; files that differ are an error too."""
+        try:
+            log = read_log(options["log"])
+            corpus = self._corpus(options["corpus"] or log.collection.corpus)
+            knock()
+            made = self._remade(log, corpus, options["out"])
+        except REFUSALS as error:
+            raise CommandError(" ".join(str(error).split())) from None
+        folder = made.issued.folder
+        if options["json"]:
+            found = {"folder": str(folder), "files": log.files, "different": made.different}
+            self.stdout.write(json.dumps(found))
+        if made.different:
+            raise CommandError(f"{folder}: these files differ: {', '.join(made.different)}.")
+        if not options["json"]:
+            count = len(log.assignments)
+            self.stdout.write(f"{count} assignments again; all {len(log.files)} files are equal.")
+            self.stdout.write(str(folder))
+
+    def _corpus(self, slug: str) -> Corpus:
+        corpus = Corpus.objects.filter(slug=slug, state="ready").first()
+        if corpus is None:
+            raise LogError(
+                f"There is no corpus {slug!r}: read in the same dump under that name "
+                "(manage.py ingest_dump), with the same options."
+            )
+        return corpus
+
+    def _remade(self, log: Log, corpus: Corpus, out: Path | None) -> Remade:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task("Working", total=len(log.events()))
+            return remake(log, corpus, out, timezone.now(), lambda: progress.advance(task))

@@ -1,0 +1,94 @@
+"""Lays out the collection of a log anew: same parameters, words, seeds and key, nobody's work."""
+
+import random
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from annotation.replay.log import Log, LogError
+from collector.creation import create_collection, parameters_of
+from collector.models import Collection, CollectionRevision, Corpus
+from collector.protocol import find
+from collector.seeds.selection import Candidate, store_seeds
+from tasks.models import Worker
+
+# A replay makes its own units and HITs, in the order of the log: no job does it meanwhile.
+OWN_TENDING = timedelta(days=30)
+
+
+def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
+    """Return the log's collection, a draft over `corpus`, with its seeds.
+
+    Raises LogError where this database or corpus cannot hold it, CreationError for a taken name,
+    ProtocolError for another version of the protocol; then nothing is left behind.
+    """
+    line = log.collection
+    protocol = find(line.protocol)
+    version = protocol.part("parameters").VERSION
+    if version != line.protocol_version:
+        raise LogError(
+            f"The log is of version {line.protocol_version} of the protocol {line.protocol!r}, "
+            f"this installation has version {version}: replay it with the other one."
+        )
+    if Worker.objects.filter(pk__in={one.worker for one in log.assignments}).exists():
+        raise LogError("This database knows workers of the log: replay it in an empty one.")
+    protocol.resolved(line.parameters)
+    with transaction.atomic():
+        collection = create_collection(
+            line.slug,
+            protocol,
+            corpus,
+            overrides={},
+            seed=line.seed,
+            now=now,
+            title=line.title,
+            budget_cents=line.budget_cents,
+            requester_name=line.requester_name,
+            requester_contact=line.requester_contact,
+            ethics_number=line.ethics_number,
+        )
+        collection.parameters = line.parameters
+        collection.pseudonym_key = line.pseudonym_key
+        collection.tended_until = now + OWN_TENDING
+        collection.save(update_fields=["parameters", "pseudonym_key", "tended_until"])
+        write_texts(collection, log, {text.text: 1 for text in log.texts}, now)
+        collection.revisions.bulk_create(
+            CollectionRevision(collection=collection, **revision.model_dump())
+            for revision in log.revisions
+        )
+        _plant(collection, log)
+    return collection
+
+
+def write_texts(collection: Collection, log: Log, newest: dict[str, int], now: datetime) -> None:
+    """Write the words of the log up to the `newest` version of each name."""
+    for text in log.texts:
+        if text.version <= newest.get(text.text, 0):
+            collection.texts.update_or_create(
+                name=text.text,
+                version=text.version,
+                defaults={"markdown": text.markdown},
+                create_defaults={"markdown": text.markdown, "created_at": now},
+            )
+
+
+def _plant(collection: Collection, log: Log) -> None:
+    """Make the log's seeds of the paragraphs that their keys name; raises LogError."""
+    wanted = {seed.key for seed in log.seeds}
+    found: dict[str, Candidate] = {}
+    rng = random.Random(f"{collection.seed}:seeds")
+    seeds = find(collection.protocol).part("seeds")
+    for candidate in seeds.candidates(collection.corpus, parameters_of(collection), rng):
+        if candidate.key in wanted:
+            found.setdefault(candidate.key, candidate)
+        if len(found) == len(wanted):
+            break
+    if len(found) < len(wanted):
+        raise LogError(
+            f"The corpus {collection.corpus.slug!r} lacks {len(wanted) - len(found)} of the "
+            f"{len(wanted)} seeds of the log: it is not the one that was worked on. Read in the "
+            "same dump, or name another corpus with --corpus."
+        )
+    store_seeds(
+        collection, [(found[seed.key], seed.position, seed.stage, seed.fold) for seed in log.seeds]
+    )

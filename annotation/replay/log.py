@@ -1,0 +1,227 @@
+"""The private log of a collection: what each of its lines holds, and how it is read back.
+
+One JSON object a line, its kind under "is". It holds the key of the pseudonyms and everything
+people handed in, so it is never a part of a release.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+VERSION = 1
+
+
+class LogError(Exception):
+    """The log cannot be written, read or replayed; the message is one line that says why."""
+
+
+class Line(BaseModel):
+    """One line; `name` is its kind."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str]
+
+    def as_line(self) -> bytes:
+        """Return it as a line of the file."""
+        value = {"is": self.name, **self.model_dump(mode="json")}
+        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+
+
+class CollectionLine(Line):
+    """The collection: what decides its data, and what its card tells."""
+
+    name = "collection"
+    version: int
+    slug: str
+    title: str
+    protocol: str
+    protocol_version: int
+    parameters: dict[str, Any]
+    seed: int
+    budget_cents: int
+    requester_name: str
+    requester_contact: str
+    ethics_number: str
+    pseudonym_key: str
+    corpus: str
+
+
+class TextLine(Line):
+    """One version of the words that workers read."""
+
+    name = "text"
+    text: str
+    version: int
+    markdown: str
+
+
+class RevisionLine(Line):
+    """A change of one parameter, as a release tells it."""
+
+    name = "revision"
+    key: str
+    old: Any
+    new: Any
+    why: str
+    by: str
+    at: datetime
+
+
+class SeedLine(Line):
+    """One seed; its paragraphs are found by its key, which names their content."""
+
+    name = "seed"
+    key: str
+    position: int
+    fold: str
+    stage: str
+
+
+class UnitLine(Line):
+    """One bundle that somebody took; `items` are keys of seeds or of questions, in order."""
+
+    name = "unit"
+    unit: str
+    stage: str
+    items: list[str]
+    redundancy: int
+
+
+class AssignmentLine(Line):
+    """One assignment. `taken`, `handed_in`: places in one order; `made`: keys of questions."""
+
+    name = "assignment"
+    taken: int
+    handed_in: int | None
+    unit: str
+    worker: str
+    end: str
+    counts: bool | None
+    data: dict[str, Any] | None
+    made: list[str]
+    active_seconds: int | None
+    reward_cents: int
+    instructions: int | None
+    consent: int | None
+    synthetic: bool
+
+
+class DecisionLine(Line):
+    """What a requester decided of one worker's qualification."""
+
+    name = "decision"
+    stage: str
+    worker: str
+    granted: bool
+    note: str
+    by: str
+
+
+class OverrideLine(Line):
+    """A verdict decided by hand, or given back to its votes; `chosen` is who gave its answer."""
+
+    name = "override"
+    question: str
+    outcome: str
+    chosen: str | None
+    follows_votes: bool
+    note: str
+    by: str
+
+
+class AgreeingLine(Line):
+    """Who agreed, and how many had voted, when a verdict was last decided before a hand did."""
+
+    name = "agreeing"
+    question: str
+    workers: list[str]
+    n_votes: int
+
+
+class FilesLine(Line):
+    """The release of that moment: SHA-256 by the name of the file."""
+
+    name = "files"
+    files: dict[str, str]
+
+
+KINDS: dict[str, type[Line]] = {
+    kind.name: kind
+    for kind in (
+        *(CollectionLine, TextLine, RevisionLine, SeedLine, UnitLine, AssignmentLine),
+        *(DecisionLine, OverrideLine, AgreeingLine, FilesLine),
+    )
+}
+
+
+@dataclass
+class Log:
+    """A whole log; lists in the order of the file."""
+
+    collection: CollectionLine
+    files: dict[str, str]
+    texts: list[TextLine] = field(default_factory=list)
+    revisions: list[RevisionLine] = field(default_factory=list)
+    seeds: list[SeedLine] = field(default_factory=list)
+    units: dict[str, UnitLine] = field(default_factory=dict)
+    assignments: list[AssignmentLine] = field(default_factory=list)
+    decisions: list[DecisionLine] = field(default_factory=list)
+    overrides: list[OverrideLine] = field(default_factory=list)
+    agreeing: list[AgreeingLine] = field(default_factory=list)
+
+    def events(self) -> list[tuple[int, AssignmentLine]]:
+        """Return (place, assignment) of every taking and every handing in, in order."""
+        places = [(one.taken, one) for one in self.assignments]
+        places += [(one.handed_in, one) for one in self.assignments if one.handed_in is not None]
+        return sorted(places, key=lambda event: event[0])
+
+
+def read_log(path: Path) -> Log:
+    """Return the log in the file; raises LogError naming the file and the line."""
+    found: dict[type[Line], list[Any]] = {kind: [] for kind in KINDS.values()}
+    for line in _lines(path):
+        found[type(line)].append(line)
+    if len(found[CollectionLine]) != 1 or len(found[FilesLine]) != 1:
+        raise LogError(f"{path}: it is not whole; write it again with export_dataset --log.")
+    collection = found[CollectionLine][0]
+    if collection.version != VERSION:
+        raise LogError(f"{path}: it is of version {collection.version}, this reads {VERSION}.")
+    log = Log(
+        collection=collection,
+        files=found[FilesLine][0].files,
+        texts=found[TextLine],
+        revisions=found[RevisionLine],
+        seeds=found[SeedLine],
+        units={line.unit: line for line in found[UnitLine]},
+        assignments=found[AssignmentLine],
+        decisions=found[DecisionLine],
+        overrides=found[OverrideLine],
+        agreeing=found[AgreeingLine],
+    )
+    missing = {one.unit for one in log.assignments} - set(log.units)
+    if missing:
+        raise LogError(f"{path}: it names no items of the unit {min(missing)!r}.")
+    return log
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    value = json.loads(line)
+                    yield KINDS[value.pop("is")].model_validate(value)
+                except (ValueError, KeyError, AttributeError, TypeError) as error:
+                    wrong = error.errors()[0]["loc"] if isinstance(error, ValidationError) else ""
+                    where = f" ({'.'.join(map(str, wrong))})" if wrong else ""
+                    raise LogError(
+                        f"{path}: line {number}{where} is none of a log that export_dataset --log "
+                        "has written."
+                    ) from None
+    except OSError as error:
+        raise LogError(f"{path}: it cannot be read ({error.strerror}).") from None

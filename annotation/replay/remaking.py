@@ -1,0 +1,85 @@
+"""Makes a release again from a log: the work, the verdicts, the splits, the files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from annotation.deciding import decide_collection
+from annotation.models import Verdict
+from annotation.placing import make_splits
+from annotation.release.folder import SUMS, digests
+from annotation.release.issue import Issued, issue
+from annotation.replay.layout import lay_out
+from annotation.replay.log import Log, LogError
+from annotation.replay.rerun import Rerun
+from annotation.review.review import follow_votes, override_verdict
+from collector.models import Collection, Corpus
+from tasks.publication import pause
+
+
+@dataclass(frozen=True)
+class Remade:
+    """A release made again; `different` are the files that are not byte for byte as they were."""
+
+    issued: Issued
+    different: list[str]
+
+
+def remake(
+    log: Log,
+    corpus: Corpus,
+    out: Path | None,
+    now: datetime,
+    advance: Callable[[], object] = lambda: None,
+    transport: httpx.BaseTransport | None = None,
+) -> Remade:
+    """Return the release of the log's work, done again on a new collection over `corpus`.
+
+    `advance` is called after each step of the work. Raises LogError, and what laying out, working
+    and issuing raise; a collection on which work has begun then stays as it is.
+    """
+    collection = lay_out(log, corpus, now)
+    Rerun(collection, log, transport).run(advance)
+    pause(collection)
+    collection.refresh_from_db()
+    decide_collection(collection, now)
+    override_again(collection, log, now)
+    make_splits(collection, now)
+    issued = issue(collection, out, now)
+    Collection.objects.filter(pk=collection.pk).update(tended_until=None)
+    return Remade(issued, different_files(log, issued.folder))
+
+
+def override_again(collection: Collection, log: Log, now: datetime) -> None:
+    """Decide by hand what a hand had decided; raises LogError."""
+    verdicts = Verdict.objects.filter(question__stage__collection=collection)
+    for line in log.overrides:
+        verdict = _verdict(verdicts, line.question)
+        if line.follows_votes:
+            follow_votes(verdict, line.note, line.by, now)
+            continue
+        chosen = verdict.question.answers.filter(worker_id=line.chosen).first()
+        override_verdict(verdict, line.outcome, chosen, line.note, line.by, now)
+    for last in log.agreeing:
+        verdict = _verdict(verdicts, last.question)
+        agreeing = verdict.question.answers.filter(worker_id__in=last.workers)
+        Verdict.objects.filter(pk=verdict.pk).update(
+            agreeing=list(agreeing.values_list("pk", flat=True)), n_votes=last.n_votes
+        )
+
+
+def different_files(log: Log, folder: Path) -> list[str]:
+    """Return the names of the files that differ from the log's release, or are on one side only."""
+    made = {name: str(entry["sha256"]) for name, entry in digests(folder).items() if name != SUMS}
+    return sorted({name for name, _ in made.items() ^ log.files.items()})
+
+
+def _verdict(verdicts: Any, key: str) -> Verdict:
+    found: Verdict | None = verdicts.filter(question__key=key).first()
+    if found is None:
+        raise LogError(f"The question {key} was decided by hand and has no votes now.")
+    return found

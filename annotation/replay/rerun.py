@@ -1,0 +1,198 @@
+"""Does the work of a log again: the same workers, units and order, through the real pages."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.replay.layout import write_texts
+from annotation.replay.log import AssignmentLine, Log, LogError
+from annotation.replay.places import Places, only
+from collector.creation import parameters_of
+from collector.models import Collection, Stage
+from tasks import leases, qualifications
+from tasks.models import (
+    Grant,
+    GrantState,
+    Lease,
+    LeaseState,
+    Question,
+    Submission,
+    Worker,
+)
+from tasks.simulation.browser import Browser
+from tasks.simulation.identity import introduce
+from tasks.simulation.pages import Page
+from tasks.simulation.worker import Desk, SimulatedWorker
+
+
+@dataclass
+class Hold:
+    """An assignment in hand: the marketplace's page, the frame in it, and our lease.
+
+    `page` is None once it was given back on the marketplace.
+    """
+
+    one: AssignmentLine
+    page: Page | None
+    inner: Page
+    desk: Desk
+    lease: Lease
+
+
+class Rerun:
+    """One walk through a log, on a collection that was laid out for it.
+
+    transport: answers in place of the network, for tests.
+    """
+
+    def __init__(
+        self, collection: Collection, log: Log, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.collection, self.log = collection, log
+        self._transport = transport
+        self._workers: dict[str, SimulatedWorker] = {}
+        self._holds: dict[int, Hold] = {}
+        self._places = Places(collection, log)
+        self._shown = dict.fromkeys((text.text for text in log.texts), 1)
+        self._notes = {(one.stage, one.worker): one for one in log.decisions}
+
+    def run(self, advance: Callable[[], object] = lambda: None) -> None:
+        """Do everything in the log's order, calling `advance` after each step.
+
+        Raises LogError where something goes otherwise than it went, StuckError, UnreachableError
+        and MarketplaceError as simulated workers do.
+        """
+        for place, one in self.log.events():
+            if place == one.taken:
+                self._take(one)
+            else:
+                self._hand_in(one)
+            advance()
+        self._show({text.text: text.version for text in self.log.texts})
+        simulated = {one.worker for one in self.log.assignments if one.synthetic}
+        Worker.objects.filter(pk__in=simulated).update(synthetic=True)
+        for decision in self.log.decisions:
+            self._decide(decision.stage, decision.worker, granted=decision.granted)
+
+    def _take(self, one: AssignmentLine) -> None:
+        stage = self._places.stage(self.log.units[one.unit].stage)
+        self._prepare(one, stage)
+        unit = self._places.unit(one, stage)
+        if unit.taken >= unit.redundancy:
+            self._make_room(one.unit)
+        worker = self._worker(one)
+        page = worker.accept(self._places.vacant_hit(one, stage))
+        if page is None:
+            raise LogError(f"{_called(one)}: the marketplace does not let its worker in.")
+        with only(stage, unit):
+            inner = worker.enter(page)
+        lease = Lease.objects.filter(unit=unit, worker_id=one.worker, state=LeaseState.LIVE).first()
+        if inner is None or lease is None:
+            raise LogError(f"{_called(one)}: the page offers no such work. {inner}.")
+        hold = self._holds[one.taken] = Hold(one, page, inner, worker.desk(inner), lease)
+        if one.handed_in is None and one.end != LeaseState.LIVE:
+            self._give_back(hold, LeaseState(one.end))
+
+    def _hand_in(self, one: AssignmentLine) -> None:
+        hold = self._holds.pop(one.taken)
+        Worker.objects.filter(pk=one.worker).update(synthetic=one.synthetic)
+        if not one.counts and hold.page is not None:
+            self._give_back(hold, LeaseState.EXPIRED)
+        # What came too late and found its place taken finds none free now either.
+        with only(hold.lease.unit.stage, hold.lease.unit if one.counts else None):
+            form, problems = hold.desk.submit(one.data or {})
+        if form is None:
+            raise LogError(f"{_called(one)} is refused now: {problems[0]}")
+        if hold.page is not None:
+            worker = self._worker(one)
+            worker.hand_over(hold.page, hold.inner, form, form.fields)
+        submission = Submission.objects.get(lease=hold.lease)
+        questions = Question.objects.filter(submission=submission).order_by("position")
+        made = list(questions.values_list("key", flat=True))
+        if (submission.raw, submission.counts, made) != (one.data, one.counts, one.made):
+            raise LogError(f"{_called(one)} was taken in otherwise than before.")
+        # How long somebody worked is measured, not made: a replay takes it over.
+        Submission.objects.filter(pk=submission.pk).update(active_seconds=one.active_seconds)
+        decision = self._notes.get((hold.lease.unit.stage.name, one.worker))
+        if decision is not None:
+            self._decide(decision.stage, one.worker, granted=decision.granted)
+
+    def _give_back(self, hold: Hold, state: LeaseState) -> None:
+        """Let go of an assignment's slot, and of its HIT; its page stays open."""
+        assert hold.page is not None
+        self._worker(hold.one).give_back(hold.page)
+        hold.page = None
+        leases.end(hold.lease, state, timezone.now())
+
+    def _prepare(self, one: AssignmentLine, stage: Stage) -> None:
+        """See to it that the worker may take the stage, and reads the words they read."""
+        self._show({stage.name: one.instructions or 1, "consent": one.consent or 1})
+        required = parameters_of(self.collection).stages()[stage.name].requires
+        held = Grant.objects.filter(
+            worker_id=one.worker,
+            state=GrantState.GRANTED,
+            qualification__stage__collection=self.collection,
+            qualification__stage__name=required,
+        )
+        if required and not held.exists():
+            # They were declined later than this: the log keeps the last decision alone.
+            self._decide(required, one.worker, granted=True)
+
+    def _show(self, versions: dict[str, int]) -> None:
+        """Let workers read these versions of the words, where they are newer."""
+        newer = {name: number for name, number in versions.items() if number > self._shown[name]}
+        if newer:
+            write_texts(self.collection, self.log, newer, timezone.now())
+            self._shown.update(newer)
+
+    def _decide(self, stage_name: str, worker_id: str, *, granted: bool) -> None:
+        grant = Grant.objects.filter(
+            worker_id=worker_id,
+            qualification__stage__collection=self.collection,
+            qualification__stage__name=stage_name,
+        ).first()
+        if grant is None:
+            raise LogError(f"The log holds no work by which {worker_id} could have qualified.")
+        line = self._notes.get((stage_name, worker_id))
+        qualifications.decide(
+            grant,
+            granted=granted,
+            note=line.note if line else "",
+            by=line.by if line else "",
+            now=timezone.now(),
+        )
+        qualifications.tell_marketplace(self.collection.stages.get(name=stage_name))
+
+    def _make_room(self, unit: str) -> None:
+        """Let the time run out of somebody who is late on the unit: so it must have been."""
+        for hold in self._holds.values():
+            if hold.one.unit == unit and hold.page is not None:
+                self._give_back(hold, LeaseState.EXPIRED)
+                return
+        raise LogError("More people took a unit than it has places: the log is not whole.")
+
+    def _worker(self, one: AssignmentLine) -> SimulatedWorker:
+        if one.worker not in self._workers:
+            made = SimulatedWorker(
+                name=f"Replayed worker {len(self._workers) + 1} of {self.collection.slug[:40]}",
+                browser=Browser(settings.MARKETPLACE_URL, self._transport),
+                script=lambda state, opener: {},
+                introduce=lambda person, hit: bool(
+                    introduce(
+                        person,
+                        synthetic=False,
+                        now=timezone.now(),
+                        worker_id=one.worker,
+                    )
+                ),
+            )
+            made.sign_in()
+            self._workers[one.worker] = made
+        return self._workers[one.worker]
+
+
+def _called(one: AssignmentLine) -> str:
+    return f"The assignment taken at place {one.taken} of the log"

@@ -1,0 +1,1 @@
+"""Tests of the private log and of doing its work again."""

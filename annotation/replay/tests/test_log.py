@@ -1,0 +1,158 @@
+"""The private log holds all that a replay needs, and says in one line what it cannot be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.placing import make_splits
+from annotation.protocols.iirc.tests.island import island
+from annotation.release.assignments import work_digest
+from annotation.release.issue import issue
+from annotation.replay.layout import lay_out
+from annotation.replay.log import LogError, read_log
+from annotation.replay.remaking import different_files, override_again
+from annotation.replay.writing import check_loggable
+from annotation.review.review import follow_votes, override_verdict
+from annotation.tests.making import NOW, make_collection, make_corpus
+from collector.creation import CreationError
+from collector.models import Collection, Corpus
+from collector.revisions import revise
+from tasks.models import Lease, Question, UnitItem, Worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def collection() -> Collection:
+    """Return a decided collection whose answer units hold what was answered."""
+    made = island()
+    for lease in Lease.objects.select_related("submission"):
+        question = lease.submission.answers.get().question
+        UnitItem.objects.create(unit=lease.unit, position=0, question=question)
+    revise(made, {"question.reward_cents": 450}, why="It takes longer.", by="rita", now=NOW)
+    make_splits(made, NOW)
+    return made
+
+
+def logged(collection: Collection, folder: Path) -> Path:
+    """Return the log of a release."""
+    path = folder / "private" / "log.jsonl"
+    issue(collection, folder / "out", NOW, log=path)
+    return path
+
+
+def test_it_is_read_back_as_it_was_written(collection: Collection, tmp_path: Path) -> None:
+    path = logged(collection, tmp_path)
+    log = read_log(path)
+    assert log.collection.pseudonym_key == collection.pseudonym_key
+    assert [seed.key for seed in log.seeds] == ["seed0001", "seed0002", "seed0003"]
+    assert len(log.assignments) == 15
+    assert [place for place, _ in log.events()] == list(range(1, 31))
+    assert {one.worker for one in log.assignments} == {"grace", "mallory", "hedy"}
+    assert [(row.key, row.new) for row in log.revisions] == [("question.reward_cents", 450)]
+    assert different_files(log, tmp_path / "out") == []
+    (tmp_path / "out" / "LICENSE").write_text("Anything goes.")
+    assert different_files(log, tmp_path / "out") == ["LICENSE"]
+
+
+def test_its_owner_alone_can_read_it(collection: Collection, tmp_path: Path) -> None:
+    path = logged(collection, tmp_path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["log.jsonl"]
+
+
+def test_nothing_is_overwritten(collection: Collection, tmp_path: Path) -> None:
+    path = logged(collection, tmp_path)
+    with pytest.raises(LogError, match=r"log\.jsonl: it is there already"):
+        logged(collection, tmp_path)
+    assert read_log(path)
+
+
+def test_nobodys_withdrawn_work_is_logged(collection: Collection, tmp_path: Path) -> None:
+    Worker.objects.filter(pk="mallory").update(withdrawn_at=NOW)
+    with pytest.raises(LogError, match="People have withdrawn their work"):
+        logged(collection, tmp_path)
+    assert not (tmp_path / "private").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_collection_without_work_has_no_log(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="Nobody has worked on pilot"):
+        check_loggable(make_collection(), tmp_path / "log.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda lines: lines[:-1], "it is not whole"),
+        (lambda lines: [line for line in lines if '"unit", ' not in line], "no items of the unit"),
+        (lambda lines: ["{}", *lines], r"line 1 is none of a log"),
+        (lambda lines: ["no JSON", *lines], r"line 1 is none of a log"),
+        (lambda lines: ['{"is": "files", "files": 3}', *lines], r"line 1 \(files\) is none"),
+        (lambda lines: [lines[0].replace('"version": 1', '"version": 9'), *lines[1:]], "version 9"),
+    ],
+)
+def test_another_file_is_refused_by_its_name(
+    change: Any, sentence: str, collection: Collection, tmp_path: Path
+) -> None:
+    path = logged(collection, tmp_path)
+    path.write_text("\n".join(change(path.read_text("utf-8").splitlines())))
+    with pytest.raises(LogError, match=rf"log\.jsonl: .*{sentence}"):
+        read_log(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"no\.jsonl: it cannot be read \(No such file"):
+        call_command("replay_log", str(tmp_path / "no.jsonl"))
+
+
+def test_the_corpus_must_be_there(collection: Collection, tmp_path: Path) -> None:
+    path = logged(collection, tmp_path)
+    with pytest.raises(CommandError, match="There is no corpus 'elsewhere': read in the same dump"):
+        call_command("replay_log", str(path), corpus="elsewhere")
+
+
+def test_it_is_laid_out_in_an_empty_database_over_the_same_corpus_alone(
+    collection: Collection, tmp_path: Path
+) -> None:
+    log = read_log(logged(collection, tmp_path))
+    corpus = collection.corpus
+    with pytest.raises(LogError, match="This database knows workers of the log"):
+        lay_out(log, corpus, NOW)
+    for one in log.assignments:
+        object.__setattr__(one, "worker", "somebody new")
+    with pytest.raises(CreationError, match="already a collection 'pilot'"):
+        lay_out(log, corpus, NOW)
+    Collection.objects.update(slug="earlier")
+    other = make_corpus("other")
+    with pytest.raises(LogError, match="'other' lacks 3 of the 3 seeds of the log"):
+        lay_out(log, other, NOW)
+    assert Collection.objects.count() == 1
+    assert Corpus.objects.count() == 2
+
+
+def test_hands_decide_again_in_their_order(collection: Collection, tmp_path: Path) -> None:
+    keyed = {question.text: question.verdict for question in Question.objects.exclude(verdict=None)}
+    school, born = keyed["Who built the school?"], keyed["When was the keeper of the light born?"]
+    override_verdict(school, "dropped", None, "Dull.", "rita", NOW)
+    override_verdict(born, "dropped", None, "Hm.", "rita", NOW)
+    follow_votes(born, "No, it is fine.", "rita", NOW)
+    make_splits(collection, NOW)
+    log = read_log(logged(collection, tmp_path))
+    school.refresh_from_db()
+    believed = (school.outcome, school.sentence, school.agreeing, school.n_votes)
+    school.agreeing, school.n_votes, school.overridden = [], 0, False
+    school.save()
+    override_again(collection, log, NOW)
+    school.refresh_from_db()
+    born.refresh_from_db()
+    assert (school.outcome, school.sentence, school.agreeing, school.n_votes) == believed
+    assert (school.overridden, born.overridden) == (True, False)
+
+
+def test_work_is_told_by_what_it_says_not_by_how_a_database_keeps_it() -> None:
+    one = {"answers": [{"type": "span", "text": "Ä\ud800"}], "b": 1}
+    other = {"b": 1, "answers": [{"text": "Ä\ud800", "type": "span"}]}
+    assert work_digest(one) == work_digest(other) != work_digest({"b": 1})

@@ -1,0 +1,121 @@
+"""A collection on which everything happens that a log must be able to tell, and its replay.
+
+These functions run on the databases of a served instance.
+"""
+
+import random
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.models import Verdict
+from annotation.review.review import override_verdict
+from collector.models import Collection
+from collector.protocol import find
+from collector.revisions import revise
+from tasks import leases, qualifications
+from tasks.models import Grant, GrantState, Lease, LeaseState, Posting, PostingState
+from tasks.simulation.behaviour import DILIGENT
+from tasks.simulation.browser import Browser
+from tasks.simulation.identity import introduce
+from tasks.simulation.worker import Desk, SimulatedWorker
+from tests.serving import ROOT
+
+SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
+SLUG = "again"
+FIRST = "question_qualification"
+# Small HITs, so that each of five workers meets every stage.
+SMALL = [
+    "question_qualification.redundancy={ train = 5, dev = 5, test = 5 }",
+    "answer_qualification.redundancy={ train = 3, dev = 3, test = 3 }",
+    "question.items_per_hit=4",
+    "question.questions_per_hit=4",
+    "question.multi_link_questions=1",
+    "answer.items_per_hit=4",
+    "answer.redundancy={ train = 1, dev = 2, test = 2 }",
+    "human_performance.items_per_hit=2",
+    'human_performance.requires=""',
+    "splits.train=1",
+    "splits.dev=1",
+    "splits.test=1",
+]
+
+
+def collect(out: str, log: str) -> None:
+    """Let a crowd work, four at a time, with much that goes otherwise than planned; release."""
+    read_in()
+    create = {"protocol": "iirc", "corpus": "read", "budget": 600.0, "seed": 5, "set": SMALL}
+    call_command("create_collection", SLUG, **create)
+    call_command("select_seeds", SLUG, count=8)
+    call_command("publish", SLUG)
+    begin("Ada", LeaseState.RETURNED)
+    late = begin("Grace", LeaseState.EXPIRED)
+    change_words_and_pay()
+    call_command("simulate", SLUG, workers=5, inspect=True, seed=5)
+    hand_in(late)
+    call_command("validate_answers", SLUG)
+    decide_by_hand()
+    call_command("make_splits", SLUG)
+    call_command("export_dataset", SLUG, out=Path(out), log=Path(log))
+
+
+def replay(out: str, log: str) -> None:
+    """Do it again."""
+    read_in()
+    call_command("replay_log", log, out=Path(out))
+
+
+def read_in() -> None:
+    """Read the sample corpus."""
+    call_command("ingest_dump", str(SAMPLE), corpus="read", licence="CC0 1.0", processes=1)
+
+
+def begin(name: str, end: LeaseState) -> Desk:
+    """Return the desk of somebody who takes a HIT to qualify, and whose lease then ends."""
+    worker = SimulatedWorker(
+        name=name,
+        browser=Browser(settings.MARKETPLACE_URL),
+        script=lambda state, opener: {},
+        introduce=lambda person, hit: bool(introduce(person, synthetic=True, now=timezone.now())),
+    )
+    worker.sign_in()
+    hit = Posting.objects.filter(stage__name=FIRST, state=PostingState.LIVE).first()
+    assert hit is not None
+    page = worker.accept(hit.external_id)
+    assert page is not None
+    inner = worker.enter(page)
+    assert inner is not None
+    desk = worker.desk(inner)
+    worker.give_back(page)
+    leases.end(Lease.objects.latest("id"), end, timezone.now())
+    return desk
+
+
+def hand_in(desk: Desk) -> None:
+    """Hand work in whose place others have taken meanwhile."""
+    fill = find("iirc").part("simulated").fill
+    form, problems = desk.submit(fill(desk.state, DILIGENT, random.Random(1), desk.open_article))
+    assert form is not None, problems
+
+
+def change_words_and_pay() -> None:
+    """Ask everybody anew for their consent, and pay more for what is posted later."""
+    text = Collection.objects.get(slug=SLUG).texts.get(name="consent")
+    text.collection.texts.create(
+        name="consent", version=2, markdown=text.markdown + " Really.", created_at=timezone.now()
+    )
+    pay = {"question_qualification.reward_cents": 130, "question.reward_cents": 410}
+    revise(text.collection, pay, why="It takes longer.", by="Rita", now=timezone.now())
+
+
+def decide_by_hand() -> None:
+    """Leave out the first question that is kept, and take a qualification back from a writer."""
+    kept = Verdict.objects.filter(question__stage__collection__slug=SLUG, outcome="kept")
+    first = kept.order_by("question__key")[0]
+    override_verdict(first, "dropped", None, "It is about another island.", "Rita", timezone.now())
+    grant = Grant.objects.filter(
+        state=GrantState.GRANTED, qualification__stage__name=FIRST, worker__questions__isnull=False
+    )[0]
+    qualifications.decide(grant, granted=False, note="Later.", by="Rita", now=timezone.now())

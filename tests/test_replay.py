@@ -1,0 +1,55 @@
+"""What was done once can be done again: a replayed log gives the same release, byte for byte."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serving import serving
+from tests.test_whole_way import databases
+
+HURRIED = {"DJANGO_SETTINGS_MODULE": "tests.hurried"}
+STEPS = "tests.replaying"
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Return the digest of every file."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_replayed_log_gives_the_same_release(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    for function in ("collect", "replay"):
+        home = tmp_path / f"home of {function}"
+        home.mkdir()
+        with databases(function) as settings, serving(home, {**settings, **HURRIED}) as instance:
+            instance.call(f"{STEPS}:{function}", str(tmp_path / function), str(log))
+    first, second = contents(tmp_path / "collect"), contents(tmp_path / "replay")
+    assert sorted({name for name, _ in first.items() ^ second.items()}) == []
+    check_logs(tmp_path / "collect", log)
+
+
+def check_logs(folder: Path, log: Path) -> None:
+    """The public log tells all who worked, and nobody's identity; the private one is private."""
+    public = lines(folder / "assignments.jsonl")
+    private = [line for line in lines(log) if line["is"] == "assignment"]
+    assert [(line["taken"], line["handed_in"], line["unit"]) for line in public] == [
+        (line["taken"], line["handed_in"], line["unit"]) for line in private
+    ]
+    assert {line["end"] for line in public} == {"submitted", "returned", "expired"}
+    assert [line["end"] for line in public if line["counts"] is False] == ["expired"]
+    assert {line["consent_version"] for line in public} == {1, 2}
+    assert {line["stage"] for line in public} >= {"question", "answer", "question_qualification"}
+    assert {line["granted"] for line in public} == {True, False, None}
+    secrets = {line["worker"] for line in private} | {lines(log)[0]["pseudonym_key"]}
+    released = [path.read_text("latin-1") for path in folder.iterdir()]
+    assert not [secret for secret in secrets for text in released if secret in text]
+    assert log.stat().st_mode & 0o077 == 0
