@@ -149,9 +149,9 @@ def publish_some(batch: Batch, call: Call, seconds: float = SECONDS_AT_ONCE) -> 
     kind = carry_out(call, "CreateHITType", _kind(batch.terms))["HITTypeId"]
     waiting = batch.rows.filter(hit=None).order_by("position")
     for key in list(waiting.values_list("pk", flat=True)):
-        if time.monotonic() > ends_at:
-            break
         _publish_row(batch, key, kind, call)
+        if time.monotonic() >= ends_at:
+            break
     return waiting.count()
 
 

@@ -64,7 +64,12 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
 def _page(hit: HIT) -> HttpResponse:
     question = read_question(hit.question)
     assert isinstance(question, HTMLQuestion)
-    html = SOURCE.sub(lambda found: f"{found[1]}{_script(found[2])}{found[3]}", question.html)
+    return framed(question.html)
+
+
+def framed(html: str) -> HttpResponse:
+    """Return a requester's page to be shown in a frame: our scripts in it, no origin around it."""
+    html = SOURCE.sub(lambda found: f"{found[1]}{_script(found[2])}{found[3]}", html)
     ending = f'<script src="{static("marketplace/html_question.js")}"></script>'
     response = HttpResponse(f"{html}\n{ending}\n")
     response["Content-Security-Policy"] = f"sandbox {SANDBOX['html']}; frame-ancestors 'self'"

@@ -39,20 +39,20 @@ class DeskVisitor:
         """Return a page's text."""
         return self.get(path).content.decode()
 
-    def post(self, page: str, path: str, **fields: Any) -> HttpResponse:
+    def post(self, page: str, path: str, /, **fields: Any) -> HttpResponse:
         """Return where a form on `page` that posts to `path` leads to; the page must have it."""
         html = self.html(page)
         assert f'action="{path}"' in html, f"{page} has no form for {path}"
         return self.send(html, path, **fields)
 
-    def send(self, html: str, path: str, **fields: Any) -> HttpResponse:
+    def send(self, html: str, path: str, /, **fields: Any) -> HttpResponse:
         """Return where a form leads to, with the token of a page already read."""
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', html)
         assert token, "no token on this page"
         fields["csrfmiddlewaretoken"] = token[1]
         return self.client.post(path, fields, follow=True)
 
-    def upload(self, page: str, path: str, text: str, **fields: Any) -> HttpResponse:
+    def upload(self, page: str, path: str, text: str, /, **fields: Any) -> HttpResponse:
         """Return where an uploaded CSV leads to."""
         return self.post(page, path, file=csv_upload(text), **fields)
 

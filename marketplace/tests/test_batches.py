@@ -1,0 +1,259 @@
+"""Templates and CSVs become HITs, answers come back as a CSV, decisions go up in it."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils.html import escape
+
+from marketplace import clock
+from marketplace.accounts import RequesterKeys
+from marketplace.batches.publishing import publish_some
+from marketplace.models import (
+    HIT,
+    Assignment,
+    AuditEntry,
+    Batch,
+    BatchRow,
+    Project,
+    Requester,
+    State,
+)
+from marketplace.people.groups import add_members, make_group
+from marketplace.tests.desk import DeskVisitor, rows_in, text_with
+from marketplace.tests.visitor import Visitor
+
+TEMPLATES = {
+    path.stem: path.read_text() for path in (Path(__file__).parent / "templates").iterdir()
+}
+# One row for each template, and what a worker fills in.
+ROWS = {
+    "radio": {"sentence": "What a lovely mess <you> made & left!"},
+    "checkbox": {"description": "A kettle stands by the window."},
+    "text": {"sentence": "The committee adjourned sine die."},
+    "image": {"image_url": "https://pictures.example/7.png?w=240&h=160"},
+    "plain_form": {"german": "Der Hafen ist leer.", "english": "The port is empty."},
+    "crowd_text": {"paragraph": "The mill was built by Ida in 1803."},
+    "crowd_choice": {"question": "A mill can stand on a river."},
+    "search": {"museum": "the Museum of Mills", "town": "Millford"},
+    "table": {"text": "Long.", "first": "L.", "second": "Lo."},
+    "numbers": {"receipt": "R-17", "text": "4.50 on 3 May 2026"},
+}
+TERMS = {
+    "title": "A task",
+    "description": "What to do.",
+    "keywords": "reading",
+    "reward": "0.50",
+    "max_assignments": "2",
+    "minutes": "30",
+    "lifetime_days": "7",
+    "approval_days": "3",
+}
+
+
+@pytest.fixture
+def desk(rita_keys: RequesterKeys, settings: Any) -> DeskVisitor:
+    """Rita's person at the desk, who writes no code."""
+    settings.MARKETPLACE_OPEN_DESK = False
+    return DeskVisitor("Rita", Requester.objects.get())
+
+
+def project(desk: DeskVisitor, html: str, name: str = "Mine", **changes: str) -> Project:
+    path = "/desk/projects/new/template/"
+    page = desk.post(path, path, name=name, html=html, **TERMS | changes)
+    assert page.status_code == 200, page.content.decode()
+    return Project.objects.get(name=name)
+
+
+def draft(desk: DeskVisitor, found: Project, rows: list[dict[str, str]]) -> Batch:
+    path = f"/desk/projects/{found.pk}/"
+    page = desk.upload(path, f"{path}rows/", text_with(rows))
+    assert page.status_code == 200, page.content.decode()
+    return Batch.objects.latest("pk")
+
+
+def published(desk: DeskVisitor, found: Project, rows: list[dict[str, str]]) -> Batch:
+    batch = draft(desk, found, rows)
+    page = desk.post(f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/")
+    assert "All rows are published" in page.content.decode()
+    return Batch.objects.get(pk=batch.pk)
+
+
+def test_there_are_ten_templates() -> None:
+    assert set(TEMPLATES) == set(ROWS)
+    assert len(TEMPLATES) == 10
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_each_template_is_published_worked_and_comes_back(
+    name: str, desk: DeskVisitor, ada: Visitor
+) -> None:
+    batch = published(desk, project(desk, TEMPLATES[name]), [ROWS[name]])
+    hit = HIT.objects.get()
+    assert (hit.max_assignments, hit.hit_type.reward_cents) == (2, 50)
+    frame = ada.accept({"HITId": hit.hit_id})
+    page = ada.client.get(frame.url.removeprefix("http://127.0.0.1")).content.decode()
+    for value in ROWS[name].values():
+        assert escape(value) in page
+    assert "${" not in page
+    assert frame.submit(answer="Plums, and “more”").status_code == 200
+    [line] = rows_in(desk.get(f"/desk/batches/{batch.pk}/results.csv"))
+    assert {key: line[f"Input.{key}"] for key in ROWS[name]} == ROWS[name]
+    assert line["Answer.answer"] == "Plums, and “more”"
+    assert (line["AssignmentStatus"], line["Reward"], line["Approve"]) == ("Submitted", "$0.50", "")
+    assert (line["HITId"], line["WorkerId"]) == (hit.hit_id, ada.worker.worker_id)
+
+
+def test_the_preview_is_what_a_worker_gets(desk: DeskVisitor) -> None:
+    batch = draft(desk, project(desk, TEMPLATES["radio"]), [ROWS["radio"], {"sentence": "Two"}])
+    page = desk.get(f"/desk/batches/{batch.pk}/?row=2")
+    assert f'src="/desk/batches/{batch.pk}/rows/2/"' in page.content.decode()
+    assert "frame-src 'self'" in page["Content-Security-Policy"]
+    frame = desk.client.get(f"/desk/batches/{batch.pk}/rows/1/")
+    assert escape(ROWS["radio"]["sentence"]) in frame.content.decode()
+    assert "sandbox allow-scripts" in frame["Content-Security-Policy"]
+    assert "allow-same-origin" not in frame["Content-Security-Policy"]
+    assert not HIT.objects.exists()
+
+
+def test_columns_of_other_names_are_mapped(desk: DeskVisitor) -> None:
+    found = project(desk, TEMPLATES["search"])
+    batch = draft(desk, found, [{"Museum": "of Mills", "place": "Millford"}])
+    path = f"/desk/batches/{batch.pk}/"
+    assert batch.mapping == {"museum": "Museum"}
+    refused = desk.post(path, f"{path}publish/")
+    assert "Choose the column for ${town} first" in refused.content.decode()
+    desk.post(path, path, **{"column-museum": "Museum", "column-town": "place"})
+    assert "in Millford" in desk.html(f"{path}rows/1/")
+    desk.post(path, path, **{"column-museum": "none", "column-town": "place"})
+    assert Batch.objects.get().mapping == {"town": "place"}
+
+
+def test_values_are_text_unless_they_are_said_to_be_html(desk: DeskVisitor) -> None:
+    found = project(desk, '<p>${x}</p><input name="a">')
+    batch = draft(desk, found, [{"x": "<b>5</b>"}])
+    assert "&lt;b&gt;5" in desk.html(f"/desk/batches/{batch.pk}/rows/1/")
+    path = f"/desk/projects/{found.pk}/"
+    fields = {"name": "Mine", "html": found.html, "values_are_html": "on"}
+    desk.post(path, path, **TERMS | fields)
+    assert "<b>5</b>" in desk.html(f"/desk/batches/{batch.pk}/rows/1/")
+
+
+def test_what_a_template_cannot_do_is_named(desk: DeskVisitor) -> None:
+    found = project(desk, '<crowd-form><crowd-polygon name="p"></crowd-polygon></crowd-form>')
+    html = desk.html(f"/desk/projects/{found.pk}/")
+    assert "&lt;crowd-polygon&gt; is not drawn here" in html
+    assert "No field has a name" in html
+
+
+def test_no_row_is_published_that_cannot_be_paid(desk: DeskVisitor) -> None:
+    batch = draft(desk, project(desk, TEMPLATES["text"], reward="4000"), [ROWS["text"]] * 2)
+    path = f"/desk/batches/{batch.pk}/"
+    page = desk.post(path, f"{path}publish/")
+    assert page.status_code == 400
+    assert "This costs 16000.00 and the account has 10000.00 free" in page.content.decode()
+    assert (HIT.objects.count(), Batch.objects.get().published_at) == (0, None)
+
+
+def test_a_batch_that_was_cut_off_goes_on_where_it_was(desk: DeskVisitor, monkeypatch: Any) -> None:
+    batch = draft(desk, project(desk, TEMPLATES["text"]), [ROWS["text"]] * 3)
+    path = f"/desk/batches/{batch.pk}/"
+    at_once = partial(publish_some, seconds=0)
+    monkeypatch.setattr("marketplace.desk.batches.publish_some", at_once)
+    page = desk.post(path, f"{path}publish/")
+    assert "1 of 3 rows are published" in page.content.decode()
+    monkeypatch.undo()
+    desk.post(path, f"{path}publish/")
+    desk.client.post(f"{path}publish/")
+    assert HIT.objects.count() == BatchRow.objects.exclude(hit=None).count() == 3
+    assert HIT.objects.values("hit_type").distinct().count() == 1
+
+
+def test_a_group_s_members_alone_see_the_hits(
+    desk: DeskVisitor, ada: Visitor, grace: Visitor
+) -> None:
+    row = make_group("Panel", "", clock.now()).qualification_type
+    found = project(desk, TEMPLATES["text"], groups=row.qualification_type_id)
+    batch = draft(desk, found, [ROWS["text"]])
+    path = f"/desk/batches/{batch.pk}/"
+    assert "Nobody can see these HITs" in desk.html(path)
+    add_members(row, [ada.worker], clock.now())
+    assert "1 of 2 workers" in desk.html(path)
+    desk.post(path, f"{path}publish/")
+    assert "A task" in ada.get("/hits/").content.decode()
+    assert "A task" not in grace.get("/hits/").content.decode()
+
+
+def test_decisions_come_back_in_the_results(
+    desk: DeskVisitor, ada: Visitor, grace: Visitor
+) -> None:
+    batch = published(desk, project(desk, TEMPLATES["text"]), [ROWS["text"]])
+    hit = {"HITId": HIT.objects.get().hit_id}
+    ada.submit(hit, simple="Good")
+    grace.submit(hit, simple="Bad")
+    path = f"/desk/batches/{batch.pk}/"
+    rows = rows_in(desk.get(f"{path}results.csv"))
+    rows[0]["Approve"], rows[1]["Reject"] = "x", "It says nothing."
+    page = desk.upload(path, f"{path}decisions/", text_with(rows)).content.decode()
+    assert "approves 1 and rejects 1" in " ".join(page.split())
+    assert Assignment.objects.filter(state=State.SUBMITTED).count() == 2
+    carried = text_with(
+        [{key: row[key] for key in ("AssignmentId", "Approve", "Reject")} for row in rows]
+    )
+    for _ in range(2):
+        page = desk.send(page, f"{path}decisions/", carried=carried, apply="1").content.decode()
+    assert "2 as they were" in page
+    states = dict(Assignment.objects.values_list("worker__display_name", "state"))
+    assert states == {"Ada": State.APPROVED, "Grace": State.REJECTED}
+    assert "It says nothing." in grace.get("/history/").content.decode()
+    rows[1] |= {"Reject": "", "Approve": "It was my mistake."}
+    desk.send(page, f"{path}decisions/", carried=text_with(rows), apply="1")
+    assert Assignment.objects.filter(state=State.APPROVED).count() == 2
+    decided = AuditEntry.objects.filter(what__startswith="Decided").order_by("pk")
+    assert [one.what.partition(": ")[2] for one in decided] == [
+        "1 approved, 1 rejected",
+        "1 approved, 0 rejected",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"Approve": "x", "Reject": "why"}, "Both Approve and Reject are filled"),
+        ({"Reject": "x"}, "Write in Reject why the work is rejected"),
+        ({"AssignmentId": "3OTHERS", "Approve": "x"}, "There is no assignment 3OTHERS of yours"),
+        ({"Reject": "y" * 1025}, "longer than 1024 characters"),
+    ],
+)
+def test_a_decision_that_cannot_be_says_why(
+    changes: dict[str, str], sentence: str, desk: DeskVisitor, ada: Visitor
+) -> None:
+    batch = published(desk, project(desk, TEMPLATES["text"]), [ROWS["text"]])
+    ada.submit({"HITId": HIT.objects.get().hit_id})
+    path = f"/desk/batches/{batch.pk}/"
+    [row] = rows_in(desk.get(f"{path}results.csv"))
+    text = text_with([row | changes])
+    page = desk.upload(path, f"{path}decisions/", text, apply="1")
+    assert sentence in page.content.decode()
+    assert Assignment.objects.get().state == State.SUBMITTED
+
+
+def test_a_survey_s_code_approves(desk: DeskVisitor, ada: Visitor, grace: Visitor) -> None:
+    path = "/desk/projects/new/link/"
+    fields = {"survey_url": "https://survey.example/f?id=1", "completion_code": "PLUM-42"}
+    desk.post(path, path, name="Feelings", **TERMS | fields | {"max_assignments": "3"})
+    found = Project.objects.get()
+    desk.post(f"/desk/projects/{found.pk}/", f"/desk/projects/{found.pk}/rows/")
+    path = f"/desk/batches/{Batch.objects.get().pk}/"
+    assert "https://survey.example/f?id=1" in desk.html(f"{path}rows/1/")
+    desk.post(path, f"{path}publish/")
+    hit = {"HITId": HIT.objects.get().hit_id}
+    ada.submit(hit, surveycode=" plum-42")
+    grace.submit(hit, surveycode="PEAR-1")
+    assert "1 undecided with the right code" in desk.html(path)
+    desk.post(path, f"{path}codes/")
+    states = dict(Assignment.objects.values_list("worker__display_name", "state"))
+    assert states == {"Ada": State.APPROVED, "Grace": State.SUBMITTED}
+    desk.post(path, f"{path}stop/")
+    assert not HIT.objects.get().is_assignable(clock.now())
