@@ -88,23 +88,8 @@ def standing_of(worker: Worker) -> Standing:
 def standings_of(workers: Sequence[Worker]) -> list[Standing]:
     """Return the standing of each worker, in five queries however many there are."""
     keys = [worker.pk for worker in workers]
-    policies, scores = system_policies(), _scores_of(keys)
-    counts = {
-        row.pop("worker"): row
-        for row in Assignment.objects.filter(worker__in=keys)
-        .values("worker")
-        .annotate(
-            n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
-            n_approved=Count("pk", filter=Q(state=State.APPROVED)),
-            n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
-        )
-    }
-    blocks: dict[int, set[int]] = {}
-    for key, requester in WorkerBlock.objects.filter(worker__in=keys).values_list(
-        "worker", "requester"
-    ):
-        blocks.setdefault(key, set()).add(requester)
-    before = _before(keys)
+    policies, scores, blocks = system_policies(), _scores_of(keys), _blocks_of(keys)
+    counts, before = _counts_of(keys), _before(keys)
     return [
         Standing(
             worker=worker,
@@ -118,10 +103,29 @@ def standings_of(workers: Sequence[Worker]) -> list[Standing]:
     ]
 
 
+def _counts_of(keys: list[int]) -> dict[int, dict[str, int]]:
+    rows: Any = Assignment.objects.filter(worker__in=keys).values("worker")
+    rows = rows.annotate(
+        n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
+        n_approved=Count("pk", filter=Q(state=State.APPROVED)),
+        n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
+    )
+    return {row.pop("worker"): row for row in rows}
+
+
+def _blocks_of(keys: list[int]) -> dict[int, set[int]]:
+    blocks: dict[int, set[int]] = {}
+    rows: Any = WorkerBlock.objects.filter(worker__in=keys)
+    for key, requester in rows.values_list("worker", "requester"):
+        blocks.setdefault(key, set()).add(requester)
+    return blocks
+
+
 def _scores_of(keys: list[int]) -> dict[int, dict[str, int]]:
     """Return scores by worker and type; under hostile weather a new one does not count at once."""
     scores: dict[int, dict[str, int]] = {}
-    rows = QualificationGrant.objects.filter(worker__in=keys, is_revoked=False).values_list(
+    rows: Any = QualificationGrant.objects.filter(worker__in=keys, is_revoked=False)
+    rows = rows.values_list(
         "worker",
         "qualification_type__qualification_type_id",
         "integer_value",

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
             name='SeenRequest',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('signature', models.CharField(max_length=64, unique=True)),
+                ('attempt', models.CharField(max_length=64, unique=True)),
                 ('seen_at', models.DateTimeField(db_index=True)),
             ],
         ),

@@ -39,6 +39,7 @@ def _stage(settings: Any) -> Iterator[None]:
     settings.MARKETPLACE_OPEN_SIGN_IN = True
     settings.MARKETPLACE_BASE_URL = ""
     settings.MARKETPLACE_DEFAULT_BALANCE_CENTS = 1_000_000
+    settings.MARKETPLACE_DELIVER_EVENTS = False
     with clock.shifted():
         yield
 

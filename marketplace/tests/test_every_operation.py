@@ -11,22 +11,24 @@ from hypothesis import strategies as st
 import marketplace.operations  # noqa: F401  (importing the package registers them)
 from marketplace.models import Assignment, Worker
 from marketplace.tests.conftest import QUESTION
+from marketplace.tests.forms import KEY, TEST
+from marketplace.tests.test_html_question import question
 from marketplace.tests.visitor import Visitor
 from marketplace.wire.registry import OPERATIONS
 from marketplace.wire.shapes import service_model
 
-NOT_DONE = {
-    "GetFileUploadURL",
-    "ListReviewPolicyResultsForHIT",
-    "SendTestEventNotification",
-    "UpdateNotificationSettings",
-}
+NOT_DONE = {"GetFileUploadURL", "ListReviewPolicyResultsForHIT"}
 ALLOWED = {"RequestError", "ParameterValidationError", "SerializationException"}
 AMOUNTS = st.sampled_from(["0.00", "0.01", "1", "1.", "2.50", "9999.99", "123456789", "1.234"])
 NUMBERS = st.one_of(
     st.integers(min_value=-2, max_value=40),
     st.sampled_from([0, 29, 30, 3600, 86400, 2**31 - 1, 2**31, 2**63 - 1, -(2**40)]),
 )
+XML = {
+    "Question": [QUESTION, question()],
+    "Test": [TEST, TEST + "x"],
+    "AnswerKey": [KEY, KEY.replace("sum", "som")],
+}
 TIMES = st.datetimes(datetime.datetime(1970, 1, 1), datetime.datetime(2100, 1, 1))
 
 
@@ -34,8 +36,12 @@ def values_for(shape: Any, name: str, live: dict[str, list[str]]) -> st.SearchSt
     """Return a strategy for one member of the model, live ids among its values."""
     if name in live:
         return st.sampled_from([*live[name], "A1", "3NOSUCH"])
-    if name == "Question":
-        return st.sampled_from([QUESTION, "<x/>", "", "<!DOCTYPE a>"])
+    if name in XML:
+        return st.sampled_from([*XML[name], "<x/>", "", "<!DOCTYPE a>"])
+    if name == "Destination":
+        return st.sampled_from(["https://listener.example/", "https://[::1]/", "arn:x", "http://["])
+    if name == "Version":
+        return st.sampled_from(["2014-08-15", "1"])
     if name in ("Reward", "BonusAmount"):
         return AMOUNTS
     if shape.type_name == "structure":
@@ -71,7 +77,9 @@ def live(rita: Any, ada: Visitor, grace: Visitor, make_hit: Any) -> dict[str, li
     ada.accept(hits[2])
     grace.post("/qualifications/", f"/qualifications/{type_id}/ask/")
     [request] = rita.list_qualification_requests()["QualificationRequests"]
+    token = rita.list_hits(MaxResults=1)["NextToken"]
     return {
+        "NextToken": [token, token[:-4]],
         "HITId": [hit["HITId"] for hit in hits],
         "HITTypeId": [hits[0]["HITTypeId"]],
         "AssignmentId": list(Assignment.objects.values_list("assignment_id", flat=True)),

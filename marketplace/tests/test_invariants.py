@@ -17,9 +17,11 @@ from hypothesis.stateful import (
 from marketplace import clock
 from marketplace.acceptance import RefusedError, accept, give_back, submit
 from marketplace.accounts import keys_of, open_requester
-from marketplace.models import HANDED_IN, HIT, Assignment, State, Worker
+from marketplace.contests import ContestError, raise_contest
+from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, Event, State, Worker
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
+from marketplace.tests.test_events import EVENTS
 from marketplace.tests.test_money import books_balance
 
 # From each state, what may follow it; "ours" is late work that still found its place free.
@@ -129,6 +131,48 @@ class Marketplace(RuleBasedStateMachine):
         else:
             self.attempt("DeleteHIT" if how == "delete" else "UpdateHITReviewStatus", **one)
 
+    @rule(n=st.integers(0, 5), reward=st.sampled_from(["0.40", "1.20"]))
+    def retype(self, n: int, reward: str) -> None:
+        """Rita changes what a HIT pays."""
+        if not (hit := self.hit(n)):
+            return
+        made = self.client.create_hit_type(
+            Title="t",
+            Description="d",
+            Reward=reward,
+            AssignmentDurationInSeconds=600,
+            AutoApprovalDelayInSeconds=7200,
+        )
+        self.attempt("UpdateHITTypeOfHIT", HITId=hit.hit_id, HITTypeId=made["HITTypeId"])
+
+    @rule(n=st.integers(0, 5))
+    def listen(self, n: int) -> None:
+        """Rita wants to be told what happens."""
+        if hit := self.hit(n):
+            notification = {
+                "Destination": "https://listener.example/",
+                "Transport": "SQS",
+                "Version": "2014-08-15",
+                "EventTypes": EVENTS,
+            }
+            self.attempt(
+                "UpdateNotificationSettings",
+                HITTypeId=hit.hit_type.hit_type_id,
+                Notification=notification,
+            )
+
+    @rule(n=st.integers(0, 9))
+    def contest(self, n: int) -> None:
+        """A worker contests a rejection."""
+        if assignment := self.assignment(n):
+            with suppress(ContestError):
+                raise_contest(assignment, "It was good.", clock.now())
+
+    @rule(days=st.sampled_from([8, 130]))
+    def forget(self, days: int) -> None:
+        """Nobody comes for long."""
+        clock.advance(timedelta(days=days))
+
     @rule(minutes=st.sampled_from([1, 11, 61, 130]))
     def wait(self, minutes: int) -> None:
         """Time passes."""
@@ -152,6 +196,26 @@ class Marketplace(RuleBasedStateMachine):
             assert hit.n_open + sum(state in HANDED_IN for state in states) + hit.n_pending == (
                 hit.max_assignments
             )
+
+    @invariant()
+    def one_live_assignment_per_worker_and_hit(self) -> None:
+        """No worker has two places of a HIT, no assignment id two holders."""
+        live = Assignment.objects.filter(state__in=LIVE, hit__requester=self.requester)
+        pairs = list(live.values_list("hit", "worker"))
+        assert len(set(pairs)) == len(pairs)
+        ids = list(live.values_list("assignment_id", flat=True))
+        assert len(set(ids)) == len(ids)
+
+    @invariant()
+    def no_event_is_told_twice(self) -> None:
+        """Each submission, approval and disposal is one event."""
+        once = ("AssignmentApproved", "AssignmentRejected", "HITDisposed")
+        rows = Event.objects.filter(requester=self.requester, content__EventType__in=once)
+        told = [
+            (one["EventType"], one["HITId"], one.get("AssignmentId"))
+            for one in rows.values_list("content", flat=True)
+        ]
+        assert len(set(told)) == len(told)
 
     @invariant()
     def no_state_is_skipped(self) -> None:

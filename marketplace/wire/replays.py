@@ -1,4 +1,4 @@
-"""Carries a signed change out once: a request that was overheard cannot be sent again."""
+"""Carries each attempt of a change out once: the same bytes sent again are refused."""
 
 from datetime import datetime, timedelta
 
@@ -12,21 +12,22 @@ from marketplace.wire.errors import WireError
 REMEMBERED = timedelta(minutes=20)
 READING = ("Get", "List")
 SEEN = (
-    f"INSERT INTO {SeenRequest._meta.db_table} (signature, seen_at) VALUES (%s, %s) "
+    f"INSERT INTO {SeenRequest._meta.db_table} (attempt, seen_at) VALUES (%s, %s) "
     "ON CONFLICT DO NOTHING"
 )
 
 
-def refuse_replay(operation: str, signature: str, now: datetime) -> None:
-    """Remember the signature of a change; raises `InvalidSignatureException` when it was seen.
+def refuse_replay(operation: str, attempt: str, now: datetime) -> None:
+    """Remember an attempt of a change; raises `InvalidSignatureException` when it was seen.
 
-    Expects a request whose client has signed a number of its own into each attempt.
+    Clients number their attempts outside the signature, so this stops who sends again what they
+    heard, not who changes the number; that needs TLS in front.
     """
     if operation.startswith(READING):
         return
     connection = connections[DATABASE]
     with connection.cursor() as cursor:
-        cursor.execute(SEEN, [signature, connection.ops.adapt_datetimefield_value(now)])
+        cursor.execute(SEEN, [attempt, connection.ops.adapt_datetimefield_value(now)])
         is_new = cursor.rowcount == 1
     if not is_new:
         raise WireError(
@@ -34,5 +35,5 @@ def refuse_replay(operation: str, signature: str, now: datetime) -> None:
             "This very request was carried out before; sign each request anew.",
         )
     # Cleaning up now and then is enough; what is old is refused for its age.
-    if signature.startswith("000"):
+    if attempt.startswith("000"):
         SeenRequest.objects.filter(seen_at__lt=now - REMEMBERED).delete()

@@ -18,8 +18,6 @@ from marketplace.wire.errors import WireError
 ALLOWED_SKEW = timedelta(minutes=5)
 SERVICE = "mturk-requester"
 MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
-# Clients put a number of their own into each attempt of each call.
-ATTEMPT = "amz-sdk-invocation-id"
 STAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256\s+Credential=(?P<key>[^/,\s]+)/(?P<day>\d{8})/(?P<region>[^/,\s]+)"
@@ -37,10 +35,13 @@ LIVING_KEY = Prepared(
 
 @dataclass(frozen=True)
 class Signed:
-    """Who signed a request; `number` is the signature if no two attempts can share it, else ""."""
+    """Who signed a request; `attempt` names this one attempt of one call, "" if nothing does.
+
+    The signature alone does not: calls that are alike in one second have the same.
+    """
 
     requester: Requester
-    number: str
+    attempt: str
 
 
 def authenticate(request: HttpRequest, body: bytes) -> Signed:
@@ -78,8 +79,15 @@ def authenticate(request: HttpRequest, body: bytes) -> Signed:
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    number = match["signature"] if ATTEMPT in names else ""
-    return Signed(Requester.from_db(DATABASE, REQUESTER_FIELDS, fields), number)
+    return Signed(Requester.from_db(DATABASE, REQUESTER_FIELDS, fields), _attempt(request, header))
+
+
+def _attempt(request: HttpRequest, authorization: str) -> str:
+    call = request.META.get("HTTP_AMZ_SDK_INVOCATION_ID", "")
+    if not call:
+        return ""
+    text = f"{authorization}\n{call}\n{request.META.get('HTTP_AMZ_SDK_REQUEST', '')}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:

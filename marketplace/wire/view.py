@@ -73,8 +73,8 @@ def carry_out(request: HttpRequest) -> bytes:
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
-    if signed.number:
-        refuse_replay(name, signed.number, clock.wall())
+    if signed.attempt:
+        refuse_replay(name, signed.attempt, clock.wall())
     try:
         result = operation(Call(requester, clock.now(), request), parameters)
     except InsufficientFundsError as error:
