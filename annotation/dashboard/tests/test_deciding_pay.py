@@ -8,11 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_browser, make_confirmed, make_unmatched
-from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection, User
 from tasks.models import (
     Payment,
-    PaymentKind,
     PaymentState,
     Posting,
     ReceiptState,
@@ -52,24 +50,6 @@ def decide(browser: Client, work: Any, decision: str, words: str = "") -> str:
 def see(browser: Client, work: Any) -> str:
     """Return the page of one assignment."""
     return str(browser.get(f"{LIST}{work.session.pk}/").content.decode())
-
-
-def test_an_empty_list_says_when_work_is_paid(rita: Client, pilot: Collection) -> None:
-    assert "paid by itself 48 hours after" in rita.get(LIST).content.decode()
-    make_collection(pilot.corpus, slug="at-once")
-    page = rita.get("/collections/at-once/money/work/").content.decode()
-    assert "as soon as the marketplace confirms it" in page
-
-
-def test_the_list_opens_where_somebody_waits(rita: Client, pilot: Collection) -> None:
-    make_confirmed(pilot)
-    assert "Waiting to be paid <span>1</span>" in rita.get(LIST).content.decode()
-    make_unmatched(pilot)
-    page = rita.get(LIST).content.decode()
-    assert "No work came with it" in page
-    assert "Someone outside" in page
-    assert "AMALLORY" not in page
-    assert "Nothing stands here now" in rita.get(f"{LIST}?show=rejected").content.decode()
 
 
 def test_two_people_reject_with_the_words_on_the_screen(
@@ -161,20 +141,6 @@ def test_every_end_of_a_rejection_is_told(rita: Client, pilot: Collection, state
     assert ('value="take_back"' in see(rita, work)) == (state == "rejected")
 
 
-def test_what_came_without_work_is_paid_from_the_money_page(
-    rita: Client, pilot: Collection
-) -> None:
-    work = make_unmatched(pilot)
-    page = rita.get(MONEY).content.decode()
-    assert "1 HIT was handed in without work: pay it or look into it" in page
-    assert "Pay $4.00" in page
-    assert "It is paid." in decide(rita, work, "pay")
-    assert Payment.objects.get().reason == "Handed in without work; approved by owner."
-    assert "It is decided already" in decide(rita, work, "pay")
-    assert "Pay $4.00" not in rita.get(MONEY).content.decode()
-    assert "1 HIT was handed in" not in rita.get("/collections/pilot/").content.decode()
-
-
 def test_what_came_without_work_shows_what_there_is(rita: Client, pilot: Collection) -> None:
     work = make_unmatched(pilot)
     Unmatched.objects.update(fields={"words": "<script>alert(1)</script>", "code": ""})
@@ -225,16 +191,6 @@ def test_what_the_marketplace_refused_is_asked_again_or_paid_apart(
     assert "nothing left to pay apart" in decide(rita, work, "pay_apart")
 
 
-def test_the_list_of_collections_names_every_decision(rita: Client, pilot: Collection) -> None:
-    make_unmatched(pilot)
-    make_confirmed(pilot, state=ReceiptState.REFUSED)
-    decide(rita, make_confirmed(pilot), "propose", "Copied.")
-    page = rita.get("/collections/").content.decode()
-    for sentence in ("1 HIT handed in without work", "1 payment refused", "1 rejection to confirm"):
-        assert sentence in page
-    assert '3<span class="unseen"> waiting' in rita.get(MONEY).content.decode()
-
-
 @pytest.mark.parametrize("decision", ["", "approve", "reject"])
 def test_an_unknown_decision_is_none(rita: Client, pilot: Collection, decision: str) -> None:
     work = make_confirmed(pilot)
@@ -269,44 +225,3 @@ def test_another_collection_s_work_is_nowhere(rita: Client, pilot: Collection) -
     )
     assert rita.get(f"{LIST}{empty.pk}/").status_code == 404
     assert rita.post(f"{LIST}{empty.pk}/decide/", form).status_code == 404
-
-
-def test_its_queries_do_not_follow_the_work(rita: Client, pilot: Collection) -> None:
-    make_confirmed(pilot)
-    make_unmatched(pilot)
-    decide(rita, make_confirmed(pilot), "propose", "Copied.")
-    pages = [f"{LIST}?show=waiting", f"{LIST}?show=unmatched", f"{LIST}?show=proposed", MONEY]
-    few = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]
-    for _ in range(6):
-        make_confirmed(pilot)
-        make_unmatched(pilot)
-        decide(rita, make_confirmed(pilot), "propose", "Copied.")
-    rita.get(MONEY)
-    many = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]
-    assert many == few
-
-
-def test_a_withheld_reward_is_in_no_sum(rita: Client, pilot: Collection) -> None:
-    make_confirmed(pilot)
-    Payment.objects.filter(kind=PaymentKind.REWARD).update(state=PaymentState.WITHHELD)
-    Collection.objects.update(spent_cents=0)
-    assert "Nobody has earned anything yet" in rita.get(MONEY).content.decode()
-
-
-def test_every_step_people_take_is_among_the_last_events(rita: Client, pilot: Collection) -> None:
-    work = make_confirmed(pilot)
-    decide(rita, work, "propose", "Copied.")
-    decide(rita, work, "withdraw", "I misread it.")
-    page = rita.get("/collections/pilot/").content.decode()
-    assert "owner proposed to reject work of Worker 1." in page
-    assert "owner withdrew the rejection of work of Worker 1." in page
-
-
-def test_time_to_read_work_is_given_while_the_collection_runs(
-    rita: Client, pilot: Collection
-) -> None:
-    make_collection(pilot.corpus, slug="at-once")
-    page = rita.get("/collections/at-once/money/work/").content.decode()
-    assert "/collections/at-once/change/" in page
-    page = rita.get("/collections/at-once/change/").content.decode()
-    assert "Hours before work is paid" in page
