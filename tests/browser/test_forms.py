@@ -38,7 +38,8 @@ def write(person: Person) -> None:
     person.click("[data-action=submit]")
     problems = frame.wait_for_selector("[data-problems]:not([hidden])")
     assert problems
-    assert "Item 1: Write the headline." in problems.inner_text()
+    lines = [line.inner_text().split("\n") for line in problems.query_selector_all("li p")]
+    assert lines == [["Item 1", "Item 2"], ["Write the headline."]]
     person.click("[data-problem='1']")
     expect(frame.locator("[data-panel-title]")).to_have_text("Item 2 of 2")
     person.type(f"{person.name}: the second")

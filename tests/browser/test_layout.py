@@ -3,7 +3,7 @@
 from statistics import median
 
 import pytest
-from playwright.sync_api import Frame
+from playwright.sync_api import Frame, Page
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage, Given
@@ -156,3 +156,14 @@ def test_few_actions_make_an_answer_and_an_article_keeps_its_place(
     grace.click("[data-tab][aria-selected=true] [data-action=close-article]")
     assert page.tab == "main"
     assert frame.evaluate("scrollY") == place
+
+
+def test_a_long_queue_has_no_scrollbar_of_its_own(practice: Instance, rita: Page) -> None:
+    rita.goto("/collections/practice/qualification/question_qualification/")
+    rita.evaluate(
+        """() => document.querySelectorAll(".queue ol").forEach((list) => {
+          for (let n = 0; n < 80; n += 1) list.append(list.firstElementChild.cloneNode(true));
+          list.closest("details")?.setAttribute("open", "");
+        })"""
+    )
+    assert measure(rita, "scrollers") == ["html"]

@@ -20,13 +20,13 @@ class AnswerPage {
   }
 
   #build() {
-    const { api, history, announcer, preview } = this.page;
+    const { api, history, announcer } = this.page;
     this.tip = new Tip();
     this.article = new Article(find("[data-widget=article]"), {
       api,
       on: {
-        mark: (span) => !preview && this.answer.mark(span),
-        unmark: (key) => !preview && this.answer.unmark(key),
+        mark: (span) => this.answer.mark(span),
+        unmark: (key) => this.answer.unmark(key),
         hover: (title, element) => this.tip.show(title, element),
         selected: (text) => announcer.say(`Selected: ${text}`),
         shown: (tab) => this.#shown(tab),
@@ -52,12 +52,11 @@ class AnswerPage {
   }
 
   #keys() {
-    const { keys, preview } = this.page;
+    const { keys } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
     keys.on("t", () => this.article.focus());
     keys.on("p", () => this.article.turn()).on("c", () => this.article.close());
     keys.on("f", () => this.article.finder.input.focus());
-    if (preview) return;
     for (const [key, type] of Object.entries({ v: "value", y: "binary", n: "none", b: "bad" })) {
       keys.on(key, () => { this.answer.choose(type); this.answer.enter(); });
     }

@@ -26,9 +26,8 @@ class FormPage {
   }
 
   #keys() {
-    const { keys, preview } = this.page;
+    const { keys } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
-    if (preview) return;
     for (const digit of "123456789") keys.on(digit, () => this.form.press(Number(digit) - 1));
     keys.on("w", () => this.form.write());
     keys.chord("Enter", () => { this.open(this.index + 1); this.form.focus(); }, { inFields: true });
@@ -108,7 +107,7 @@ class FormPage {
 
   #slot(item, entry) {
     const given = item.text ?? entry.fields[this.fields[0].name];
-    const label = item.text ? entry.fields[this.fields[0].name] ?? "" : item.passage.title;
+    const label = item.text ? entry.fields[this.fields[0].name] ?? "" : given && item.passage.title;
     return { words: given || item.passage.title, place: label, about: label, lang: item.passage.lang, state: this.#stateOf(entry) };
   }
 

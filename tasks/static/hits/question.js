@@ -24,7 +24,7 @@ class QuestionPage {
   }
 
   #build() {
-    const { history, announcer, preview } = this.page;
+    const { history, announcer } = this.page;
     this.tip = new Tip();
     this.passages = new Passages(find("[data-widget=passages]"), this.items, {
       go: (item) => this.goToItem(item),
@@ -34,7 +34,6 @@ class QuestionPage {
       hover: (title, element) => this.#hover(title, element),
       selected: (text) => announcer.say(`Selected: ${text}`),
     });
-    this.passages.reader.enabled = !preview;
     const change = () => this.#changed();
     this.words = new TextField(find("[data-field=text]"), {
       change: (words) => { this.now.text = words; this.#changed(); },
@@ -49,7 +48,6 @@ class QuestionPage {
       list: find("[data-links]"), picks: find("[data-picks]"), history,
       on: { change, leave: () => this.#left("links"), may: () => this.#mayWrite() },
     });
-    this.links.enabled = !preview;
     this.slots = new Questions(find("[data-widget=questions]"), this.limits.questions, {
       open: (index) => this.open(this.questions[index] ?? this.#blank()),
       remove: (index) => this.questions[index] && this.remove(this.questions[index]),
@@ -64,7 +62,6 @@ class QuestionPage {
     keys.on("[", () => this.goToItem(this.passages.neighbour(-1)));
     keys.on("]", () => this.goToItem(this.passages.neighbour(1)));
     keys.on("t", () => this.passages.element.focus());
-    if (this.page.preview) return;
     keys.on("w", () => this.words.focus());
     keys.on("s", () => this.context.focusNumber());
     for (const digit of "123456789") keys.on(digit, () => this.context.focusNumber(digit));
@@ -217,8 +214,9 @@ class QuestionPage {
     const index = this.questions.indexOf(this.now);
     const number = (index < 0 ? this.questions.length : index) + 1;
     find("[data-panel-title]").textContent = number > this.limits.questions ? "All written" : `Question ${number}`;
+    find("[data-action=delete]").toggleAttribute("data-vacant", index < 0);
     find("[data-panel-place]").textContent = `on paragraph ${this.items.indexOf(item) + 1}`;
-    this.words.input.disabled = this.page.preview || number > this.limits.questions;
+    this.words.input.disabled = number > this.limits.questions;
     this.#showSlots();
     this.#showMessages();
     this.#showProgress();

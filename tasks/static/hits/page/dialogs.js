@@ -32,10 +32,9 @@ function inside(dialog, { clientX, clientY }) {
 }
 
 /** Instructions: open by themselves once per version, or always when asked for. */
-export function showInstructions({ dialogs, state, api, preview }) {
+export function showInstructions({ dialogs, state, api }) {
   const dialog = dialogs.get("instructions");
   const { version, seen } = state.instructions;
-  if (preview) return;
   if (!seen || state.preferences.instructions_open) dialogs.open("instructions");
   if (seen) return;
   dialog.addEventListener("close", () => {

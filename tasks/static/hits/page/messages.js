@@ -8,27 +8,26 @@ export class Messages {
     this.list = panel.querySelector("[data-problem-list]");
     this.byRef = new Map();
     this.left = new WeakMap();
-    this.general = [];
     panel.querySelector("[data-action=close-problems]").addEventListener("click", () => this.close());
     panel.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
   }
 
-  /** Take in a check; refs: the questions in the order in which they were sent. */
-  receive({ problems = [], hints = [] }, refs) {
+  /** Take in a check; asked: for each question in the order sent, {ref, sent: its values then}. */
+  receive({ problems = [], hints = [] }, asked) {
     this.byRef.clear();
-    this.general = problems.filter((problem) => refs[problem.index] === undefined);
     for (const [kind, list] of [["problem", problems], ["hint", hints]]) {
-      for (const message of list) {
-        const ref = refs[message.index];
+      for (const { index, field, message } of list) {
+        const { ref, sent } = asked[index] ?? {};
         if (!ref) continue;
         if (!this.byRef.has(ref)) this.byRef.set(ref, []);
-        this.byRef.get(ref).push({ kind, field: message.field, message: message.message });
+        this.byRef.get(ref).push({ kind, field, message, sent });
       }
     }
   }
 
+  /** What is said of a question and not yet mended: the next check would drop the rest. */
   of(ref) {
-    return this.byRef.get(ref) ?? [];
+    return (this.byRef.get(ref) ?? []).filter(({ field, sent }) => !isMended(ref, sent, field));
   }
 
   hasProblem(ref) {
@@ -75,9 +74,11 @@ export class Messages {
   }
 
   /** The server refused: list everything at once and put the focus on the heading. */
-  refuse(problems, refs, name) {
-    const groups = Map.groupBy(problems, (problem) => (refs[problem.index] ? problem.index : null));
-    const items = [...groups].map(([index, group]) => this.#entry(group, refs[index], name));
+  refuse(problems, asked, name) {
+    const refs = asked.map(({ ref }) => ref);
+    const groups = Map.groupBy(problems, ({ index }) => (refs[index] ? index : null));
+    const alike = Map.groupBy(groups, ([index, group]) => index === null ? index : sentences(group).join("\n"));
+    const items = [...alike.values()].flatMap((these) => this.#entries(these, refs, name));
     this.list.replaceChildren(...items);
     this.title.textContent = problems.length === 1
       ? "Not submitted yet: one thing to mend"
@@ -86,25 +87,24 @@ export class Messages {
     this.#open(false);
   }
 
-  #entry(group, ref, name) {
-    const item = document.createElement("li");
-    const sentences = group.map((problem) => problem.message).join(" ");
-    const text = ref ? `${name(ref)}: ${sentences}` : sentences;
-    if (!ref) {
-      item.textContent = text;
-      return item;
+  /** What is wrong with several questions alike is said once, with a button for each of them. */
+  #entries(these, refs, name) {
+    const [[first, group]] = these;
+    if (first === null) return group.map(({ message }) => make("li", message));
+    const item = make("li");
+    const go = make("p");
+    for (const [index, [{ field }]] of these) {
+      const button = make("button", name(refs[index]), "problem");
+      button.type = "button";
+      button.dataset.problem = index;
+      button.addEventListener("click", () => {
+        this.close();
+        this.on.go(refs[index], field);
+      });
+      go.append(button);
     }
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "problem";
-    button.dataset.problem = group[0].index;
-    button.textContent = text;
-    button.addEventListener("click", () => {
-      this.close();
-      this.on.go(ref, group[0].field);
-    });
-    item.append(button);
-    return item;
+    item.append(go, ...sentences(group).map((sentence) => make("p", sentence)));
+    return [item];
   }
 
   /** Say one sentence in the same place; quietly, when nobody asked for it just now. */
@@ -125,4 +125,22 @@ export class Messages {
     this.panel.hidden = true;
     if (inside && this.before?.isConnected) this.before.focus({ preventScroll: true });
   }
+}
+
+/** True when what was missing is there by now, or another type of answer makes it needless. */
+function isMended(ref, sent, field) {
+  const [now, then] = [ref.fields ?? ref, sent.fields ?? sent];
+  return (now.type ?? null) !== (then.type ?? null) || (isBlank(then[field]) && !isBlank(now[field]));
+}
+
+function isBlank(value) {
+  return value !== undefined && !value?.length;
+}
+
+function sentences(group) {
+  return group.map(({ message }) => message);
+}
+
+function make(tag, textContent = "", className = "") {
+  return Object.assign(document.createElement(tag), { textContent, className });
 }

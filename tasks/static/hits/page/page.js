@@ -25,7 +25,6 @@ export class Page {
       collect() returns {data, ui, refs}. */
   constructor(state, kind) {
     Object.assign(this, { state, kind });
-    this.preview = state.mode === "preview";
     this.api = new Api(state.urls, state.token);
     this.announcer = new Announcer(find("[data-announcer]"));
     this.history = new History({ button: find("[data-action=undo]"), announcer: this.announcer });
@@ -37,7 +36,7 @@ export class Page {
       on: { go: (ref, field) => kind.go(ref, field) },
     });
     this.preferences = new Preferences({
-      dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api, preview: this.preview,
+      dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api,
     });
   }
 
@@ -45,7 +44,6 @@ export class Page {
   start() {
     this.#listen();
     fit(document.querySelectorAll(".slots, .panel"));
-    if (this.preview) return this.#disable();
     this.#startDraft();
     this.#startSubmission();
     this.#startClock();
@@ -57,6 +55,12 @@ export class Page {
   /** The work changed: save soon. */
   touch() {
     this.draft?.touch();
+  }
+
+  /** What is on the page, each ref beside its values as they are now: answers come back later. */
+  #collect() {
+    const taken = this.kind.collect();
+    return { ...taken, refs: taken.refs.map((ref) => ({ ref, sent: structuredClone(ref) })) };
   }
 
   progress(text, done, all) {
@@ -84,19 +88,12 @@ export class Page {
     this.keys.on("?", open).on("h", open).chord("z", () => this.history.undo());
   }
 
-  #disable() {
-    document.body.classList.add("is-preview");
-    for (const control of document.querySelectorAll(".work button:not([data-item]), .work input, .work textarea")) {
-      control.disabled = true;
-    }
-  }
-
   #startDraft() {
     this.draft = new Draft({
       api: this.api,
       version: this.state.draft_version,
       saved: this.state.draft?.data,
-      collect: () => this.kind.collect(),
+      collect: () => this.#collect(),
       on: {
         state: (name, text) => this.#saveState(name, text),
         checked: (answer, refs) => {
@@ -157,7 +154,7 @@ export class Page {
     this.submission = new Submission({
       api: this.api,
       draft: this.draft,
-      collect: () => this.kind.collect(),
+      collect: () => this.#collect(),
       on: {
         busy: (busy) => {
           button.setAttribute("aria-disabled", String(busy));
@@ -183,15 +180,15 @@ export class Page {
       serverNow: state.server_now, expiresAt: state.expires_at, canExtend: state.can_extend,
       on: {
         loud: () => this.preferences.values.sounds && tone(),
-        over: () => this.#tellQuietly("Time is up, and your work is saved. Submit now: it is accepted while your place is free."),
+        over: () => this.#tellQuietly("Your place is no longer held. Your work is saved: submit now, it is accepted until somebody else takes the place."),
       },
     });
     button.addEventListener("click", async () => {
       try {
         const { status, body } = await api.post("extend", {});
         if (status === 200) this.clock.extend(body.expires_at);
-        announcer.say(status === 200 ? "You have more time." : body.message ?? "No more time could be given.");
-        if (status !== 200) this.messages.tell(body.message ?? "No more time could be given. Your work is saved as you write.");
+        if (status === 200) announcer.say(`You have more time. ${this.clock.sentence}`);
+        else this.messages.tell(body.message ?? "No more time could be given. Your work is saved as you write.");
       } catch {
         this.messages.tell("No more time yet: the server could not be reached. Press Ask for more time again.");
       }

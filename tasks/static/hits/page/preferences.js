@@ -1,8 +1,8 @@
 /** Text size, theme, spacing and sounds: shown at once, kept on the server. */
 
 export class Preferences {
-  constructor({ dialog, values, api, preview }) {
-    Object.assign(this, { dialog, values: { ...values }, api, preview });
+  constructor({ dialog, values, api }) {
+    Object.assign(this, { dialog, values: { ...values }, api });
     this.note = dialog.querySelector("[data-preferences-note]");
     for (const input of document.querySelectorAll("[data-preference]")) {
       this.#fill(input);
@@ -19,7 +19,6 @@ export class Preferences {
     const name = input.dataset.preference;
     this.values[name] = input.type === "radio" ? input.value : input.checked;
     this.show();
-    if (this.preview) return;
     try {
       const { status } = await this.api.post("preferences", this.values);
       this.note.textContent = status === 200 ? "Kept for all your HITs here." : "Shown here, but not kept: the server refused it.";

@@ -2,13 +2,17 @@
 
 const mac = /mac|iphone|ipad/i.test(navigator.platform ?? "");
 
+// In the smallest steps, which are characters.
+const longestTitle = 300;
+
 const sideways = { ArrowLeft: "left", ArrowRight: "right" };
 const vertical = { ArrowUp: "backward", ArrowDown: "forward" };
 
 export class Caret {
-  /** root: the focusable element whose text the caret walks; home: where it starts. */
-  constructor(root) {
-    this.root = root;
+  /** root: the focusable element whose text the caret walks; home: where it starts; within(node):
+      whether it may stand there, for titles are no text. */
+  constructor(root, within) {
+    Object.assign(this, { root, within });
     this.mark = document.createElement("span");
     this.mark.className = "caret";
     this.mark.setAttribute("aria-hidden", "true");
@@ -23,9 +27,9 @@ export class Caret {
     return document.getSelection();
   }
 
-  /** True when the selection's moving end lies in the root. */
+  /** True when the selection's moving end lies in the text. */
   get inside() {
-    return Boolean(this.selection.focusNode && this.root.contains(this.selection.focusNode));
+    return Boolean(this.selection.focusNode && this.within(this.selection.focusNode));
   }
 
   place(node, offset) {
@@ -37,11 +41,20 @@ export class Caret {
     const step = this.#step(event);
     if (!step) return false;
     if (!this.inside) this.#enter();
-    const { anchorNode, anchorOffset, focusNode, focusOffset } = this.selection;
-    this.selection.modify(event.shiftKey ? "extend" : "move", ...step);
-    if (!this.inside) this.selection.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
+    this.#move(event.shiftKey ? "extend" : "move", step);
     this.#follow();
     return true;
+  }
+
+  /** One step, over any title on the way; none where the text ends. */
+  #move(how, step) {
+    const { anchorNode, anchorOffset, focusNode, focusOffset } = this.selection;
+    for (let tries = 0; tries < longestTitle; tries += 1) {
+      this.selection.modify(how, ...step);
+      if (this.inside) return;
+      if (!this.root.contains(this.selection.focusNode)) break;
+    }
+    this.selection.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
   }
 
   #step(event) {

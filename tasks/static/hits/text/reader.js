@@ -18,7 +18,7 @@ export class Reader {
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", label);
     element.classList.add("text");
-    this.caret = new Caret(element);
+    this.caret = new Caret(element, (node) => this.#surfaceOf(node));
     offerMark(this);
     this.#listen();
   }

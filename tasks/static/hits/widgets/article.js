@@ -26,6 +26,7 @@ export class Article {
   fill(item) {
     this.item = item;
     const { passage } = item;
+    this.finder.clear();
     this.questionBlock.lang = passage.lang;
     this.questionBlock.dir = passage.dir;
     this.question.fill([{ element: this.questionBlock, text: item.question }]);

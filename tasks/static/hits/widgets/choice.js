@@ -15,6 +15,16 @@ export class Choice {
     });
   }
 
+  /** Show on each card the digit that chooses it. */
+  number() {
+    this.root.querySelectorAll(".card-name").forEach((name, index) => {
+      if (index > 8) return;
+      const key = Object.assign(document.createElement("kbd"), { textContent: index + 1 });
+      key.setAttribute("aria-hidden", "true");
+      name.append(key);
+    });
+  }
+
   /** Show a value, or no choice for null. */
   show(value) {
     for (const input of this.inputs) input.checked = value !== null && input.value === value;

@@ -34,6 +34,11 @@ export class Finder {
     return undefined;
   }
 
+  /** Forget what was looked for: another question, other words. */
+  clear() {
+    this.input.value = "";
+  }
+
   /** Search another document from now on. */
   use(reader, searches) {
     this.reader?.show("found", []);

@@ -18,6 +18,8 @@ export class Form {
   constructor(root, fields, { history, on }) {
     Object.assign(this, { root, fields, history, on });
     this.widgets = new Map(fields.map((field) => [field.name, this.#widget(field)]));
+    const first = fields.find(isChoice);
+    if (first) this.widgets.get(first.name).number();
   }
 
   #widget(field) {

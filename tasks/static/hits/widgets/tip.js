@@ -1,4 +1,6 @@
-/** The title a link leads to, shown over the text while one points at it. */
+/** The title a link leads to, shown over the text while one points at it, unless its words say so. */
+
+const unreadable = "Its article is not in this collection";
 
 export class Tip {
   constructor() {
@@ -11,9 +13,10 @@ export class Tip {
   }
 
   show(title, near) {
-    this.element.hidden = !title || !near;
+    const words = near?.matches(".inert") ? unreadable : `→ ${title}`;
+    this.element.hidden = !title || !near || (words !== unreadable && near.textContent.toLowerCase() === title.toLowerCase());
     if (this.element.hidden) return;
-    this.element.textContent = `→ ${title}`;
+    this.element.textContent = words;
     const [line] = near.getClientRects();
     const width = this.element.offsetWidth;
     const left = Math.max(8, Math.min(line.left, document.documentElement.clientWidth - width - 8));

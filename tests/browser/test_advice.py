@@ -1,0 +1,94 @@
+"""What the page says of the work and of the time: when it is due, and no longer."""
+
+from playwright.sync_api import expect
+
+from tests.browser import EVERY_TEST
+from tests.browser.answer_page import AnswerPage
+from tests.browser.conftest import Enter
+from tests.browser.measures import measure
+from tests.serving import Instance
+
+pytestmark = EVERY_TEST
+
+
+def test_advice_goes_when_it_is_followed(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace who mends")
+    frame = grace.begin("Practice: ten answers")
+    grace.click("[data-action=submit]")
+    panel = frame.locator("[data-problems]")
+    expect(panel.locator("li")).to_have_count(1)
+    expect(panel.locator("[data-problem]")).to_have_count(10)
+    grace.click("[data-problem='1']")
+    expect(frame.locator("[data-panel-title]")).to_have_text("Answer 2")
+    advice = frame.locator("[data-messages] .wrong")
+    expect(advice).to_have_text("Choose what kind of answer there is.")
+    # No draft is saved any more, so nothing but the page itself can take the advice away.
+    grace.page.route("**/hit/draft", lambda route: route.abort())
+    grace.click(".card[data-type=none]")
+    expect(advice).to_have_count(0, timeout=500)
+    grace.expect_progress("1 of 10 answered")
+    grace.key("Control+z")
+    expect(advice).to_have_count(1, timeout=500)
+    grace.page.unroute("**/hit/draft")
+
+
+def test_another_question_begins_without_the_words_looked_for(
+    practice: Instance, enter: Enter
+) -> None:
+    grace = enter("Grace who looks")
+    frame = grace.begin("Practice: ten answers")
+    page = AnswerPage(grace)
+    assert page.search("the")
+    assert frame.locator(".found").count()
+    page.next()
+    expect(frame.locator("[data-search-text]")).to_have_value("")
+    expect(frame.locator(".found")).to_have_count(0)
+
+
+def test_the_foot_stays_whatever_the_answer_is(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace who chooses")
+    frame = grace.begin("Practice: ten answers")
+    foot = frame.locator("[data-action=next]")
+    before = foot.bounding_box()
+    for kind in ("span", "value", "binary", "none", "bad"):
+        grace.click(f".card[data-type={kind}]")
+        assert foot.bounding_box() == before, kind
+
+
+def test_time_is_spoken_of_when_ten_minutes_remain(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace who takes her time")
+    grace.page.clock.install()
+    frame = grace.begin("Practice: ten answers")
+    told = "addEventListener('message', (event) => (window.told ??= []).push(event.data))"
+    grace.page.evaluate(told)
+    clock, more = frame.locator("[data-clock]"), frame.locator("[data-action=extend]")
+    assert clock.inner_text() == ""
+    assert not more.is_visible()
+    seconds = round(grace.state()["expires_at"] - grace.state()["server_now"])
+    grace.page.clock.fast_forward((seconds - 599) * 1000)
+    grace.page.clock.run_for(1100)
+    expect(clock).to_have_text("Place held 10 min more")
+    assert measure(frame, "outOfSight", ["[data-action=extend]", "[data-save-state]"]) == []
+    more.click()
+    grace.page.clock.run_for(1100)
+    expect(clock).to_have_text("")
+    assert not more.is_visible()
+    (said,) = grace.page.evaluate("told")
+    assert said["collector"] == "time"
+    assert said["ends"] > grace.state()["expires_at"]
+
+
+def test_the_caret_stays_in_the_text(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace in the text")
+    frame = grace.begin("Practice: ten answers")
+    page = AnswerPage(grace)
+    title = grace.state()["items"][0]["writer_links"][0]
+    page.open_article(title)
+    grace.key("t")
+    inside = "getSelection().focusNode.parentElement.closest('.block') !== null"
+    for key in ("ArrowRight", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", "Shift+ArrowUp"):
+        grace.key(key)
+        assert frame.evaluate(inside), key
+    for _ in range(40):
+        grace.key("ArrowDown")
+        assert frame.evaluate(inside)
