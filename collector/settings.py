@@ -177,4 +177,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
+    # What a visitor got wrong is told to them, and the server in front keeps a log of requests.
+    "loggers": {"django.request": {"level": "ERROR"}},
 }
