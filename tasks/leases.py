@@ -74,7 +74,7 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
     begun = drafts.order_by("-id").first()
     names = [stage.name, "consent"]
     newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
-    texts = {text.name: text for text in newest_last.only("name")}
+    texts = dict(newest_last.values_list("name", "pk"))
     lease = Lease.objects.create(
         unit=unit,
         worker_id=session.worker_id,
@@ -83,8 +83,8 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         expires_at=end_of(session, now + allotted),
         draft=begun.draft if begun else None,
         active_seconds=begun.active_seconds if begun else 0,
-        instructions=texts[stage.name],
-        consent_text=texts["consent"],
+        instructions_id=texts[stage.name],
+        consent_text_id=texts["consent"],
     )
     seeds = kind(stage.kind).seeds_shown(unit)
     Exposure.objects.bulk_create(

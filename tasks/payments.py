@@ -52,7 +52,7 @@ def owe_reward(
     if posting.state != PostingState.LIVE and Payment.objects.filter(key=payment.key).exists():
         return
     payment.submission = submission
-    insert([payment])
+    insert(payment)
     _spend(posting, payment.amount_cents + payment.fee_cents, now)
 
 
@@ -69,7 +69,7 @@ def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
         # Its work came after all, and owes the reward.
         return
     payment.reason = f"Handed in without work; approved by {by}."
-    insert([payment])
+    insert(payment)
     _spend(posting, payment.amount_cents + payment.fee_cents, now)
 
 
@@ -135,7 +135,7 @@ def withhold(work: Work, now: datetime) -> None:
         parameters = parameters_of(posting.stage.collection)
         payment = _reward(posting, work.session.worker_id, parameters, now)
         payment.state = PaymentState.WITHHELD
-        insert([payment])
+        insert(payment)
         budget.release(collection_id, posting.reserved_cents)
         return
     due = work.payments.filter(state=PaymentState.DUE)

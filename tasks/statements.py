@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 from django.db import connection
@@ -92,6 +93,13 @@ class Reading:
         yield from row[start:]
 
 
+def rows(sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    """Return what one statement selects, its %s filled in; JSON as text on every database."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
+
+
 def run(sql: str, **values: Any) -> int:
     """Run one statement with its %(named)s values and return how many rows it changed."""
     with connection.cursor() as cursor:
@@ -99,29 +107,47 @@ def run(sql: str, **values: Any) -> int:
         return int(cursor.rowcount)
 
 
-def insert(rows: Sequence[Model], *, unless: str = "") -> int:
-    """Insert new instances of one model and return how many were; a single one gets its key.
+def insert(row: Model) -> None:
+    """Insert one new instance and give it its key."""
+    columns, names = _columns(type(row))
+    values = [_adapted(getattr(row, name)) for name in names]
+    [(row.pk,)] = _insert(type(row), columns, [values], "")
 
+
+def insert_all(
+    model: type[Model], shared: dict[str, Any], own: Sequence[dict[str, Any]], *, unless: str = ""
+) -> int:
+    """Insert rows without making instances of them and return how many were.
+
+    shared: the columns that are equal in all; own: each row's others, alike in their order.
+    Together they name every column of the model but its key.
     unless: columns, such as "stage_id, key"; a row equal to another in all of them is left out.
     """
-    if not rows:
+    if not own:
         return 0
-    fields = [field for field in rows[0]._meta.concrete_fields if not field.primary_key]
-    places = f"({', '.join(['%s'] * len(fields))})"
-    sql = (
-        f"INSERT INTO {rows[0]._meta.db_table} ({', '.join(str(field.column) for field in fields)})"
-        f" VALUES {', '.join([places] * len(rows))}"
+    alike = [_adapted(value) for value in shared.values()]
+    values = [[*alike, *map(_adapted, row.values())] for row in own]
+    return len(_insert(model, ", ".join([*shared, *own[0]]), values, unless))
+
+
+def _insert(
+    model: type[Model], columns: str, values: list[list[Any]], unless: str
+) -> list[tuple[Any, ...]]:
+    places = f"({', '.join(['%s'] * len(values[0]))})"
+    return rows(
+        f"INSERT INTO {model._meta.db_table} ({columns})"
+        f" VALUES {', '.join([places] * len(values))}"
         + (f" ON CONFLICT ({unless}) DO NOTHING" if unless else "")
-        + " RETURNING id"
+        + " RETURNING id",
+        *chain.from_iterable(values),
     )
-    names = [field.attname for field in fields]
-    values = [_adapted(getattr(row, name)) for row in rows for name in names]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        keys = cursor.fetchall()
-    if len(rows) == 1 and keys:
-        rows[0].pk = keys[0][0]
-    return len(keys)
+
+
+@lru_cache
+def _columns(model: type[Model]) -> tuple[str, list[str]]:
+    """Return the columns of a model without its key, and the names of their values."""
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    return ", ".join(str(field.column) for field in fields), [field.attname for field in fields]
 
 
 def _adapted(value: Any) -> Any:

@@ -84,7 +84,7 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
             received_at=now,
             active_seconds=lease.active_seconds + min(LONGEST_PAUSE_SECONDS, max(0, int(worked))),
         )
-        insert([submission])
+        insert(submission)
         if counts:
             run(COUNT, unit=lease.unit_id)
             kind(stage.kind).store(submission, data)

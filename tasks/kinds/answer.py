@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from django.db.models import Exists, OuterRef, QuerySet
 
 from tasks.articles import Documents
@@ -11,8 +12,19 @@ from tasks.kinds import listed
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
 from tasks.passages import passages_of, readable_titles
 from tasks.problems import Problem
-from tasks.statements import insert
+from tasks.statements import insert_all, rows
 from tasks.widgets import answer
+
+SHOWN = """
+SELECT item.position, question.seed_id, question.text, question.payload
+FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
+WHERE item.unit_id = %s ORDER BY item.position
+"""
+WRITTEN = """
+SELECT item.position, question.id, question.worker_id
+FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
+WHERE item.unit_id = %s
+"""
 
 
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
@@ -51,9 +63,10 @@ def page_items(unit: Unit) -> list[dict[str, Any]]:
 
 def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, Any]]]:
     """Return (item id, seed id, text, payload) of the unit's questions, in order."""
-    rows = UnitItem.objects.filter(unit=unit).order_by("position")
-    columns = ("position", "question__seed_id", "question__text", "question__payload")
-    return [(str(position), *rest) for position, *rest in rows.values_list(*columns)]
+    return [
+        (str(position), seed, text, orjson.loads(payload))
+        for position, seed, text, payload in rows(SHOWN, unit.pk)
+    ]
 
 
 def limits(table: Any, checks: Any) -> dict[str, int]:
@@ -93,27 +106,31 @@ def store_all(submission: Submission, votes: Sequence[tuple[str, str, dict[str, 
     """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
     lease = submission.lease
     written = _written(lease.unit_id)
-    insert(
+    shared = {
+        "stage_id": lease.unit.stage_id,
+        "submission_id": submission.pk,
+        "worker_id": lease.worker_id,
+        "synthetic": submission.synthetic,
+        "created_at": submission.received_at,
+    }
+    insert_all(
+        Answer,
+        shared,
         [
-            Answer(
-                question_id=written[item][0],
-                stage=lease.unit.stage,
-                submission=submission,
-                worker_id=lease.worker_id,
-                writer_id=written[item][1],
-                type=kind,
-                payload=payload,
-                synthetic=submission.synthetic,
-                created_at=submission.received_at,
-            )
+            {
+                "question_id": written[item][0],
+                "writer_id": written[item][1],
+                "type": kind,
+                "payload": payload,
+            }
             for item, kind, payload in votes
-        ]
+        ],
     )
 
 
 @lru_cache(maxsize=1024)
 def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
     """Return the ids of each item's question and of its writer, by the item's id on the page."""
-    rows = UnitItem.objects.filter(unit=unit_id)
-    columns = rows.values_list("position", "question_id", "question__worker_id")
-    return {str(position): (question, writer) for position, question, writer in columns}
+    return {
+        str(position): (question, writer) for position, question, writer in rows(WRITTEN, unit_id)
+    }

@@ -8,15 +8,21 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from collector.models import Stage
 from tasks.articles import Documents
 from tasks.kinds import listed
 from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
 from tasks.passages import passages_of
 from tasks.problems import Problem
-from tasks.statements import insert
+from tasks.statements import insert_all, rows
 from tasks.widgets import questions
 
 PAYLOAD = ("context", "links")
+SEEDS = """
+SELECT item.position, seed.id, seed.key
+FROM tasks_unititem item JOIN collector_seed seed ON seed.id = item.seed_id
+WHERE item.unit_id = %s ORDER BY item.position
+"""
 
 
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
@@ -40,11 +46,7 @@ def page_items(unit: Unit) -> list[dict[str, Any]]:
 @lru_cache(maxsize=1024)
 def seeds_of(unit_id: int) -> dict[str, tuple[int, str]]:
     """Return id and key of each item's seed, by the item's id on the page; never changes."""
-    rows = UnitItem.objects.filter(unit=unit_id).order_by("position")
-    return {
-        str(position): (seed, key)
-        for position, seed, key in rows.values_list("position", "seed_id", "seed__key")
-    }
+    return {str(position): (seed, key) for position, seed, key in rows(SEEDS, unit_id)}
 
 
 def limits(table: Any, checks: Any) -> dict[str, int]:
@@ -93,44 +95,44 @@ def store(submission: Submission, data: dict[str, Any]) -> None:
 def store_all(submission: Submission, written: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
     """Write (item id, text, payload) as rows, in order; expects the submission's transaction."""
     lease = submission.lease
+    stage = lease.unit.stage
     seeds = seeds_of(lease.unit_id)
-    questions = [
-        Question(
-            stage=lease.unit.stage,
-            submission=submission,
-            position=position,
-            seed_id=seeds[item][0],
-            worker_id=lease.worker_id,
-            text=text,
-            payload=payload,
-            synthetic=submission.synthetic,
-            created_at=submission.received_at,
-        )
+    shared = {
+        "stage_id": stage.pk,
+        "submission_id": submission.pk,
+        "worker_id": lease.worker_id,
+        "synthetic": submission.synthetic,
+        "created_at": submission.received_at,
+    }
+    own = [
+        {"position": position, "seed_id": seeds[item][0], "text": text, "payload": payload}
         for position, (item, text, payload) in enumerate(written)
     ]
     keys = [seeds[item][1] for item, _, _ in written]
-    _name(questions, keys, Counter())
-    if insert(questions, unless="stage_id, key") < len(questions):
+    _name(own, stage.name, keys, Counter())
+    if insert_all(Question, shared, own, unless="stage_id, key") < len(own):
         # One was asked before, word for word: tell them apart by how many were.
         Question.objects.filter(submission=submission).delete()
-        _name(questions, keys, _earlier(questions))
-        insert(questions)
+        _name(own, stage.name, keys, _earlier(stage, own))
+        insert_all(Question, shared, own)
 
 
-def _name(questions: Sequence[Question], keys: Sequence[str], earlier: Counter[Any]) -> None:
+def _name(
+    questions: Sequence[dict[str, Any]], stage: str, keys: Sequence[str], earlier: Counter[Any]
+) -> None:
     """Name each question by its stage, its seed's key, its words and how many equal it."""
     for question, seed in zip(questions, keys, strict=True):
-        same = question.seed_id, question.text
-        content = f"{question.stage.name}\n{seed}\n{question.text}\n{earlier[same]}"
-        question.key = uuid5(NAMESPACE_URL, content).hex
+        same = question["seed_id"], question["text"]
+        content = f"{stage}\n{seed}\n{question['text']}\n{earlier[same]}"
+        question["key"] = uuid5(NAMESPACE_URL, content).hex
         earlier[same] += 1
 
 
-def _earlier(questions: Sequence[Question]) -> Counter[Any]:
+def _earlier(stage: Stage, questions: Sequence[dict[str, Any]]) -> Counter[Any]:
     """Return how many stored questions of the stage equal each (seed id, text)."""
     known = Question.objects.filter(
-        stage=questions[0].stage,
-        seed__in={question.seed_id for question in questions},
-        text__in={question.text for question in questions},
+        stage=stage,
+        seed__in={question["seed_id"] for question in questions},
+        text__in={question["text"] for question in questions},
     )
     return Counter(known.order_by().values_list("seed_id", "text"))

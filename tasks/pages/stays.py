@@ -1,7 +1,7 @@
-"""A worker's stay as a request meets it: the lease and the rows around it, in two statements."""
+"""A worker's stay as a request meets it: the lease and the rows around it, in one statement."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,21 +33,27 @@ STAY = (
         "posting.id = session.posting_id",
     ),
 )
-SETTING = (
-    Part("stage", Stage, "id collection_id name kind"),
-    Part(
-        "collection",
-        Collection,
-        "id slug title protocol protocol_version corpus_id requester_name requester_contact"
-        " ethics_number",
-        "collection.id = stage.collection_id",
-    ),
+STAGE = Part("stage", Stage, "id collection_id name kind")
+COLLECTION = Part(
+    "collection",
+    Collection,
+    "id slug title protocol protocol_version corpus_id requester_name requester_contact"
+    " ethics_number",
+    "collection.id = stage.collection_id",
 )
 WORDS = Part("words", CollectionText, "id version markdown", "words.collection_id = collection.id")
-A_STAY = Reading(*STAY)
-A_STAY_WITH_DRAFT = Reading(*STAY, plain=("lease.draft",))
-A_SETTING = Reading(*SETTING, plain=("collection.parameters",))
-A_SETTING_IN_WORDS = Reading(*SETTING, WORDS, plain=("collection.parameters",))
+PARAMETERS = "collection.parameters"
+A_STAY = Reading(
+    *STAY, replace(STAGE, on="stage.id = unit.stage_id"), COLLECTION, plain=(PARAMETERS,)
+)
+A_STAY_WITH_DRAFT = Reading(
+    *STAY,
+    replace(STAGE, on="stage.id = unit.stage_id"),
+    COLLECTION,
+    replace(WORDS, on="words.id = lease.instructions_id"),
+    plain=(PARAMETERS, "lease.draft"),
+)
+A_SETTING = Reading(STAGE, COLLECTION, WORDS, plain=(PARAMETERS,))
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def resume(entry: Entry) -> Stay | None:
     """Return the live stay that the entry claims, or None: what a reload needs."""
     if entry.preview:
         return None
-    return _with_words(
+    return _stay(
         A_STAY_WITH_DRAFT.first(
             "session.provider = %(provider)s AND session.environment = %(environment)s"
             " AND session.person = %(person)s AND session.session_id = %(session)s"
@@ -91,7 +97,7 @@ def resume(entry: Entry) -> Stay | None:
 
 def stay_of(lease: Lease) -> Stay:
     """Return a lease that was claimed just now as its page needs it."""
-    found = _with_words(A_STAY_WITH_DRAFT.first("lease.id = %(lease)s", lease=lease.pk))
+    found = _stay(A_STAY_WITH_DRAFT.first("lease.id = %(lease)s", lease=lease.pk))
     assert found is not None
     return found
 
@@ -103,16 +109,13 @@ def held_lease(lease_id: int, worker_id: str) -> Lease | None:
     )
     if row is None:
         return None
-    lease = _joined(*row)
-    stage = A_SETTING.first("stage.id = %(stage)s", stage=lease.unit.stage_id)
-    assert stage is not None
-    lease.unit.stage = lease.session.posting.stage = _stage(*stage)
-    return lease
+    *rows, parameters = row
+    return _joined(rows, parameters)
 
 
 def setting_of(stage_id: int, words_id: int) -> Setting:
     """Return a stage with its collection and one version of its words."""
-    row = A_SETTING_IN_WORDS.first(
+    row = A_SETTING.first(
         "stage.id = %(stage)s AND words.id = %(words)s", stage=stage_id, words=words_id
     )
     assert row is not None
@@ -120,21 +123,20 @@ def setting_of(stage_id: int, words_id: int) -> Setting:
     return Setting(_stage(stage, collection, parameters), words, parameters)
 
 
-def _with_words(row: list[Any] | None) -> Stay | None:
+def _stay(row: list[Any] | None) -> Stay | None:
     if row is None:
         return None
-    *rows, draft = row
-    lease = _joined(*rows)
-    assert lease.instructions_id is not None
-    setting = setting_of(lease.unit.stage_id, lease.instructions_id)
-    lease.unit.stage = setting.stage
-    return Stay(lease, draft or "null", setting)
+    *rows, words, parameters, draft = row
+    lease = _joined(rows, parameters)
+    return Stay(lease, draft or "null", Setting(lease.unit.stage, words, parameters))
 
 
-def _joined(lease: Lease, worker: Worker, unit: Unit, session: Session, posting: Posting) -> Lease:
+def _joined(rows: list[Any], parameters: str) -> Lease:
+    lease, worker, unit, session, posting, stage, collection = rows
     lease.worker, lease.unit, lease.session = worker, unit, session
     session.posting = posting
-    return lease
+    unit.stage = posting.stage = _stage(stage, collection, parameters)
+    return lease  # type: ignore[no-any-return]
 
 
 def _stage(stage: Stage, collection: Collection, parameters: str) -> Stage:

@@ -77,60 +77,60 @@ def answers_for(state):
     }
 
 
-def test_accepting_a_hit_takes_twenty_six(client, collection, soon):
+def test_accepting_a_hit_takes_twenty_three(client, collection, soon):
     worker = make_worker("AADA", qualified=(stage_of(collection, "question_qualification"),))
     consent(worker, collection)
     posting = make_posting(stage_of(collection, "question"))
     with CaptureQueriesContext(connection) as captured:
         state_of(open_page(client, posting, "AADA", soon))
-    assert len(statements(captured)) == 26
+    assert len(statements(captured)) == 23
 
 
-def test_a_reload_takes_two_and_a_process_that_has_not_seen_the_items_four(
+def test_a_reload_takes_one_and_a_process_that_has_not_seen_the_items_three(
     client, collection, soon
 ):
     posting, _ = at_work(client, collection, soon)
     with CaptureQueriesContext(connection) as captured:
         state_of(open_page(client, posting, "AADA", soon))
-    assert len(statements(captured)) == 2
+    assert len(statements(captured)) == 1
     forget()
     with CaptureQueriesContext(connection) as captured:
         state_of(open_page(client, posting, "AADA", soon))
-    assert len(statements(captured)) == 4
+    assert len(statements(captured)) == 3
 
 
-def test_a_draft_takes_three_and_a_look_for_a_newer_one_two(client, collection, soon, size):
+def test_a_draft_takes_two_and_a_look_for_a_newer_one_one(client, collection, soon, size):
     _, state = at_work(client, collection, soon)
     draft = {"data": questions_for(Lease.objects.get(), number=size), "ui": {}}
     with CaptureQueriesContext(connection) as captured:
         saved = post(client, state, "draft", {"version": 0, "draft": draft})
     assert saved.status_code == 200
-    assert len(statements(captured)) == 3
+    assert len(statements(captured)) == 2
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "draft", {"version": 1}).json() == {"version": 1}
-    assert len(statements(captured)) == 2
+    assert len(statements(captured)) == 1
 
 
-def test_a_submission_of_questions_takes_nine(client, collection, soon, size):
+def test_a_submission_of_questions_takes_eight(client, collection, soon, size):
     _, state = at_work(client, collection, soon)
     data = questions_for(Lease.objects.get(), number=size)
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "submit", {"data": data}).status_code == 200
-    assert len(statements(captured)) == 9
+    assert len(statements(captured)) == 8
     assert Question.objects.count() == size
 
 
-def test_an_article_takes_two_once_it_was_read(client, collection, soon):
+def test_an_article_takes_one_once_it_was_read(client, collection, soon):
     state = answering(client, collection, soon)
     title = state["items"][0]["passage"]["links"][0]["title"]
     wanted = {"item": state["items"][0]["id"], "title": title}
     assert post(client, state, "article", wanted).json()["title"] == title
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "article", wanted).status_code == 200
-    assert len(statements(captured)) == 2
+    assert len(statements(captured)) == 1
 
 
-def test_answers_marked_in_articles_take_three_as_a_draft_and_ten_as_a_submission(
+def test_answers_marked_in_articles_take_two_as_a_draft_and_nine_as_a_submission(
     client, collection, soon
 ):
     state = answering(client, collection, soon)
@@ -139,7 +139,7 @@ def test_answers_marked_in_articles_take_three_as_a_draft_and_ten_as_a_submissio
     with CaptureQueriesContext(connection) as captured:
         saved = post(client, state, "draft", {"version": 1, "draft": {"data": data}})
     assert saved.json()["problems"] == []
-    assert len(statements(captured)) == 3
+    assert len(statements(captured)) == 2
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "submit", {"data": data}).status_code == 200
-    assert len(statements(captured)) == 10
+    assert len(statements(captured)) == 9
