@@ -29,6 +29,7 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
     earned = LedgerEntry.objects.filter(worker=worker)
     payouts = Payout.objects.filter(worker=worker).order_by("-paid_on", "-pk")
     reports = worker.payment_reports.order_by("-pk")
+    is_waiting = any(report.answered_at is None for report in reports)
     return show(
         request,
         "earnings.html",
@@ -42,7 +43,7 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
         paid_cents=_sum(payouts),
         payouts=payouts,
         reports=reports,
-        can_report=not any(report.answered_at is None for report in reports),
+        can_report=earned.exists() and not is_waiting,
         terms=payment_terms(),
         **context,
     )

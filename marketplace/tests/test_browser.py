@@ -1,7 +1,9 @@
 """The worker's site in a real Chromium: the frame on another site, keys alone, axe."""
 
+import re
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -9,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from marketplace import clock
 from marketplace.models import Assignment, State
 from marketplace.tests.conftest import DATABASES, QUESTION
 
@@ -176,12 +179,64 @@ def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -
     frame.get_by_label("Question").fill("One")
     frame.get_by_role("button", name="Hand in").click()
     page.wait_for_url("**/submitted/")
-    paths = ("hits", "work", "history", "earnings", "qualifications", "messages", "preferences")
-    for scheme in ("light", "dark"):
+    one = Assignment.objects.get()
+    rita.reject_assignment(AssignmentId=one.assignment_id, RequesterFeedback="Too short.")
+    places = ("hits", "work", "history", "earnings", "qualifications", "messages", "preferences")
+    places = (*places, "account", f"work/{one.pk}/submitted", f"work/{one.pk}/write")
+    for scheme, width in (("light", 1366), ("dark", 390)):
         page.emulate_media(color_scheme=scheme)
-        for path in paths:
+        page.set_viewport_size({"width": width, "height": 768})
+        for path in places:
             page.goto(f"/{path}/")
             assert faults(page) == [], (path, scheme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_the_clock_is_quiet_until_ten_minutes_remain(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    page.wait_for_url("**/work/*/")
+    clock_face, line = page.locator("#countdown"), page.locator("#bar-line")
+    assert re.fullmatch(r"until \d{1,2}:\d\d.*", clock_face.inner_text())
+    rows = Assignment.objects.all()
+    rows.update(deadline=clock.now() + timedelta(minutes=8))
+    page.reload()
+    page.get_by_text(re.compile(r"^7:\d\d left$")).wait_for()
+    assert "still counts for an hour" in line.inner_text()
+    rows.update(deadline=clock.now() + timedelta(seconds=3))
+    page.reload()
+    page.get_by_text("Time is up").wait_for()
+    assert "You can still submit until" in line.inner_text()
+    frame = page.frame_locator("#task")
+    frame.get_by_label("Question").fill("Late")
+    frame.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/submitted/")
+
+
+def test_a_task_that_needs_width_says_so_on_a_phone(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    make_hit(
+        rita,
+        Keywords="min-width:1024",
+        Question=QUESTION.replace("https://task.example/hit", f"{task}/1"),
+    )
+    sign_in(page)
+    note = page.get_by_text("at least 1024 pixels wide")
+    note.wait_for()
+    assert "This window has" not in note.inner_text()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_text("This window has 390.").wait_for()
+    page.get_by_role("button", name="Accept").click()
+    page.get_by_text("Go on at a larger screen").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    width = page.evaluate("document.getElementById('task').getBoundingClientRect().width")
+    assert width == 1024
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assert page.get_by_text("Go on at a larger screen").is_hidden()
 
 
 def sign_in(page: Any) -> None:

@@ -64,9 +64,9 @@ def test_a_missing_payment_is_reported_and_answered(paid: Visitor) -> None:
     assert "They leave on Friday." in paid.get("/earnings/").content.decode()
 
 
-def test_an_empty_or_endless_report_is_refused(ada: Visitor) -> None:
+def test_an_empty_or_endless_report_is_refused(paid: Visitor) -> None:
     for text in ("", "x" * 2001):
-        response = ada.post("/earnings/", "/earnings/report/", text=text)
+        response = paid.post("/earnings/", "/earnings/report/", text=text)
         assert response.status_code == 400
     assert "x" * 2001 in response.content.decode()
     assert not PaymentReport.objects.exists()
