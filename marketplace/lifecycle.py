@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest
 
 from marketplace import funds
 from marketplace.events import tell, tell_status
-from marketplace.models import HIT, Assignment, Kind, Requester, State
+from marketplace.models import HIT, Assignment, Contest, Kind, Requester, State
 from marketplace.prepared import Prepared
 from marketplace.router import DATABASE
 
@@ -115,17 +115,17 @@ def _approve_contested(hit: HIT, now: datetime) -> None:
 
     A rejection freed its money, so the requester may have none left: it is then tried daily.
     """
-    contested = hit.assignments.filter(
-        state=State.REJECTED, contest__answered_at=None, contest__due_at__lte=now
-    ).select_related("contest")
-    for assignment in contested.order_by("pk"):
+    unanswered = Contest.objects.filter(
+        assignment__hit=hit, assignment__state=State.REJECTED, answered_at=None, due_at__lte=now
+    ).select_related("assignment")
+    for contest in unanswered.order_by("assignment"):
         try:
-            funds.move(hit.requester_id, 0, assignment.reward_cents)
+            funds.move(hit.requester_id, 0, contest.assignment.reward_cents)
         except funds.InsufficientFundsError:
-            assignment.contest.due_at = now + timedelta(days=1)
-            assignment.contest.save(update_fields=["due_at"])
+            contest.due_at = now + timedelta(days=1)
+            contest.save(update_fields=["due_at"])
         else:
-            approve(hit, assignment, assignment.contest.due_at)
+            approve(hit, contest.assignment, contest.due_at)
 
 
 def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
