@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db.models import Max
 
 from marketplace.acceptance import available_hits
-from marketplace.models import HANDED_IN, Assignment, HITType, QualificationType, Worker
+from marketplace.models import HANDED_IN, Assignment, HITType, QualificationType
+from marketplace.requirements import Standing, access_to
 
 # A requester puts this word among the keywords of a qualification type.
 KEYWORD = "earned"
@@ -27,24 +28,27 @@ def is_earned(row: QualificationType) -> bool:
 
 
 def ways_to_earn(
-    rows: Iterable[QualificationType], worker: Worker, now: datetime
+    rows: Iterable[QualificationType], standing: Standing, now: datetime
 ) -> dict[int, Way]:
     """Return for each earned type, by key, how this worker gets it; in two queries.
 
-    The HIT that earns a type is the same requester's whose title stands in its name or description.
+    The HIT that earns a type is the same requester's whose title stands in its name or description,
+    if the worker may look at it.
     """
     earned = [row for row in rows if is_earned(row)]
     if not earned:
         return {}
     requesters = {row.requester_id for row in earned}
+    worker = standing.worker
     is_open = available_hits(worker, now).filter(requester__in=requesters).values("hit_type")
-    kinds = list(HITType.objects.filter(pk__in=is_open).order_by("-pk"))
+    kinds = HITType.objects.filter(pk__in=is_open).order_by("-pk")
+    seen = [kind for kind in kinds if access_to(kind, standing).can_preview]
     done = (
         Assignment.objects.filter(worker=worker, state__in=HANDED_IN, hit__requester__in=requesters)
         .values_list("hit__requester", "hit__hit_type__title")
         .annotate(Max("submitted_at"))
     )
-    return {row.pk: _way(row, kinds, list(done)) for row in earned}
+    return {row.pk: _way(row, seen, list(done)) for row in earned}
 
 
 def _way(

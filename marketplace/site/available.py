@@ -97,7 +97,7 @@ def groups_for(worker: Worker, now: datetime) -> list[Group]:
     kinds = HITType.objects.select_related("requester").in_bulk(list(found))
     standing = standing_of(worker)
     types = custom_types_of(kinds.values())
-    ways = ways_to_earn(types.values(), worker, now)
+    ways = ways_to_earn(types.values(), standing, now)
     groups, terms = [], payment_terms()
     for key, n_available in found.items():
         access = access_to(kinds[key], standing)

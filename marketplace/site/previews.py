@@ -48,7 +48,7 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     if not access.can_discover:
         return sorry(request, _(GONE))
     types = custom_types_of([hit.hit_type])
-    ways = ways_to_earn(types.values(), request.worker, now)
+    ways = ways_to_earn(types.values(), standing, now)
     reasons = [reason_for(need, standing, types, ways) for need in access.unmet]
     facts = facts_of(hit.hit_type, payment_terms())
     if not access.can_preview or is_own_origin(hit.external_url, request):

@@ -21,6 +21,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.qualification_tests import OPEN
+from marketplace.requirements import standing_of
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
@@ -53,7 +54,7 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
         .select_related("requester")
         .order_by("-pk")
     )
-    ways = ways_to_earn(rows, worker, clock.now())
+    ways = ways_to_earn(rows, standing_of(worker), clock.now())
     # What is earned by work shows here only while there is a HIT to do or work being read.
     offers = [
         Offer(row, ways.get(row.pk)) for row in rows if row.pk not in ways or ways[row.pk] != Way()

@@ -236,7 +236,7 @@ def test_a_task_that_needs_width_says_so_on_a_phone(
     width = page.evaluate("document.getElementById('task').getBoundingClientRect().width")
     assert width == 1024
     page.set_viewport_size({"width": 1366, "height": 768})
-    assert page.get_by_text("Go on at a larger screen").is_hidden()
+    page.get_by_text("Go on at a larger screen").wait_for(state="hidden")
 
 
 def sign_in(page: Any) -> None:

@@ -142,6 +142,9 @@ def test_an_earned_qualification_leads_to_its_hit(rita: Any, ada: Visitor, make_
     assert "no HIT that earns it" not in ada.get("/hits/").content.decode()
     assert "Granted after reading." in ada.get("/hits/").content.decode()
     assert made not in ada.get("/qualifications/").content.decode()
+    hidden = need | {"ActionsGuarded": "DiscoverPreviewAndAccept"}
+    secret = make_hit(rita, Title="Passed", QualificationRequirements=[hidden])
+    assert secret["HITTypeId"] not in ada.get("/qualifications/").content.decode()
     question = QUESTION.replace("unit=7", "unit=8")
     door = make_hit(rita, Title="Qualify: write", Question=question)
     for path in ("/hits/", "/qualifications/"):

@@ -190,6 +190,8 @@ def create_qualification(name: str, description: str) -> str:
             "create_qualification_type",
             Name=name,
             Description=description,
+            # Workers get it for what they hand in, so the marketplace offers no "Ask for it".
+            Keywords="earned",
             QualificationTypeStatus="Active",
         )
         return str(reply["QualificationType"]["QualificationTypeId"])
