@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q
 
 from marketplace.amounts import amount_of
 from marketplace.batches.calls import carry_out
 from marketplace.batches.template import document, filled, question_xml, survey_page, variables
-from marketplace.models import HIT, Batch, BatchRow, Project, ProjectKind, Worker
+from marketplace.models import HIT, Batch, BatchRow, HITType, Project, ProjectKind
 from marketplace.router import DATABASE
 from marketplace.uploads import Table
+from marketplace.visibility import Visibility, visibility_of
 from marketplace.wire.registry import Call
 
 # One request publishes for so long at most; the page then goes on by itself.
@@ -103,17 +103,10 @@ def requirements_of(terms: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def reach(project: Project, terms: dict[str, Any]) -> tuple[int, int]:
-    """Return how many workers are in all the groups that are asked for, and how many there are."""
-    rows = Worker.objects.filter(is_active=True)
-    n_all = rows.count()
-    rows = rows.exclude(blocks__requester=project.requester_id)
-    for type_id in terms["groups"]:
-        is_in = Q(
-            grants__qualification_type__qualification_type_id=type_id, grants__is_revoked=False
-        )
-        rows = rows.filter(is_in)
-    return rows.aggregate(n=Count("pk", distinct=True))["n"], n_all
+def reach(project: Project, terms: dict[str, Any]) -> Visibility:
+    """Return who could see HITs on these terms, before any is published."""
+    kind = HITType(requester_id=project.requester_id, requirements=requirements_of(terms))
+    return visibility_of(kind)
 
 
 def check_before(batch: Batch) -> None:

@@ -75,7 +75,6 @@ def _draft(request: DeskRequest, found: Batch) -> dict[str, object]:
     asked = request.GET.get("row", "1")
     row = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 8 else 1
     row = min(max(row, 1), n_rows)
-    n_reached, n_workers = reach(found.project, found.terms)
     return {
         "columns": [(name, found.mapping.get(name, "")) for name in variables(html)],
         "unmapped": unmapped(found),
@@ -84,8 +83,7 @@ def _draft(request: DeskRequest, found: Batch) -> dict[str, object]:
         "row": found.rows.get(position=row),
         "cost_cents": cost_cents(found),
         "n_assignments": n_rows * found.terms["max_assignments"],
-        "n_reached": n_reached,
-        "n_workers": n_workers,
+        "reach": reach(found.project, found.terms),
     }
 
 

@@ -40,7 +40,6 @@ class ProjectForm(forms.Form):
         min_value=1,
         max_value=1_000_000,
         initial=1,
-        help_text="How many different people do each row.",
     )
     minutes = forms.IntegerField(
         label="Time allotted (minutes)", min_value=1, max_value=525_600, initial=60
@@ -58,13 +57,12 @@ class ProjectForm(forms.Form):
         max_value=30,
         decimal_places=2,
         initial=3,
-        help_text="Work you have not decided on is approved then; the host may set it earlier.",
     )
     groups = forms.MultipleChoiceField(
         label="Only for members of",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Of all that are ticked. None: for everybody.",
+        help_text="Tick none to publish to everybody; of several, a worker needs all.",
     )
 
     def __init__(self, requester: Requester, project: Project | None, given: Any = None) -> None:
@@ -111,7 +109,7 @@ class TemplateForm(ProjectForm):
     values_are_html = forms.BooleanField(
         label="The CSV's values are HTML themselves",
         required=False,
-        help_text="Leave it open for plain text, which is then shown exactly as it is written.",
+        help_text="Leave it unticked for plain text, which is then shown exactly as it is written.",
     )
 
     def clean_html(self) -> str:

@@ -86,7 +86,6 @@ def _drawn(
 ) -> HttpResponse:
     terms = found.terms()
     html = template_of(terms)
-    n_reached, n_workers = reach(found, terms)
     return show(
         request,
         "project.html",
@@ -96,8 +95,7 @@ def _drawn(
         variables=variables(html),
         warnings=warnings(html),
         batches=found.batches.annotate(n_rows=Count("rows")).order_by("-pk"),
-        n_reached=n_reached,
-        n_workers=n_workers,
+        reach=reach(found, terms),
         **context,
     )
 

@@ -97,8 +97,9 @@ def own_type(call: Call, type_id: str) -> QualificationType:
 
 def known_worker(worker_id: str) -> Worker:
     """Return the worker; raises ParameterValidationError, as the service did for unknown ids."""
-    found = Worker.objects.filter(worker_id=worker_id).first()
+    found = Worker.objects.select_related("merged_into").filter(worker_id=worker_id).first()
     if found is None:
         message = f'The value "{worker_id}" is not valid for the parameter WorkerId.'
         raise WireError("ParameterValidationError", message)
-    return found
+    # The id of a second account goes on naming the person, whose account is another now.
+    return found.merged_into or found

@@ -6,8 +6,8 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 
+from marketplace.grants import grant
 from marketplace.models import (
-    QualificationGrant,
     QualificationType,
     Requester,
     Worker,
@@ -72,20 +72,9 @@ def add_members(
     """Give workers the qualification with this value; returns how many that changed."""
     n_changed = 0
     for worker in workers:
-        grant = row.grants.filter(worker=worker).first()
-        if grant and not grant.is_revoked and grant.integer_value == value:
-            continue
-        QualificationGrant.objects.update_or_create(
-            qualification_type=row,
-            worker=worker,
-            defaults={
-                "integer_value": value,
-                "granted_at": now,
-                "is_revoked": False,
-                "reason": "",
-            },
-        )
-        n_changed += 1
+        if not row.grants.filter(worker=worker, is_revoked=False, integer_value=value).exists():
+            grant(row, worker, value, now)
+            n_changed += 1
     return n_changed
 
 

@@ -178,3 +178,15 @@ def test_merging_refuses_what_makes_no_sense() -> None:
     merge(ada, other, clock.now())
     with pytest.raises(MergeError, match="closed or merged"):
         merge(other, ada, clock.now())
+
+
+def test_a_second_account_s_id_goes_on_naming_the_person(rita: Any, make_hit: Any) -> None:
+    ada, _ = open_worker("Ada", "", clock.now())
+    other, _ = open_worker("Ada", "", clock.now())
+    merge(ada, other, clock.now())
+    made = rita.create_qualification_type(
+        Name="W", Description="d", QualificationTypeStatus="Active"
+    )["QualificationType"]
+    which = {"QualificationTypeId": made["QualificationTypeId"], "WorkerId": other.worker_id}
+    rita.associate_qualification_with_worker(**which)
+    assert rita.get_qualification_score(**which)["Qualification"]["WorkerId"] == ada.worker_id
