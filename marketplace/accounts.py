@@ -25,17 +25,22 @@ class RequesterKeys:
     requester_name: str
 
 
-def open_requester(name: str, contact: str, balance_cents: int, now: datetime) -> Requester:
-    """Return the requester of this name, opened with this credit unless there was one already."""
+def open_requester(
+    name: str, contact: str, balance_cents: int, now: datetime, payment_terms: str = ""
+) -> Requester:
+    """Return the requester of this name, opened with this credit unless there was one already.
+
+    A contact or terms of payment that are given replace those of before.
+    """
     with transaction.atomic(using=DATABASE):
-        requester, is_new = Requester.objects.get_or_create(
-            name=name, defaults={"contact": contact, "created_at": now}
-        )
+        requester, is_new = Requester.objects.get_or_create(name=name, defaults={"created_at": now})
         if is_new and balance_cents:
             funds.credit(requester, balance_cents, "opening", now)
-        elif contact and contact != requester.contact:
-            requester.contact = contact
-            requester.save(update_fields=["contact"])
+        given = {"contact": contact, "payment_terms": payment_terms}
+        changes = {field: value for field, value in given.items() if value}
+        if changes:
+            Requester.objects.filter(pk=requester.pk).update(**changes)
+            requester.refresh_from_db()
     return requester
 
 

@@ -31,7 +31,10 @@ def test_a_requester_is_opened_once(tmp_path: Path) -> None:
     call_command("create_requester", "Rita", **options)
     assert json.loads(path.read_text()) == first
     path.unlink()
+    options["payment_terms"] = "Bank transfer on the 15th."
     call_command("create_requester", "Rita", **options | {"endpoint_url": "https://m.example"})
+    assert Requester.objects.get().payment_terms == "Bank transfer on the 15th."
+    assert Requester.objects.get().contact == "rita@lab.example"
     assert json.loads(path.read_text()) == first | {"endpoint_url": "https://m.example"}
     assert (Requester.objects.count(), AccessKey.objects.count()) == (1, 1)
 

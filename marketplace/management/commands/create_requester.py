@@ -43,6 +43,11 @@ class Command(BaseCommand):
             default=None,
             help="credit to open with, like 500.00; no money moves, it only bounds what is posted",
         )
+        parser.add_argument(
+            "--payment-terms",
+            default="",
+            help="how and by when this requester pays, as workers read it before they accept",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -50,7 +55,9 @@ class Command(BaseCommand):
         now = clock.now()
         balance, path = options["balance"], Path(options["keys_file"])
         cents = default_balance_cents() if balance is None else int(Decimal(balance) * 100)
-        requester = open_requester(options["name"], options["contact"], cents, now)
+        requester = open_requester(
+            options["name"], options["contact"], cents, now, options["payment_terms"]
+        )
         write_keys(keys_of(requester, options["endpoint_url"], now), path)
         requester.refresh_from_db()
         if options["json"]:
