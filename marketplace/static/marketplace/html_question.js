@@ -36,8 +36,9 @@
 
   function prepareAll() {
     for (const form of document.forms) {
+      const isOurOwn = isOurs(form);  // before its address is changed
       prepare(form);
-      if (isPreview && isOurs(form)) lock(form);
+      if (isPreview && isOurOwn) lock(form);
     }
   }
 
