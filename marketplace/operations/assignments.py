@@ -32,7 +32,7 @@ def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str
     """Return a page of what was handed in for a HIT, in the order it came."""
     hit = settled_hit(call, parameters["HITId"])
     states = tuple(STATE_OF[one] for one in parameters.get("AssignmentStatuses") or STATE_OF)
-    size, last = page_asked(parameters)
+    size, last = page_asked(parameters, datetime)
     value, key = last or (FIRST, 0)
     rows = _page_of_hit(states, size).rows(hit=hit.pk, value=value, key=key)
     found, token = list(rows), None

@@ -144,3 +144,11 @@ def test_the_type_of_an_open_hit_can_be_changed(rita: Any, make_hit: Any) -> Non
 def test_what_is_not_done_here_says_so(rita: Any) -> None:
     with refused("OperationNotSupported", "GetFileUploadURL"):
         rita.get_file_upload_url(AssignmentId="3A", QuestionIdentifier="q")
+
+
+def test_a_token_is_good_for_its_own_list_alone(rita: Any, make_hit: Any) -> None:
+    hits = [make_hit(rita, RequesterAnnotation=str(n)) for n in range(2)]
+    token = rita.list_hits(MaxResults=1)["NextToken"]
+    with refused("InvalidParameterValue", "NextToken"):
+        rita.list_assignments_for_hit(HITId=hits[0]["HITId"], NextToken=token)
+    assert rita.list_hits(NextToken=token)["NumResults"] == 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 
 from marketplace.wire.errors import InvalidParameter
 
@@ -16,27 +16,32 @@ Row = TypeVar("Row", bound=Model)
 
 
 def page_of(
-    rows: QuerySet[Row], parameters: dict[str, Any], by: str = "pk", newest_first: bool = False
+    rows: QuerySet[Row], parameters: dict[str, Any], newest_first: bool = False
 ) -> tuple[list[Row], str | None]:
     """Return one page of rows and the token of the next page, None at the end.
 
-    Rows are ordered by the field `by`, then by key; a token names the last row shown, so nothing is
-    shown twice or passed over when others appear. Raises InvalidParameter for a token not ours.
+    Rows are ordered by key; a token names the last row shown, so nothing is shown twice or passed
+    over when others appear. Raises InvalidParameter for a token not ours.
     """
-    size, last = page_asked(parameters)
+    size, last = page_asked(parameters, int)
     if last is not None:
-        rows = rows.filter(_beyond(last, by, "lt" if newest_first else "gt"))
-    sign = "-" if newest_first else ""
-    found = list(rows.order_by(f"{sign}{by}", f"{sign}pk")[: size + 1])
+        rows = rows.filter(**{"pk__lt" if newest_first else "pk__gt": last[1]})
+    found = list(rows.order_by("-pk" if newest_first else "pk")[: size + 1])
     if len(found) <= size:
         return found, None
-    return found[:size], token_after(getattr(found[size - 1], by), found[size - 1].pk)
+    key = found[size - 1].pk
+    return found[:size], token_after(key, key)
 
 
-def page_asked(parameters: dict[str, Any]) -> tuple[int, list[Any] | None]:
-    """Return the size of the page asked for, and value and key of the last row shown before it."""
+def page_asked(parameters: dict[str, Any], kind: type) -> tuple[int, tuple[Any, int] | None]:
+    """Return the size of the page asked for, and value and key of the last row shown before it.
+
+    `kind` is that of the values the operation orders by (int or datetime); raises InvalidParameter
+    for a token of anything else.
+    """
     token = parameters.get("NextToken")
-    return parameters.get("MaxResults", DEFAULT_SIZE), None if token is None else _decode(token)
+    last = None if token is None else _decode(token, kind)
+    return parameters.get("MaxResults", DEFAULT_SIZE), last
 
 
 def listing(
@@ -46,25 +51,23 @@ def listing(
     return {"NumResults": len(rows), "NextToken": token, name: [describe(row) for row in rows]}
 
 
-def _beyond(last: list[Any], by: str, side: str) -> Q:
-    value, key = last
-    return Q(**{f"{by}__{side}": value}) | Q(**{by: value, f"pk__{side}": key})
-
-
 def token_after(value: Any, key: int) -> str:
     """Return the token of the page after the row with this key and value of its order."""
     last = [value if isinstance(value, int) else value.isoformat(), key]
     return base64.urlsafe_b64encode(json.dumps(last).encode()).decode()
 
 
-def _decode(token: str) -> list[Any]:
+def _decode(token: str, kind: type) -> tuple[Any, int]:
     try:
-        last = json.loads(base64.urlsafe_b64decode(token.encode()))
-        value, key = last
+        value, key = json.loads(base64.urlsafe_b64decode(token.encode()))
+        if kind is datetime:
+            value = datetime.fromisoformat(value)
+            if value.tzinfo is None:
+                raise ValueError(value)
+        elif type(value) is not int:
+            raise ValueError(value)
         if type(key) is not int or abs(key) >= 2**63:
             raise ValueError(key)
-        if type(value) is int and abs(value) < 2**63:
-            return [value, key]
-        return [datetime.fromisoformat(value), key]
+        return value, key
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise InvalidParameter("This NextToken was not given out by this operation.") from None
