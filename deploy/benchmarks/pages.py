@@ -1,22 +1,25 @@
-"""A worker's page and a submission, in server CPU time, beside a Django hello on one server."""
+"""A worker's page and a submission, in server CPU time, beside a Django hello and oTree."""
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from deploy.benchmarks.serving import ROOT, Served, served
+from deploy.benchmarks import otree
+from deploy.benchmarks.peers import peer
+from deploy.benchmarks.serving import ROOT, Served, Speed, measure, served
 from tests import services
 
 REQUESTS = 300
+# oTree is asked less often: it is slow, and its session takes a while to make.
+PEER_REQUESTS = 120
 PREPARE = """
 import django; django.setup()
 from django.core.management import call_command
@@ -24,10 +27,35 @@ call_command("migrate", verbosity=0)
 from deploy.benchmarks.work import prepare
 prepare({folder!r}, {number})
 """
+Work = list[dict[str, Any]]
 
 
 def main() -> None:
-    """Print requests per server-CPU second and their ratios to the hello."""
+    """Print requests per server-CPU second and their ratios to the references."""
+    with prepared(REQUESTS) as (environment, work):
+        with served("deploy.benchmarks.hello:application", {"PYTHONPATH": str(ROOT)}) as hello:
+            reference = measure(hello, lambda client, _: client.get("/"), REQUESTS)
+        with served("collector.wsgi:application", environment) as site:
+            ours = speeds(site, work)
+        get, post = _peer(environment, work) or (None, None)
+    print(f"{'':28}{'per CPU s':>12}{'of hello':>12}{'× oTree':>12}{'p99 ms':>10}")
+    _line("Django hello", reference, reference, None)
+    for name, speed in ours.items():
+        _line(name, speed, reference, post if name == "submission POST" else get)
+    for name, theirs in {"oTree, page GET": get, "oTree, form POST": post}.items():
+        if theirs:
+            _line(name, theirs, reference, None)
+
+
+def _line(name: str, speed: Speed, hello: Speed, theirs: Speed | None) -> None:
+    times = f"{speed.rate / theirs.rate:12.1f}" if theirs else " " * 12
+    slowest = speed.slowest_seconds * 1000
+    print(f"{name:28}{speed.rate:12.0f}{speed.rate / hello.rate:12.2f}{times}{slowest:10.0f}")
+
+
+@contextmanager
+def prepared(number: int, script: str = PREPARE) -> Iterator[tuple[dict[str, str], Work]]:
+    """Yield a site's environment, on PostgreSQL, and the work that so many requests ask for."""
     with tempfile.TemporaryDirectory() as folder, services.postgresql() as server:
         environment = {
             "COLLECTOR_HOME": folder,
@@ -38,48 +66,49 @@ def main() -> None:
             "DJANGO_SETTINGS_MODULE": "collector.settings",
             "PYTHONPATH": str(ROOT),
         }
-        script = PREPARE.format(folder=folder, number=REQUESTS)
-        subprocess.run(
-            [sys.executable, "-c", script], check=True, env={**os.environ, **environment}, cwd=ROOT
+        in_process(script.format(folder=folder, number=number), environment)
+        yield environment, json.loads((Path(folder) / "work.json").read_text())
+
+
+def in_process(script: str, environment: dict[str, str]) -> None:
+    """Run a script in a Python of its own."""
+    command = [sys.executable, "-c", script]
+    subprocess.run(command, check=True, env={**os.environ, **environment}, cwd=ROOT)
+
+
+def speeds(site: Served, work: Work) -> dict[str, Speed]:
+    """Return how fast each kind of request is answered, made once with each of `work`."""
+    requests = {
+        "HIT accepted and opened": lambda client, n: client.get(work[n]["arrival"]),
+        "HIT page, first time": lambda client, n: client.get(work[n]["page"]),
+        "HIT page, reloaded": lambda client, n: client.get(work[n]["page"]),
+        "submission POST": lambda client, n: submit(client, work[n]),
+    }
+    return {name: measure(site, request, len(work)) for name, request in requests.items()}
+
+
+def submit(client: httpx.Client, one: dict[str, Any]) -> httpx.Response:
+    """Hand in one person's work as their page does."""
+    token = {"Authorization": f"Bearer {one['token']}"}
+    return client.post("/hit/submit", json={"data": one["data"]}, headers=token)
+
+
+def _peer(environment: dict[str, str], work: Work) -> tuple[Speed, Speed] | None:
+    python = peer("otree")
+    if python is None:
+        return None
+    folder = Path(environment["COLLECTOR_HOME"]) / "otree"
+    database = f"{environment['DATABASE_URL'].rpartition('/')[0]}/template1"
+    texts = [f"Place {n} was founded in {1200 + n} by people of two places." for n in range(10)]
+    form = otree.form_of(work[0]["data"])
+    with otree.site(python, folder, database, texts) as server:
+        pages = otree.pages_of(server, PEER_REQUESTS)
+        get = measure(server, lambda client, n: client.get(pages[n]), PEER_REQUESTS)
+        post = measure(
+            server, lambda client, n: client.post(pages[n], data=form), PEER_REQUESTS, 302
         )
-        work = json.loads((Path(folder) / "work.json").read_text())
-        with served("deploy.benchmarks.hello:application", {"PYTHONPATH": str(ROOT)}) as hello:
-            reference = measure(hello, lambda client, _: client.get("/"))
-        with served("collector.wsgi:application", environment) as site:
-            first = measure(site, lambda client, n: client.get(work[n]["page"]))
-            again = measure(site, lambda client, n: client.get(work[n]["page"]))
-            posted = measure(site, lambda client, n: _submit(client, work[n]))
-    print(f"{'':24}{'per CPU s':>12}{'of hello':>12}{'p99 ms':>10}")
-    for name, (rate, slowest) in {
-        "Django hello": reference,
-        "HIT page, first time": first,
-        "HIT page, reloaded": again,
-        "submission POST": posted,
-    }.items():
-        print(f"{name:24}{rate:12.0f}{rate / reference[0]:12.2f}{slowest * 1000:10.0f}")
+    return get, post
 
 
-def _submit(client: httpx.Client, one: dict[str, Any]) -> httpx.Response:
-    return client.post(
-        "/hit/submit",
-        json={"data": one["data"]},
-        headers={"Authorization": f"Bearer {one['token']}"},
-    )
-
-
-def measure(
-    server: Served, request: Callable[[httpx.Client, int], httpx.Response]
-) -> tuple[float, float]:
-    """Return requests per CPU second of the server, and the 99th percentile in seconds."""
-    with httpx.Client(base_url=server.url, timeout=30) as client:
-        times = []
-        warm = REQUESTS // 10
-        for number in range(REQUESTS):
-            if number == warm:
-                before = server.cpu_seconds()
-            began = time.perf_counter()
-            answer = request(client, number)
-            times.append(time.perf_counter() - began)
-            assert answer.status_code == 200, answer.text[:500]
-        used = server.cpu_seconds() - before
-    return (REQUESTS - warm) / used, statistics.quantiles(times[warm:], n=100)[98]
+if __name__ == "__main__":
+    main()

@@ -1,19 +1,22 @@
-"""Serves a WSGI application in processes of its own and reads the CPU time they use."""
+"""Serves a web application in processes of its own and reads the CPU time they use."""
 
 import os
+import signal
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TICKS = os.sysconf("SC_CLK_TCK")
+ROUNDS = 6
 
 
 class Served:
@@ -28,6 +31,40 @@ class Served:
         return sum(_cpu(pid) for pid in _family(self.process.pid))
 
 
+class Speed(NamedTuple):
+    """Requests per CPU second of the server, and the 99th percentile of their times."""
+
+    rate: float
+    slowest_seconds: float
+
+
+def measure(
+    server: Served,
+    request: Callable[[httpx.Client, int], httpx.Response],
+    number: int,
+    expected: int = 200,
+) -> Speed:
+    """Return how fast `request` is answered: it is made once with each number from 0.
+
+    The first of ROUNDS rounds warms the server up, the rate is that of the best of the others:
+    what else runs on the machine makes all of them slower and none faster. Every answer must
+    have the status `expected`.
+    """
+    times, rates = [], []
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        for start in range(0, number, number // ROUNDS):
+            numbers = range(start, min(number, start + number // ROUNDS))
+            before = server.cpu_seconds()
+            for each in numbers:
+                began = time.perf_counter()
+                answer = request(client, each)
+                times.append(time.perf_counter() - began)
+                assert answer.status_code == expected, answer.text[:500]
+            rates.append(len(numbers) / (server.cpu_seconds() - before))
+    slowest = statistics.quantiles(times[number // ROUNDS :], n=100)[98]
+    return Speed(max(rates[1:]), slowest)
+
+
 def _family(pid: int) -> list[int]:
     found = [pid]
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
@@ -37,8 +74,9 @@ def _family(pid: int) -> list[int]:
 
 
 def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Return the CPU seconds of a process; its stat counts in ticks, which are too coarse."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 @contextmanager
@@ -47,8 +85,17 @@ def served(application: str, environment: dict[str, str], workers: int = 1) -> I
     port = free_port()
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", str(workers), "--log-level", "error", application]
+    with running(command, {**os.environ, **environment, "PORT": str(port)}, port, ROOT) as server:
+        yield server
+
+
+@contextmanager
+def running(
+    command: list[str], environment: dict[str, str], port: int, folder: Path
+) -> Iterator[Served]:
+    """Run a server's command in `folder` until the block is left, with whatever it starts."""
     process = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **environment, "PORT": str(port)}
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
     )
     server = Served(process, port)
     try:
@@ -60,5 +107,6 @@ def served(application: str, environment: dict[str, str], workers: int = 1) -> I
                 time.sleep(0.1)
         yield server
     finally:
-        process.terminate()
+        # oTree leaves a process behind unless all of the group are told.
+        os.killpg(process.pid, signal.SIGTERM)
         process.wait(timeout=20)
