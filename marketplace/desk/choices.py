@@ -66,7 +66,7 @@ class SettingsForm(forms.Form):
 
 def _present() -> dict[str, object]:
     return {
-        "auto_approval_days": round(auto_approval_cap_seconds() / DAY, 2),
+        "auto_approval_days": f"{auto_approval_cap_seconds() / DAY:g}",
         "payment_terms": payment_terms(),
         "requesters_see_mail": requesters_see_mail(),
         **{name: policy.value for name, policy in system_policies().items()},

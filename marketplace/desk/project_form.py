@@ -147,6 +147,6 @@ def _present(project: Project) -> dict[str, Any]:
     present = project.terms()
     present["reward"] = Decimal(project.reward_cents) / 100
     present["minutes"] = project.assignment_duration_seconds // MINUTE
-    present["lifetime_days"] = round(project.lifetime_seconds / DAY, 2)
-    present["approval_days"] = round(project.auto_approval_delay_seconds / DAY, 2)
+    present["lifetime_days"] = f"{project.lifetime_seconds / DAY:.4g}"
+    present["approval_days"] = f"{project.auto_approval_delay_seconds / DAY:.4g}"
     return present

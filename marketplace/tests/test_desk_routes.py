@@ -12,15 +12,16 @@ from marketplace.accounts import open_requester, open_worker
 from marketplace.batches.publishing import make_batch
 from marketplace.models import (
     AccessKey,
+    Assignment,
     ClassCode,
     Contest,
     Delivery,
     DeskUser,
     Message,
     PaymentReport,
-    PayoutLine,
     Project,
     Requester,
+    Worker,
 )
 from marketplace.payout_lists import make_list
 from marketplace.people.groups import make_group
@@ -103,74 +104,83 @@ PAGES = sorted(name for name, row in TABLE.items() if row[0] == "GET")
 def addresses(rita: Any, ada: Visitor, make_hit: Any, settings: Any) -> dict[str, str]:
     """The address of every route, each with something there that is Rita's or the host's."""
     settings.MARKETPLACE_OPEN_DESK = False
-    now, requester = clock.now(), Requester.objects.get(name="Rita")
-    hit = make_hit(rita, MaxAssignments=2)
-    ada.submit(hit)
-    [row] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
-    rita.approve_assignment(AssignmentId=row["AssignmentId"])
-    second = make_hit(rita, Title="Another")
-    ada.submit(second)
-    [row] = rita.list_assignments_for_hit(HITId=second["HITId"])["Assignments"]
-    rita.reject_assignment(AssignmentId=row["AssignmentId"], RequesterFeedback="No.")
-    assignment = ada.worker.assignments.get(assignment_id=row["AssignmentId"])
-    made = make_list("Ida", now)
-    assert made is not None
-    member, _ = open_worker("Grace", "", now)
-    group = make_group("Panel", "", now)
-    code = make_class_code("Class", 3, 3, "Ida", now)
-    [letter] = invite([member], Delivery.LINKS, "Ida", now)
-    project = Project.objects.create(requester=requester, created_at=now, **PROJECT)
-    batch = make_batch(project, "Rows", Table(["y"], [(2, {"y": "1"})]), now)
-    user = DeskVisitor("Somebody", requester)
-    keys = {
-        "desk-revoke-key": AccessKey.objects.get(requester=requester).pk,
-        "desk-renew-password": DeskUser.objects.get(name=user.name).pk,
-        "desk-end-user": DeskUser.objects.get(name=user.name).pk,
-        "desk-group": group.pk,
-        "desk-leave-group": group.pk,
-        "desk-revoke-code": code.pk,
-        "desk-revoke": letter.invitation.pk,
-        "desk-payout-list": made.pk,
-        "desk-payout-file": made.pk,
-        "desk-confirm": made.pk,
-        "desk-drop-line": PayoutLine.objects.get().pk,
-        "desk-answer-report": PaymentReport.objects.create(
-            worker=ada.worker, text="t", owed_cents=1, reported_at=now
-        ).pk,
-        "desk-project": project.pk,
-        "desk-add-rows": project.pk,
-        "desk-reply": Message.objects.create(
-            worker=ada.worker,
-            requester=requester,
-            is_from_worker=True,
-            subject="s",
-            text="t",
-            sent_at=now,
-        ).pk,
-        "desk-settle-contest": Contest.objects.create(
-            assignment=assignment, text="t", raised_at=now, due_at=now
-        ).pk,
-        **{
-            f"desk-{name}": member.pk
-            for name in ("worker", "close-worker", "merge", "join-group", "resend")
-        },
-        **{
-            f"desk-{name}": batch.pk
-            for name in ("batch", "row", "publish", "stop", "results", "decisions", "approve-codes")
-        },
-    }
+    requester = Requester.objects.get(name="Rita")
+    member, _ = open_worker("Grace", "", clock.now())
+    keys = keys_of_work(rita, ada, make_hit) | keys_of_host(member) | keys_of_desk(requester)
+    given = {"worker": member.pk, "position": 1, "kind": "link"}
     found = {}
     for pattern in get_resolver("marketplace.desk.urls").url_patterns:
         name, address = str(pattern.name), "/desk/" + str(pattern.pattern)
-        address = address.replace("<int:key>", str(keys.get(name, requester.pk)))
-        for part, value in (
-            ("<int:worker>", member.pk),
-            ("<int:position>", 1),
-            ("<str:kind>", "link"),
-        ):
-            address = address.replace(part, str(value))
-        found[name] = address
+        values = given | {"key": keys.get(name, requester.pk)}
+        found[name] = re.sub(r"<\w+:(\w+)>", lambda part, v=values: str(v[part[1]]), address)
     return found
+
+
+def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
+    """Return what is there once Ada has earned something and something was rejected."""
+    now, ids = clock.now(), []
+    for title in ("One", "Two"):
+        hit = make_hit(rita, Title=title)
+        ada.submit(hit)
+        [row] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+        ids.append(row["AssignmentId"])
+    rita.approve_assignment(AssignmentId=ids[0])
+    rita.reject_assignment(AssignmentId=ids[1], RequesterFeedback="No.")
+    rejected = Assignment.objects.get(assignment_id=ids[1])
+    made = make_list("Ida", now)
+    assert made is not None
+    report = PaymentReport.objects.create(
+        worker=ada.worker, text="t", owed_cents=1, reported_at=now
+    )
+    letter = Message.objects.create(
+        worker=ada.worker,
+        requester=rejected.hit.requester,
+        is_from_worker=True,
+        subject="s",
+        text="t",
+        sent_at=now,
+    )
+    contest = Contest.objects.create(assignment=rejected, text="t", raised_at=now, due_at=now)
+    return {
+        "desk-payout-list": made.pk,
+        "desk-payout-file": made.pk,
+        "desk-confirm": made.pk,
+        "desk-drop-line": made.lines.get().pk,
+        "desk-answer-report": report.pk,
+        "desk-reply": letter.pk,
+        "desk-settle-contest": contest.pk,
+    }
+
+
+def keys_of_host(member: Worker) -> dict[str, int]:
+    """Return what the host keeps: a member of a group, a code, an invitation."""
+    now, group = clock.now(), make_group("Panel", "", clock.now())
+    [letter] = invite([member], Delivery.LINKS, "Ida", now)
+    names = ("worker", "close-worker", "merge", "join-group", "resend")
+    return {
+        "desk-group": group.pk,
+        "desk-leave-group": group.pk,
+        "desk-revoke-code": make_class_code("Class", 3, 3, "Ida", now).pk,
+        "desk-revoke": letter.invitation.pk,
+        **{f"desk-{name}": member.pk for name in names},
+    }
+
+
+def keys_of_desk(requester: Requester) -> dict[str, int]:
+    """Return what a requester has: a key, a person, a project and a batch."""
+    now = clock.now()
+    project = Project.objects.create(requester=requester, created_at=now, **PROJECT)
+    batch = make_batch(project, "Rows", Table(["y"], [(2, {"y": "1"})]), now)
+    user = DeskUser.objects.get(name=DeskVisitor("Somebody", requester).name)
+    names = ("batch", "row", "publish", "stop", "results", "decisions", "approve-codes")
+    return {
+        "desk-revoke-key": AccessKey.objects.get(requester=requester).pk,
+        "desk-renew-password": user.pk,
+        "desk-end-user": user.pk,
+        "desk-project": project.pk,
+        "desk-add-rows": project.pk,
+        **{f"desk-{name}": batch.pk for name in names},
+    }
 
 
 PROJECT = {
