@@ -1,19 +1,33 @@
 """What the page says of the work and of the time: when it is due, and no longer."""
 
+from collections.abc import Iterator
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage
 from tests.browser.conftest import Enter
 from tests.browser.measures import measure
+from tests.browser.person import Person
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
+TITLE = "Practice: ten answers"
 
 
-def test_advice_goes_when_it_is_followed(practice: Instance, enter: Enter) -> None:
-    grace = enter("Grace who mends")
-    frame = grace.begin("Practice: ten answers")
+@pytest.fixture
+def grace(practice: Instance, enter: Enter, request: pytest.FixtureRequest) -> Iterator[Person]:
+    """Return a Grace of the test's own, who gives her place back in the end: there are few."""
+    grace = enter(f"Grace of {request.node.name}"[:60])
+    yield grace
+    grace.page.click("#return-link")
+    grace.page.click("#return-dialog form button")
+    expect(grace.page.locator("iframe#task")).to_have_count(0)
+
+
+def test_advice_goes_when_it_is_followed(grace: Person) -> None:
+    frame = grace.begin(TITLE)
     grace.click("[data-action=submit]")
     panel = frame.locator("[data-problems]")
     expect(panel.locator("li")).to_have_count(1)
@@ -32,11 +46,8 @@ def test_advice_goes_when_it_is_followed(practice: Instance, enter: Enter) -> No
     grace.page.unroute("**/hit/draft")
 
 
-def test_another_question_begins_without_the_words_looked_for(
-    practice: Instance, enter: Enter
-) -> None:
-    grace = enter("Grace who looks")
-    frame = grace.begin("Practice: ten answers")
+def test_another_question_begins_without_the_words_looked_for(grace: Person) -> None:
+    frame = grace.begin(TITLE)
     page = AnswerPage(grace)
     assert page.search("the")
     assert frame.locator(".found").count()
@@ -45,9 +56,8 @@ def test_another_question_begins_without_the_words_looked_for(
     expect(frame.locator(".found")).to_have_count(0)
 
 
-def test_the_foot_stays_whatever_the_answer_is(practice: Instance, enter: Enter) -> None:
-    grace = enter("Grace who chooses")
-    frame = grace.begin("Practice: ten answers")
+def test_the_foot_stays_whatever_the_answer_is(grace: Person) -> None:
+    frame = grace.begin(TITLE)
     foot = frame.locator("[data-action=next]")
     before = foot.bounding_box()
     for kind in ("span", "value", "binary", "none", "bad"):
@@ -55,10 +65,9 @@ def test_the_foot_stays_whatever_the_answer_is(practice: Instance, enter: Enter)
         assert foot.bounding_box() == before, kind
 
 
-def test_time_is_spoken_of_when_ten_minutes_remain(practice: Instance, enter: Enter) -> None:
-    grace = enter("Grace who takes her time")
+def test_time_is_spoken_of_when_ten_minutes_remain(grace: Person) -> None:
     grace.page.clock.install()
-    frame = grace.begin("Practice: ten answers")
+    frame = grace.begin(TITLE)
     told = "addEventListener('message', (event) => (window.told ??= []).push(event.data))"
     grace.page.evaluate(told)
     clock, more = frame.locator("[data-clock]"), frame.locator("[data-action=extend]")
@@ -78,9 +87,8 @@ def test_time_is_spoken_of_when_ten_minutes_remain(practice: Instance, enter: En
     assert said["ends"] > grace.state()["expires_at"]
 
 
-def test_the_caret_stays_in_the_text(practice: Instance, enter: Enter) -> None:
-    grace = enter("Grace in the text")
-    frame = grace.begin("Practice: ten answers")
+def test_the_caret_stays_in_the_text(grace: Person) -> None:
+    frame = grace.begin(TITLE)
     page = AnswerPage(grace)
     title = grace.state()["items"][0]["writer_links"][0]
     page.open_article(title)
