@@ -216,6 +216,20 @@ def test_the_clock_is_quiet_until_ten_minutes_remain(
     page.wait_for_url("**/submitted/")
 
 
+def test_a_task_may_hold_its_place_for_less_time_than_the_hit_has(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    frame = page.frame_locator("#task")
+    frame.get_by_label("Question").wait_for()
+    page.wait_for_function("document.getElementById('countdown').textContent.startsWith('until')")
+    ends = int((clock.now() + timedelta(minutes=6)).timestamp())
+    frame.locator("body").evaluate("(_, ends) => parent.postMessage({ends}, '*')", ends)
+    page.get_by_text(re.compile(r"^5:\d\d left$")).wait_for()
+
+
 def test_a_task_that_needs_width_says_so_on_a_phone(
     rita: Any, make_hit: Any, task: str, page: Any
 ) -> None:

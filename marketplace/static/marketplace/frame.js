@@ -15,9 +15,17 @@ const LONGEST_WAIT_SECONDS = 60;
 const skewSeconds = countdown ? Number(countdown.dataset.now) - Date.now() / 1000 : 0;
 const line = document.getElementById("bar-line");
 let lastSpoken = Infinity;
+let nextTick;
+// A task may hold the worker's place for less time than the HIT has: then its end is shown.
+let endsByTask = Infinity;
+
+function deadline() {
+  const ofHit = Number(countdown.dataset.deadline);
+  return endsByTask > Date.now() / 1000 + skewSeconds ? Math.min(ofHit, endsByTask) : ofHit;
+}
 
 function secondsLeft() {
-  return Math.round(Number(countdown.dataset.deadline) - Date.now() / 1000 - skewSeconds);
+  return Math.round(deadline() - Date.now() / 1000 - skewSeconds);
 }
 
 // Until ten minutes remain the bar names the hour and does not tick: the task may have a clock.
@@ -33,7 +41,7 @@ function hourOf(epochSeconds) {
 function wordsFor(seconds) {
   const words = countdown.dataset;
   if (seconds <= 0) return words.up;
-  if (seconds > LOUD_SECONDS) return words.until.replace("{time}", hourOf(Number(words.deadline)));
+  if (seconds > LOUD_SECONDS) return words.until.replace("{time}", hourOf(deadline()));
   const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
   return words.left.replace("{time}", clock);
 }
@@ -44,6 +52,7 @@ function explain(words, epochSeconds) {
 }
 
 function tick() {
+  clearTimeout(nextTick);
   const seconds = secondsLeft();
   const words = wordsFor(seconds);
   if (countdown.textContent !== words) countdown.textContent = words;
@@ -57,10 +66,10 @@ function tick() {
     lastSpoken = minutes;
   }
   if (seconds > LOUD_SECONDS) {
-    setTimeout(tick, 1000 * Math.min(seconds - LOUD_SECONDS, LONGEST_WAIT_SECONDS));
+    nextTick = setTimeout(tick, 1000 * Math.min(seconds - LOUD_SECONDS, LONGEST_WAIT_SECONDS));
   } else if (seconds > 0) {
-    explain(line.dataset.soon, Number(countdown.dataset.deadline));
-    setTimeout(tick, 1000);
+    explain(line.dataset.soon, deadline());
+    nextTick = setTimeout(tick, 1000);
   } else {
     explain(line.dataset.over, Number(countdown.dataset.grace));
     said.textContent = said.getAttribute("data-0");
@@ -87,6 +96,9 @@ window.addEventListener("message", (event) => {
     if (frame.dataset.submitted) afterSubmitting();
   } else if (event.origin === frame.dataset.origin && event.data.collector === "return") {
     askToReturn();
+  } else if (event.origin === frame.dataset.origin && Number.isFinite(event.data.ends)) {
+    endsByTask = event.data.ends;
+    if (countdown) tick();
   }
 });
 
