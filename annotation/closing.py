@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from annotation.dashboard.attention import decisions_waiting
 from annotation.deciding import voting_stages
 from annotation.models import Verdict
 from collector.creation import parameters_of
@@ -21,6 +22,7 @@ class Closing:
 
     work: UnderWay
     to_inspect: int
+    pay_decisions: int
     undecided: int
 
     def ahead(self, price: Price) -> list[str]:
@@ -60,6 +62,8 @@ class Closing:
             )
         if self.to_inspect:
             rest.append(f"{_counted(self.to_inspect, 'qualification')} to inspect.")
+        if self.pay_decisions:
+            rest.append(f"{_counted(self.pay_decisions, 'decision')} about pay, on the money page.")
         if self.undecided:
             rest.append(
                 f"{_counted(self.undecided, 'question')} without enough answers: left out of "
@@ -82,6 +86,7 @@ def closing_of(collection: Collection) -> Closing:
     return Closing(
         work=under_way(collection),
         to_inspect=grants.count(),
+        pay_decisions=decisions_waiting(collection),
         undecided=waiting.count() + unanswered.count(),
     )
 

@@ -41,19 +41,33 @@ class Attention:
     refused: int = 0
     proposed: int = 0
 
-    def sentences(self) -> list[str]:
-        """Return one short phrase for each kind of thing that waits."""
+    def waiting(self) -> list[tuple[str, str]]:
+        """Return a short phrase for each kind of thing that waits, and the page it waits on."""
+        unpaid = "payment for cut-off work due", "payments for cut-off work due"
+        left_out = "question left out by its votes", "questions left out by their votes"
         counted = [
-            (self.submissions, "qualification to inspect", "qualifications to inspect"),
-            (self.problems, "problem reported", "problems reported"),
-            (self.unpaid, "payment for cut-off work due", "payments for cut-off work due"),
-            (self.unmatched, "HIT handed in without work", "HITs handed in without work"),
-            (self.refused, "payment refused", "payments refused"),
-            (self.proposed, "rejection to confirm", "rejections to confirm"),
-            (self.left_out, "question left out by its votes", "questions left out by their votes"),
+            (
+                self.submissions,
+                "qualifications",
+                "qualification to inspect",
+                "qualifications to inspect",
+            ),
+            (self.problems, "problems", "problem reported", "problems reported"),
+            (self.unpaid, "money", *unpaid),
+            (
+                self.unmatched,
+                "assignments",
+                "HIT handed in without work",
+                "HITs handed in without work",
+            ),
+            (self.refused, "assignments", "payment refused", "payments refused"),
+            (self.proposed, "assignments", "rejection to confirm", "rejections to confirm"),
+            (self.left_out, "questions", *left_out),
         ]
         return [
-            f"{number} {one if number == 1 else many}" for number, one, many in counted if number
+            (f"{number} {one if number == 1 else many}", page)
+            for number, page, one, many in counted
+            if number
         ]
 
 

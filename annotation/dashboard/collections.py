@@ -98,7 +98,7 @@ def _now(desk: Desk) -> dict[str, Any]:
         "money": money,
         "verdicts": verdicts,
         "n_seeds": n_seeds,
-        "next": next_step(desk, stages, money, n_seeds, verdicts.kept),
+        "next": next_step(desk, stages, money, n_seeds, verdicts.kept, row.releases.count()),
         "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
         "events": events_of(desk, people_of(row)),
         "now": timezone.now(),

@@ -20,12 +20,17 @@ class NextStep:
 
 
 def next_step(
-    desk: Desk, stages: list[StageProgress], money: Spending, n_seeds: int, n_kept: int
+    desk: Desk,
+    stages: list[StageProgress],
+    money: Spending,
+    n_seeds: int,
+    n_kept: int,
+    n_releases: int,
 ) -> NextStep:
     """Return the step, by what stands in the way first; no query."""
     state = desk.collection.state
     if state == CollectionState.FINISHED:
-        return _when_finished(desk, stages, n_kept)
+        return _when_finished(desk, stages, n_kept, n_releases)
     if not n_seeds:
         sentence = "Choose the paragraphs that workers start from."
         return NextStep(sentence, "Choose seeds", desk.url("seeds"))
@@ -42,15 +47,19 @@ def next_step(
     if state == CollectionState.PAUSED:
         sentence = "No new work is handed out. Who is at work finishes and is paid."
         return NextStep(sentence, "Resume", desk.url("publish"), posts=True)
-    return _while_collecting(desk, stages, n_kept)
+    return _while_collecting(desk, stages, n_kept, n_releases)
 
 
-def _when_finished(desk: Desk, stages: list[StageProgress], n_kept: int) -> NextStep:
+def _when_finished(
+    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int
+) -> NextStep:
     at_work = sum(row.at_work for row in stages)
     if at_work:
         who = "one person is" if at_work == 1 else f"{at_work} people are"
         sentence = f"Finished: nobody gets new work, {who} at work still."
         return NextStep(sentence, "What stays to be done", desk.url("finish"))
+    if n_releases:
+        return NextStep("Finished and released.", "See the releases", desk.url("releases"))
     if n_kept:
         sentence = "Finished. Look through the verdicts, then make a release."
         return NextStep(sentence, "Make a release", desk.url("releases"))
@@ -58,7 +67,9 @@ def _when_finished(desk: Desk, stages: list[StageProgress], n_kept: int) -> Next
     return NextStep(sentence, "What stays to be done", desk.url("finish"))
 
 
-def _while_collecting(desk: Desk, stages: list[StageProgress], n_kept: int) -> NextStep:
+def _while_collecting(
+    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int
+) -> NextStep:
     for row in stages:
         waiting = row.grants.get(GrantState.SUBMITTED, 0)
         if waiting:
@@ -67,7 +78,21 @@ def _while_collecting(desk: Desk, stages: list[StageProgress], n_kept: int) -> N
             return NextStep(f"{who} for you to read their work and let them in.", "Inspect", url)
     main = [row for row in stages if not row.table.qualifies]
     busy = any(row.waiting or row.at_work for row in main if row.stage.state == StageState.OPEN)
+    if n_releases and not busy:
+        sentence = "All work is in, and there is a release. Finish the collection if it is enough."
+        return NextStep(sentence, "Finish", desk.url("finish"))
     if n_kept and not busy:
         sentence = "All work is in. Look through the verdicts, then make a release."
         return NextStep(sentence, "Make a release", desk.url("releases"))
-    return NextStep("Workers are at it. This page keeps itself up to date.")
+    return NextStep(f"{_under_way(stages)} This page keeps itself up to date.")
+
+
+def _under_way(stages: list[StageProgress]) -> str:
+    at_work = sum(row.at_work for row in stages)
+    standing = sum(row.standing for row in stages)
+    if at_work:
+        return "One person is at work." if at_work == 1 else f"{at_work:,} people are at work."
+    if standing:
+        some = "One HIT waits" if standing == 1 else f"{standing:,} HITs wait"
+        return f"{some} on the marketplace for workers to take."
+    return "No HIT is up. The next ones appear by themselves as soon as there is work to hand out."

@@ -18,13 +18,12 @@ from tasks.models import Grant, Posting, PostingState, Unit
 class StageProgress:
     """Places of one stage: handed in, being worked on, open on the marketplace, and in all.
 
-    `planned` is what the seeds promise, where more units are still to be made; `grants` counts
+    `planned` is what the seeds promise; `grants` counts
     a qualification's submissions by what was decided.
     """
 
     stage: Stage
     table: StageTable
-    units: int
     planned: int
     submitted: int
     at_work: int
@@ -59,7 +58,6 @@ def stages_of(
             StageProgress(
                 stage=stage,
                 table=parameters.stages()[stage.name],
-                units=places.get("units", 0),
                 planned=max(row.hits, places.get("places") or 0),
                 submitted=submitted,
                 at_work=(places.get("taken") or 0) - submitted,
@@ -91,7 +89,6 @@ def _places(collection: Collection) -> dict[int, dict[str, Any]]:
         .order_by()
         .values("stage_id")
         .annotate(
-            units=Count("pk"),
             places=Sum("redundancy"),
             taken=Sum("taken"),
             submitted=Sum("submitted"),

@@ -50,7 +50,7 @@ def test_the_list_shows_progress_money_and_what_waits(rita: Client) -> None:
     collection = make_collection(slug="pilot")
     make_attempt(stage_of(collection, "question_qualification"))
     page = rita.get("/collections/").content.decode()
-    assert "1 qualification to inspect" in page
+    assert '/collections/pilot/qualification/">1 qualification to inspect</a>' in page
     assert "$1000.00" in page
 
 

@@ -15,6 +15,7 @@ from annotation.dashboard.tests.making import (
     make_attempt,
     make_lease,
     make_question,
+    make_unmatched,
     make_verdict,
 )
 from annotation.jobs import believe, believe_all
@@ -78,6 +79,12 @@ def test_finishing_leads_to_what_stays_to_be_done(rita: Client, busy: Collection
     assert "one person is at work still" in overview
     assert "owner finished the collection." in overview
     assert "Pause" not in overview
+
+
+def test_open_decisions_about_pay_are_named(rita: Client, pilot: Collection) -> None:
+    assert "about pay" not in rita.get(PAGE).content.decode()
+    make_unmatched(pilot)
+    assert "1 decision about pay, on the money page." in rita.get(PAGE).content.decode()
 
 
 def test_a_finished_collection_costs_no_more_than_is_bound(rita: Client, pilot: Collection) -> None:
@@ -147,7 +154,7 @@ def test_the_command_finishes_says_what_stays_and_reopens(busy: Collection) -> N
 def test_for_scripts_the_command_prints_what_stays(busy: Collection) -> None:
     told: dict[str, Any] = json.loads(finish("--json"))
     assert (told["state"], told["at_work"], told["to_inspect"]) == ("finished", 1, 1)
-    assert told["undecided"] == 1
+    assert (told["undecided"], told["pay_decisions"]) == (1, 0)
 
 
 def test_the_command_says_when_nothing_stays(pilot: Collection) -> None:

@@ -62,6 +62,7 @@ def _plain(collection: Collection, closing: Closing) -> dict[str, Any]:
         "state": collection.state,
         **asdict(closing.work),
         "to_inspect": closing.to_inspect,
+        "pay_decisions": closing.pay_decisions,
         "undecided": closing.undecided,
     }
 
