@@ -38,6 +38,7 @@ FILTERS = {
     "waiting": "Waiting to be paid",
     "rejected": "Rejected",
     "past": "Not rejected after all",
+    "paid": "Paid",
 }
 
 
@@ -72,12 +73,14 @@ def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
         "refused": refused_submissions(),
         "waiting": work.filter(state__in=PENDING),
         "rejected": work.filter(state=ReceiptState.REJECTED),
+        "paid": work.filter(state=ReceiptState.APPROVED),
     }
     unmatched = {
         "unmatched": unmatched_waiting(),
         "waiting": Unmatched.objects.filter(state=ReceiptState.APPROVING),
         "refused": refused_unmatched(),
         "rejected": Unmatched.objects.filter(state=ReceiptState.REJECTED),
+        "paid": Unmatched.objects.filter(state=ReceiptState.APPROVED),
     }
     rejections = {
         "proposed": Rejection.objects.filter(

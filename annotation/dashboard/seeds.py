@@ -1,5 +1,7 @@
 """Seeds: how many are chosen, in which folds, what they look like; and choosing more."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -17,6 +19,7 @@ from collector.seeds.selection import SelectionError, select_seeds
 
 PER_PAGE = 8
 MOST_AT_ONCE = 100_000
+LONGEST_COUNT = 20
 
 
 @on_desk
@@ -38,6 +41,7 @@ def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
         "seeds.html",
         tab="seeds",
         total=total,
+        typed=request.GET.get("count", "")[:LONGEST_COUNT],
         planned=total - counts.get("", 0),
         folds=folds,
         bar=segments(
@@ -57,15 +61,20 @@ def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
     count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 9 else 0
     if not 0 < count <= MOST_AT_ONCE:
         messages.error(request, f"Write how many more: a number from 1 to {MOST_AT_ONCE:,}.")
-        return redirect(desk.url("seeds"))
+        return _back_with(desk, typed)
     try:
         folds = select_seeds(desk.collection, count)
     except (SelectionError, ProtocolError) as error:
         messages.error(request, str(error))
-    else:
-        spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
-        messages.success(request, f"Chosen: {sum(folds.values())} more seeds ({spread}).")
+        return _back_with(desk, typed)
+    spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
+    messages.success(request, f"Chosen: {sum(folds.values())} more seeds ({spread}).")
     return redirect(desk.url("seeds"))
+
+
+def _back_with(desk: Desk, typed: str) -> HttpResponse:
+    """Return to the page with what was typed still in its field."""
+    return redirect(f"{desk.url('seeds')}?{urlencode({'count': typed[:LONGEST_COUNT]})}")
 
 
 def _folds(collection: Collection) -> dict[str, int]:

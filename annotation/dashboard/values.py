@@ -18,7 +18,7 @@ LABELS = {
 HELP = {
     "expected_minutes": "Told to workers.",
     "places_at_once": "Topped up as they are taken.",
-    "approve_after_hours": "Time to read it, after the marketplace has confirmed it.",
+    "approve_after_hours": "Time for you to read work before it is paid.",
     "title": "What workers see in the list of HITs.",
     "floor_cents_per_hour": "You are warned when a stage pays less.",
 }
@@ -60,7 +60,7 @@ def typed(key: str, value: Any, parameters: Parameters) -> str:
         return YES if value else NO
     if is_money(key) and isinstance(value, int):
         return money(value, parameters.pay.minor_units)
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def read(key: str, text: str, old: Any, parameters: Parameters) -> Any:

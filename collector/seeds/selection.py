@@ -73,7 +73,7 @@ def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[
     if len(chosen) < number:
         raise SelectionError(
             f"The corpus offers {len(chosen)} more seeds, {number} are needed (those of the "
-            "qualification included). Ask for fewer, or loosen the parameters under [seeds]."
+            "qualification included). Ask for fewer, or loosen what the parameters ask of a seed."
         )
     return list(chosen.values())
 

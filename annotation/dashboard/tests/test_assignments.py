@@ -101,3 +101,10 @@ def test_time_to_read_work_is_given_while_the_collection_runs(
     assert "/collections/at-once/change/" in page
     page = rita.get("/collections/at-once/change/").content.decode()
     assert "Hours before work is paid" in page
+
+
+def test_paid_work_can_still_be_read(rita: Client, pilot: Collection) -> None:
+    work = make_confirmed(pilot, state=ReceiptState.APPROVED)
+    page = rita.get(LIST).content.decode()
+    assert "Paid <span>1</span>" in page
+    assert f"{LIST}{work.session.pk}/" in page

@@ -23,7 +23,7 @@ def test_without_seeds_it_says_what_they_are(rita: Client, pilot: Collection) ->
     pilot.seeds.all().delete()
     page = rita.get(PAGE).content.decode()
     assert "No seeds yet" in page
-    assert "Its fold is fixed now" in page
+    assert "is fixed when it is chosen" in page
 
 
 def test_it_shows_folds_and_real_text(rita: Client, pilot: Collection) -> None:
@@ -55,6 +55,7 @@ def test_a_number_that_is_none_chooses_nothing(rita: Client, pilot: Collection, 
 def test_too_many_choose_none_and_say_how_many_there_are(rita: Client, pilot: Collection) -> None:
     page = rita.post(PAGE + "choose/", {"count": "999"}, follow=True).content.decode()
     assert "The corpus offers" in page
+    assert 'value="999"' in page
     assert pilot.seeds.count() == 5
 
 
