@@ -1,92 +1,27 @@
 """Takes a picture of every page in every state: python -m tests.browser.contact_sheet OUT."""
 
 import argparse
-import html
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import services
+from tests.browser import desk_sheet
 from tests.browser.answer_page import AnswerPage, Given
 from tests.browser.conftest import ARGUMENTS
+from tests.browser.desk_sheet import take_desk
 from tests.browser.kept import ROWS
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, plan
+from tests.browser.sheet import Sheet
 from tests.serving import Instance, serving
 
-SIZES = {1366: 768, 768: 1024}
-STATES = ("empty", "one item", "full", "error", "longest text")
 MARKETPLACE = ("hits", "work", "history", "earnings", "qualifications", "messages", "preferences")
-DESK = ("", "collections/", "collections/new/")
-OF_COLLECTION = (
-    "",
-    "seeds/",
-    "qualification/",
-    "questions/",
-    "money/",
-    "problems/",
-    "texts/",
-    "texts/consent/",
-    "releases/",
-    "report/",
-)
-HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Every page</title>
-<style>body{font:16px sans-serif;margin:2rem}figure{display:inline-block;margin:0 1rem 1rem 0;
-vertical-align:top}img{border:1px solid #999;height:22rem;max-width:46rem;object-fit:cover;
-object-position:top}figcaption{color:#555}</style><h1>Every page</h1>
-"""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One page in one state at one width."""
-
-    page: str
-    state: str
-    width: int
-    file: str
-
-
-class Sheet:
-    """The pictures taken so far, and where they are kept."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.pictures: list[Picture] = []
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def take(self, page: Page, name: str, state: str, *, whole: bool = True) -> None:
-        """Take a page at every width; `whole` takes what is below the window too."""
-        for width, height in SIZES.items():
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(150)
-            file = re.sub(r"\W+", "-", f"{name} {state} {width}").strip("-").lower() + ".png"
-            page.screenshot(path=self.folder / file, full_page=whole)
-            self.pictures.append(Picture(name, state, width, file))
-        page.set_viewport_size({"width": 1366, "height": 768})
-        print(f"{name}: {state}", flush=True)
-
-    def write(self) -> Path:
-        """Write the index and return its path."""
-        parts = [HEAD]
-        for name in dict.fromkeys(picture.page for picture in self.pictures):
-            parts.append(f"<h2>{html.escape(name)}</h2>")
-            shown = [picture for picture in self.pictures if picture.page == name]
-            for each in sorted(shown, key=lambda picture: STATES.index(picture.state)):
-                parts.append(
-                    f'<figure><a href="{each.file}"><img src="{each.file}" alt="" loading="lazy">'
-                    f"</a><figcaption>{each.state}, {each.width} px</figcaption></figure>"
-                )
-        index = self.folder / "index.html"
-        index.write_text("\n".join(parts), "utf-8")
-        return index
 
 
 def take_marketplace(sheet: Sheet, person: Person, state: str) -> None:
@@ -94,20 +29,6 @@ def take_marketplace(sheet: Sheet, person: Person, state: str) -> None:
     for path in MARKETPLACE:
         person.page.goto(person.at(f"{path}/"))
         sheet.take(person.page, f"marketplace: {path}", state)
-
-
-def take_desk(sheet: Sheet, rita: Page, state: str, slug: str = "") -> None:
-    """Take the requester's pages, those of one collection too if it is given."""
-    for path in DESK:
-        rita.goto(f"/{path}")
-        sheet.take(rita, f"desk: {path.strip('/') or 'start'}", state)
-    for path in OF_COLLECTION if slug else ():
-        rita.goto(f"/collections/{slug}/{path}")
-        sheet.take(rita, f"desk: {path.strip('/') or 'overview'}", state)
-        inner = rita.locator(f"main a[href^='/collections/{slug}/{path}']:not([href*='?'])")
-        if path in ("questions/", "releases/") and inner.count():
-            inner.first.click()
-            sheet.take(rita, f"desk: one of {path.strip('/')}", state)
 
 
 def take_questions(sheet: Sheet, person: Person) -> None:
@@ -186,8 +107,8 @@ def take_longest(sheet: Sheet, instance: Instance, person: Person) -> None:
     sheet.take(person.page, "question page", "longest text", whole=False)
 
 
-def take_refusals(sheet: Sheet, instance: Instance, person: Person, rita: Page) -> None:
-    """Take what people see when something is not as it should be."""
+def take_refusals(sheet: Sheet, instance: Instance, person: Person) -> None:
+    """Take what workers see when something is not as it should be."""
     person.accept("Single: one question")
     person.frame.click("[data-action=decline]")
     person.frame.wait_for_selector("[data-page=notice]")
@@ -197,11 +118,6 @@ def take_refusals(sheet: Sheet, instance: Instance, person: Person, rita: Page) 
         sheet.take(person.page, f"notice: {name}", "error")
     person.page.goto(person.at("hits/NONE/"))
     sheet.take(person.page, "marketplace: no such HIT", "error")
-    rita.goto("/collections/none/")
-    sheet.take(rita, "desk: no such page", "error")
-    rita.goto("/collections/new/")
-    rita.locator("main form button.primary").click()
-    sheet.take(rita, "desk: collections/new", "error")
 
 
 def take_everything(
@@ -229,15 +145,38 @@ def take_everything(
         lambda: take_questions(sheet, ada),
         lambda: take_answers(sheet, grace),
         lambda: take_longest(sheet, instance, enter("Hannah")),
-        lambda: take_refusals(sheet, instance, enter("Mallory"), rita),
+        lambda: take_refusals(sheet, instance, enter("Mallory")),
         lambda: take_marketplace(sheet, ada, "one item"),
     ]
     for step in steps:
         step()
+    desk_sheet.take_refusals(sheet, rita, "single")
     if with_sample:
-        instance.call("collector.sample:prepare_sample")
-        take_desk(sheet, rita, "full", "demo-iirc")
+        take_sample(sheet, instance, rita)
         take_marketplace(sheet, grace, "full")
+
+
+def take_sample(sheet: Sheet, instance: Instance, rita: Page) -> None:
+    """Take the requester's pages of a finished collection, and of long words."""
+    instance.call("collector.sample:prepare_sample")
+    take_desk(sheet, rita, "full", "demo-iirc")
+    instance.call(f"{ROWS}:open_decisions", "demo-iirc")
+    desk_sheet.take_decisions(sheet, rita, "full", "demo-iirc")
+    desk_sheet.take_wordy(sheet, instance, rita)
+
+
+def take_only_desk(
+    sheet: Sheet, instance: Instance, browser: Browser, *, with_sample: bool
+) -> None:
+    """Go through the requester's pages alone."""
+    rita = browser.new_context(base_url=instance.collector_url).new_page()
+    take_desk(sheet, rita, "empty")
+    instance.call(f"{ROWS}:read_sample")
+    instance.call(f"{ROWS}:open_practice")
+    take_desk(sheet, rita, "one item", "single")
+    desk_sheet.take_refusals(sheet, rita, "single")
+    if with_sample:
+        take_sample(sheet, instance, rita)
 
 
 def main() -> int:
@@ -247,7 +186,9 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="without the sample's finished collection"
     )
+    parser.add_argument("--only-desk", action="store_true", help="the requester's pages alone")
     chosen = parser.parse_args()
+    take = take_only_desk if chosen.only_desk else take_everything
     sheet = Sheet(chosen.out)
     path = os.environ.get("COLLECTOR_CHROMIUM") or services.chromium()
     with (
@@ -257,7 +198,7 @@ def main() -> int:
     ):
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
-            take_everything(sheet, instance, browser, with_sample=not chosen.quick)
+            take(sheet, instance, browser, with_sample=not chosen.quick)
         finally:
             print(sheet.write())
             browser.close()

@@ -5,11 +5,14 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
+from django.utils import timezone
 
+from annotation.dashboard.tests import making
 from collector.models import Collection, User
 from tasks.articles import article_text
-from tasks.models import Answer, Lease, Question, Submission
+from tasks.models import Answer, Lease, ProblemReport, Question, Rejection, Submission
 from tasks.passages import find_article
+from tasks.rejections import LONGEST_REASON
 from tests.browser import writing
 
 STAGES = (
@@ -124,6 +127,30 @@ def open_waiting(slug: str, title: str) -> None:
     open_single(
         slug, "quarnsey", title, 2, 870, 925, pay__approve_after_hours=90.0, pay__fee_percent=10
     )
+
+
+def open_decisions(slug: str) -> None:
+    """Put work into a collection for every state in which its pay can be."""
+    making.make_decisions(Collection.objects.get(slug=slug))
+
+
+def open_wordy() -> str:
+    """Open a collection whose people write as much as they may; return its slug."""
+    open_single("wordy", "quarnsey", "Single: one question", 8, 870, 925)
+    words = (
+        "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz and why it was passed. "
+    )
+    Collection.objects.filter(slug="wordy").update(title=(words * 3)[:200])
+    collection = Collection.objects.get(slug="wordy")
+    making.make_full(collection)
+    making.make_decisions(collection)
+    Question.objects.filter(stage__collection=collection).update(text=(words * 6).strip())
+    Rejection.objects.filter(session__posting__stage__collection=collection).update(
+        reason=(words * 20)[:LONGEST_REASON]
+    )
+    lease = Lease.objects.filter(unit__stage__collection=collection).earliest("pk")
+    ProblemReport.objects.create(lease=lease, message=words * 12, at=timezone.now())
+    return "wordy"
 
 
 def add_requester(name: str, password: str) -> None:

@@ -1,0 +1,80 @@
+"""Takes the requester's pages of a contact sheet, in every state they can be in."""
+
+from playwright.sync_api import Page
+
+from tests.browser.kept import ROWS
+from tests.browser.sheet import Sheet
+from tests.serving import Instance
+
+OF_ALL = ("", "collections/", "collections/new/")
+OF_COLLECTION = (
+    "",
+    "change/",
+    "finish/",
+    "seeds/",
+    "qualification/",
+    "questions/",
+    "money/",
+    "money/work/",
+    "problems/",
+    "texts/",
+    "texts/consent/",
+    "releases/",
+    "report/",
+)
+# The state of an assignment's pay, by the list of work on which its page is found.
+OF_PAY = ("unmatched", "refused", "proposed", "waiting", "rejected")
+
+
+def take_desk(sheet: Sheet, rita: Page, state: str, slug: str = "") -> None:
+    """Take the requester's pages, those of one collection too if it is given."""
+    for path in OF_ALL:
+        rita.goto(f"/{path}")
+        sheet.take(rita, f"desk: {path.strip('/') or 'start'}", state)
+    for path in OF_COLLECTION if slug else ():
+        rita.goto(f"/collections/{slug}/{path}")
+        sheet.take(rita, f"desk: {path.strip('/') or 'overview'}", state)
+        inner = rita.locator(f"main a[href^='/collections/{slug}/{path}']:not([href*='?'])")
+        if path in ("questions/", "releases/") and inner.count():
+            inner.first.click()
+            sheet.take(rita, f"desk: one of {path.strip('/')}", state)
+
+
+def take_decisions(sheet: Sheet, rita: Page, state: str, slug: str) -> None:
+    """Take the page of one assignment for each state its pay can be in."""
+    for name in OF_PAY:
+        rita.goto(f"/collections/{slug}/money/work/?show={name}")
+        found = rita.locator("main td a")
+        if found.count():
+            sheet.take(rita, f"desk: work {name}", state)
+            found.first.click()
+            for closed in rita.locator("main details.propose > summary").all():
+                closed.click()
+            sheet.take(rita, f"desk: one of work {name}", state)
+
+
+def take_wordy(sheet: Sheet, instance: Instance, rita: Page) -> None:
+    """Take the pages of a collection whose people write as much as they may."""
+    slug = instance.call(f"{ROWS}:open_wordy")
+    take_desk(sheet, rita, "longest text", slug)
+    take_decisions(sheet, rita, "longest text", slug)
+
+
+def take_refusals(sheet: Sheet, rita: Page, slug: str) -> None:
+    """Take what a requester sees of something that is not there or was filled in wrongly."""
+    rita.goto("/collections/none/")
+    sheet.take(rita, "desk: no such page", "error")
+    rita.goto("/collections/new/")
+    rita.locator("main form button.primary").click()
+    sheet.take(rita, "desk: collections/new", "error")
+    rita.goto(f"/collections/{slug}/change/")
+    rita.locator("main .parameters input").first.fill("a lot")
+    rita.locator("main form.changes > .actions .primary").click()
+    sheet.take(rita, "desk: change", "error")
+    rita.locator("main .parameters input").first.fill("7.50")
+    rita.locator("main form.changes > .actions .primary").click()
+    sheet.take(rita, "desk: change, seen before it is saved", "one item")
+    rita.goto(f"/collections/{slug}/")
+    rita.locator("#budget-field").fill("lots")
+    rita.locator("#budget button").click()
+    sheet.take(rita, "desk: overview", "error")
