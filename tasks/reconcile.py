@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
-from collector.models import Collection
+from collector.models import Collection, Stage
 from tasks import hits, leases, unmatched
 from tasks.compensation import open_posting
 from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
     Lease,
     LeaseState,
@@ -18,6 +19,7 @@ from tasks.models import (
     Posting,
     PostingState,
     ReceiptState,
+    Session,
     Submission,
 )
 
@@ -116,14 +118,31 @@ def find_returned(collection: Collection, now: datetime) -> int:
         unit__stage__collection=collection,
         state=LeaseState.LIVE,
     ).select_related("session__posting")
-    ended = 0
-    for lease in quiet:
-        if marketplace.is_vacant(lease.session.posting.external_id):
-            # After the deadline it was the time that ran out, and what was saved is paid.
-            out_of_time = lease.expires_at <= now
-            state = LeaseState.EXPIRED if out_of_time else LeaseState.RETURNED
-            ended += leases.end(lease, state, now)
-    return ended
+    return sum(_end_returned(lease, now) for lease in quiet)
+
+
+def free_returned(session: Session, stage: Stage, now: datetime) -> int:
+    """End the leases of other HITs of the stage that the session's worker has returned.
+
+    Whoever takes another HIT of the kind goes on where they stopped. A marketplace that does not
+    answer is asked again by `find_returned`.
+    """
+    others = Lease.objects.filter(
+        worker_id=session.worker_id, unit__stage=stage, state=LeaseState.LIVE
+    ).exclude(session=session)
+    try:
+        return sum(_end_returned(lease, now) for lease in others.select_related("session__posting"))
+    except MarketplaceError as error:
+        log.warning("Nobody can say whether a HIT was returned: %s", error)
+        return 0
+
+
+def _end_returned(lease: Lease, now: datetime) -> bool:
+    if not marketplace.is_vacant(lease.session.posting.external_id):
+        return False
+    # After the deadline it was the time that ran out, and what was saved is paid.
+    out_of_time = lease.expires_at <= now
+    return leases.end(lease, LeaseState.EXPIRED if out_of_time else LeaseState.RETURNED, now)
 
 
 def expire_postings(collection: Collection, now: datetime) -> int:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from collector.creation import current_text, parameters_of
 from collector.models import CollectionState, Stage, StageState
-from tasks import leases
+from tasks import leases, reconcile
 from tasks.models import Consent, LeaseState, Session, Submission
 from tasks.pages import entry as entries
 from tasks.pages import notices, stays
@@ -81,6 +81,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
         return notices.not_qualified(request, stage)
     if not _is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
         return notices.closed(request, stage)
+    reconcile.free_returned(session, stage, timezone.now())
     lease = leases.claim(session, stage, timezone.now())
     if lease is None:
         return notices.no_work(request, stage)

@@ -30,6 +30,7 @@ class Desk:
 
     statuses: dict[str, str] = field(default_factory=dict)
     told: list[tuple[str, str]] = field(default_factory=list)
+    pending: dict[str, int] = field(default_factory=dict)
     silent: bool = False
     broken: bool = False
 
@@ -40,6 +41,8 @@ class Desk:
         if operation == "delete_hit":
             self.told.append((operation, given["HITId"]))
             return {}
+        if operation == "get_hit":
+            return {"HIT": {"NumberOfAssignmentsPending": self.pending[given["HITId"]]}}
         name = given["AssignmentId"]
         status = self.statuses.get(name, "Submitted")
         if operation == "get_assignment":

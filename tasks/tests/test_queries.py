@@ -77,13 +77,13 @@ def answers_for(state):
     }
 
 
-def test_accepting_a_hit_takes_twenty_three(client, collection, soon):
+def test_accepting_a_hit_takes_twenty_four(client, collection, soon):
     worker = make_worker("AADA", qualified=(stage_of(collection, "question_qualification"),))
     consent(worker, collection)
     posting = make_posting(stage_of(collection, "question"))
     with CaptureQueriesContext(connection) as captured:
         state_of(open_page(client, posting, "AADA", soon))
-    assert len(statements(captured)) == 23
+    assert len(statements(captured)) == 24
 
 
 def test_a_reload_takes_one_and_a_process_that_has_not_seen_the_items_three(
