@@ -57,8 +57,7 @@ class Closing:
             rest.append(f"{people} at work, {_until(work)}.")
         if work.due_cents:
             rest.append(
-                f"{price(work.due_cents)} owed, not confirmed yet: it is paid by itself as the "
-                "marketplace confirms it."
+                f"{price(work.due_cents)} owed, not paid yet: it is paid by itself when due."
             )
         if self.to_inspect:
             rest.append(f"{_counted(self.to_inspect, 'qualification')} to inspect.")

@@ -150,3 +150,15 @@ def test_amounts_are_read_by_the_currency_s_minor_units() -> None:
     assert cents_of("12.5", 2) == 1250
     assert cents_of("12", 0) == 12
     assert cents_of("12.5", 0) is None
+
+
+@pytest.mark.parametrize(("state", "words"), [("paused", "Paused"), ("finished", "Finished")])
+def test_no_stage_is_called_open_while_nobody_gets_work(
+    rita: Client, pilot: Collection, state: str, words: str
+) -> None:
+    post(rita, "publish/")
+    assert "state-open" in rita.get("/collections/pilot/").content.decode()
+    Collection.objects.update(state=state)
+    page = rita.get("/collections/pilot/").content.decode()
+    assert "state-open" not in page
+    assert page.count(f">{words}</span>") == 1 + pilot.stages.count()
