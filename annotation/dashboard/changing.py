@@ -78,7 +78,7 @@ def change(request: HttpRequest, desk: Desk) -> HttpResponse:
 def _preview(desk: Desk, sheet: Sheet) -> Preview:
     """Return what the sheet would change; raises RevisionError."""
     if sheet.problems:
-        raise RevisionError("Something is not as it must be: it is said at its field.")
+        raise RevisionError("What is filled in wrongly is marked below. Nothing typed is lost.")
     revision = planned(desk.collection, sheet.wanted)
     changed = revision.applied_to(desk.collection)
     return Preview(

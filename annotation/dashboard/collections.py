@@ -16,6 +16,7 @@ from annotation.dashboard.next_step import next_step
 from annotation.dashboard.people import people_of
 from annotation.dashboard.progress import stages_of
 from annotation.dashboard.spending import spending_of
+from annotation.dashboard.stages import LONGEST_AMOUNT
 from annotation.dashboard.summaries import summaries_of
 from annotation.dashboard.todo import todo_of
 from annotation.dashboard.verdict_counts import verdict_counts
@@ -76,7 +77,10 @@ def _create(form: CollectionForm) -> Collection | None:
 @require_safe
 def collection(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show the collection: what to do next, its stages, its money, what waits, what happened."""
-    return desk.render(request, "collection.html", tab="collection", **_now(desk))
+    typed = request.GET.get("budget", "")[:LONGEST_AMOUNT]
+    return desk.render(
+        request, "collection.html", tab="collection", typed_budget=typed, **_now(desk)
+    )
 
 
 @on_desk

@@ -1,6 +1,7 @@
 """Opening and closing a collection and its stages, and its budget."""
 
 from decimal import Decimal, InvalidOperation
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,8 @@ from collector.models import CollectionState, Stage, StageState
 from tasks import publication
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.publication import PublicationError
+
+LONGEST_AMOUNT = 40
 
 
 @on_desk
@@ -55,20 +58,22 @@ def close_stage(request: HttpRequest, desk: Desk, stage: str) -> HttpResponse:
 @on_desk
 @require_POST
 def raise_budget(request: HttpRequest, desk: Desk) -> HttpResponse:
-    """Set the hard cap; never below what is reserved or spent already."""
-    cents = cents_of(request.POST.get("budget", ""), desk.parameters.pay.minor_units)
+    """Set the hard cap, never below what is bound; a refused amount stays in its field."""
+    typed = request.POST.get("budget", "")
+    cents = cents_of(typed, desk.parameters.pay.minor_units)
+    again = redirect(f"{desk.url('collection')}?{urlencode({'budget': typed[:LONGEST_AMOUNT]})}")
     bound = desk.collection.reserved_cents + desk.collection.spent_cents
     if cents is None:
         messages.error(request, "Write the budget as a number, such as 250 or 249.50.")
-        return redirect(desk.url("collection") + "#budget")
+        return again
     try:
         publication.raise_budget(desk.collection, cents, name_of(request), timezone.now())
     except PublicationError:
         sentence = f"{desk.price(bound)} are reserved or spent already: set that much or more."
         messages.error(request, sentence)
-    else:
-        messages.success(request, f"The budget is {desk.price(cents)}.")
-    return redirect(desk.url("collection") + "#budget")
+        return again
+    messages.success(request, f"The budget is {desk.price(cents)}.")
+    return redirect(desk.url("collection"))
 
 
 def cents_of(text: str, minor_units: int) -> int | None:

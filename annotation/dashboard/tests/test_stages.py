@@ -144,6 +144,7 @@ def test_a_budget_below_what_is_bound_is_refused(rita: Client, pilot: Collection
     Collection.objects.update(reserved_cents=500, spent_cents=700)
     page = post(rita, "budget/", budget="11.99")
     assert "$12.00 are reserved or spent already" in page
+    assert 'value="11.99" aria-invalid="true"' in page
 
 
 def test_amounts_are_read_by_the_currency_s_minor_units() -> None:
