@@ -154,7 +154,7 @@ def _publish(posting: Posting, collection: Collection) -> int:
         auto_approval=timedelta(days=1),
         requirements=[requirement],
     )
-    hit_id = marketplace.create_hit(type_id, token=str(posting.token), lifetime=LIFETIME)
+    hit = marketplace.create_hit(type_id, token=str(posting.token), lifetime=LIFETIME)
     return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
-        state=PostingState.LIVE, external_id=hit_id, external_type=type_id
+        state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
     )

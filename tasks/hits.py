@@ -89,11 +89,11 @@ def publish_pending(stage: Stage) -> int:
         if posting.reward_cents not in types:
             types[posting.reward_cents] = _hit_type(stage, parameters, table, posting)
         type_id = types[posting.reward_cents]
-        hit_id = marketplace.create_hit(
+        hit = marketplace.create_hit(
             type_id, token=str(posting.token), lifetime=posting.expires_at - posting.created_at
         )
         published += Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
-            state=PostingState.LIVE, external_id=hit_id, external_type=type_id
+            state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
         )
     return published
 

@@ -47,7 +47,7 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
     monkeypatch.setattr("tasks.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
-    monkeypatch.setattr(marketplace, "create_hit", hit_id)
+    monkeypatch.setattr(marketplace, "create_hit", new_hit)
     make_corpus()
     run("create_collection", "lines", protocol=folder.name, corpus="hollin", budget=20.0, seed=3)
     assert run("select_seeds", "lines", count=4) == {"": 4}
@@ -57,9 +57,9 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     return made
 
 
-def hit_id(type_id: str, *, token: str, lifetime: timedelta) -> str:
-    """Return an id as a marketplace gives them: letters and digits."""
-    return "H" + token.replace("-", "").upper()
+def new_hit(type_id: str, *, token: str, lifetime: timedelta) -> marketplace.Hit:
+    """Return a HIT whose id is as a marketplace gives them: letters and digits."""
+    return marketplace.Hit("H" + token.replace("-", "").upper(), type_id)
 
 
 @pytest.fixture

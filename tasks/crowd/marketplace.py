@@ -30,6 +30,14 @@ def environment() -> str:
 
 
 @dataclass(frozen=True)
+class Hit:
+    """A HIT that is up, and the HIT type that it has there."""
+
+    hit_id: str
+    type_id: str
+
+
+@dataclass(frozen=True)
 class Assignment:
     """What the marketplace lists of one submitted assignment."""
 
@@ -66,8 +74,12 @@ def create_hit_type(
     return str(reply["HITTypeId"])
 
 
-def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> str:
-    """Return the id of a HIT with one place; the same token never makes a second HIT."""
+def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> Hit:
+    """Return a HIT with one place; the same token never makes a second HIT.
+
+    One that was made before, by a call whose reply was lost, may be of another type: work is
+    looked for under the type it has.
+    """
     url = escape(f"{settings.COLLECTOR_URL}/hit/")
     try:
         reply = call(
@@ -83,16 +95,20 @@ def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> str:
         if not error.code.lower().endswith("hitalreadyexists"):
             raise
         return _find_hit(token)
-    return str(reply["HIT"]["HITId"])
+    return _hit(reply["HIT"])
 
 
-def _find_hit(token: str) -> str:
+def _find_hit(token: str) -> Hit:
     for hit in pages("list_hits", "HITs"):
         if hit.get("RequesterAnnotation") == token:
-            return str(hit["HITId"])
+            return _hit(hit)
     raise MarketplaceError(
         f"The marketplace says it has a HIT for {token} but lists none.", permanent=False
     )
+
+
+def _hit(described: dict[str, Any]) -> Hit:
+    return Hit(str(described["HITId"]), str(described["HITTypeId"]))
 
 
 def expire_hit(hit_id: str) -> None:
