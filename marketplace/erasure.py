@@ -9,6 +9,7 @@ from django.db.models import Model, QuerySet
 from marketplace.acceptance import give_back
 from marketplace.models import (
     Assignment,
+    Contest,
     Invitation,
     Message,
     QualificationRequest,
@@ -39,14 +40,9 @@ def everything_about(worker: Worker) -> dict[str, Any]:
         if relation.related_model is Worker:
             name = "merged accounts"
         tables[name] = [_fields(row) for row in rows.order_by("pk")]
-    contests = [one.contest for one in _contested(worker)]
+    contests = Contest.objects.filter(assignment__worker=worker).order_by("assignment")
     tables["contest"] = [_fields(contest) for contest in contests]
     return tables
-
-
-def _contested(worker: Worker) -> QuerySet[Assignment]:
-    rows = Assignment.objects.filter(worker=worker, contest__isnull=False)
-    return rows.select_related("contest")
 
 
 def _fields(row: Model) -> dict[str, Any]:
