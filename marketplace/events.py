@@ -66,6 +66,13 @@ def events_of(requester: Requester) -> Any:
     return Event.objects.filter(requester=requester).order_by("-pk")
 
 
+def send_again(event: Event, now: datetime) -> None:
+    """Put an event that was sent, given up or is waiting to the front of the outbox."""
+    with transaction.atomic(using=DATABASE):
+        Event.objects.filter(pk=event.pk).update(next_attempt_at=now)
+        transaction.on_commit(delivery.wake, using=DATABASE)
+
+
 def timestamp(moment: datetime) -> str:
     """Return a moment as the envelope writes it, in UTC without fractions."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

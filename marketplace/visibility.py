@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ class Visibility:
     n_workers: int
     n_can_see: int
     n_can_accept: int
+    n_blocked: int = 0
     # Those that keep anybody out, the one that keeps out most first.
     excluded: tuple[Excluded, ...] = ()
 
@@ -45,14 +47,24 @@ def visibility(hit: HIT) -> Visibility:
 
 def visibility_of(kind: HITType) -> Visibility:
     """Return who can see HITs of this type now, in six queries however many workers there are."""
+    return visibilities_of([kind])[0]
+
+
+def visibilities_of(kinds: Iterable[HITType]) -> list[Visibility]:
+    """Return who can see HITs of each type, in six queries however many types there are."""
     workers = Worker.objects.filter(is_active=True, erased_at=None, merged_into=None)
     standings = standings_of(list(workers))
+    return [_counted(kind, standings) for kind in kinds]
+
+
+def _counted(kind: HITType, standings: list[Standing]) -> Visibility:
     access = [access_to(kind, standing) for standing in standings]
     counted = [Excluded(need, _n_without(need, standings)) for need in kind.requirements]
     return Visibility(
         n_workers=len(standings),
         n_can_see=sum(one.can_discover for one in access),
         n_can_accept=sum(one.can_accept for one in access),
+        n_blocked=sum(kind.requester_id in one.blocked_by for one in standings),
         excluded=tuple(
             sorted((one for one in counted if one.n_workers), key=lambda one: -one.n_workers)
         ),

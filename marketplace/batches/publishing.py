@@ -12,7 +12,6 @@ from marketplace.batches.template import document, filled, question_xml, survey_
 from marketplace.models import HIT, Batch, BatchRow, HITType, Project, ProjectKind
 from marketplace.router import DATABASE
 from marketplace.uploads import Table
-from marketplace.visibility import Visibility, visibility_of
 from marketplace.wire.registry import Call
 
 # One request publishes for so long at most; the page then goes on by itself.
@@ -103,10 +102,9 @@ def requirements_of(terms: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def reach(project: Project, terms: dict[str, Any]) -> Visibility:
-    """Return who could see HITs on these terms, before any is published."""
-    kind = HITType(requester_id=project.requester_id, requirements=requirements_of(terms))
-    return visibility_of(kind)
+def kind_of(project: Project, terms: dict[str, Any]) -> HITType:
+    """Return the type of HITs on these terms, not stored, to see who it is for."""
+    return HITType(requester_id=project.requester_id, requirements=requirements_of(terms))
 
 
 def check_before(batch: Batch) -> None:

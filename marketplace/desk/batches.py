@@ -13,8 +13,8 @@ from marketplace.batches.publishing import (
     BatchError,
     begin,
     cost_cents,
+    kind_of,
     publish_some,
-    reach,
     stop,
     template_of,
     unmapped,
@@ -23,6 +23,7 @@ from marketplace.batches.results import answers_in, results
 from marketplace.batches.template import variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import csv_file, leave_notice, show, sorry
+from marketplace.desk.reach import reach_of
 from marketplace.desk.uploading import text_from
 from marketplace.lifecycle import settle_due
 from marketplace.models import Assignment, Batch, State
@@ -65,6 +66,7 @@ def _drawn(
     template = "batch_draft.html" if found.published_at is None else "batch.html"
     facts = _draft(request, found) if found.published_at is None else _progress(found)
     values: dict[str, object] = {"batch": found, "project": found.project, **facts, **context}
+    values["reach"] = reach_of(kind_of(found.project, found.terms))
     response = show(request, template, status, here="projects", **values)  # type: ignore[arg-type]
     return harden(response, frame_src="'self'")
 
@@ -83,7 +85,6 @@ def _draft(request: DeskRequest, found: Batch) -> dict[str, object]:
         "row": found.rows.get(position=row),
         "cost_cents": cost_cents(found),
         "n_assignments": n_rows * found.terms["max_assignments"],
-        "reach": reach(found.project, found.terms),
     }
 
 

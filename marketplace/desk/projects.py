@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.batches.publishing import (
     BatchError,
+    kind_of,
     make_batch,
-    reach,
     refresh_drafts,
     template_of,
 )
@@ -18,6 +18,7 @@ from marketplace.batches.template import variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, show, sorry
 from marketplace.desk.project_form import STARTER, form_class
+from marketplace.desk.reach import reach_of
 from marketplace.desk.uploading import text_from
 from marketplace.models import Project, ProjectKind
 from marketplace.router import DATABASE
@@ -95,7 +96,7 @@ def _drawn(
         variables=variables(html),
         warnings=warnings(html),
         batches=found.batches.annotate(n_rows=Count("rows")).order_by("-pk"),
-        reach=reach(found, terms),
+        reach=reach_of(kind_of(found, terms)),
         **context,
     )
 

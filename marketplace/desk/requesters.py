@@ -14,6 +14,7 @@ from marketplace.accounts import open_requester
 from marketplace.amounts import amount_of
 from marketplace.configuration import base_url, default_balance_cents
 from marketplace.desk.access import DeskRequest, host_page, record
+from marketplace.desk.account import AccountForm, keep_account, present
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.identifiers import new_secret
@@ -100,8 +101,26 @@ def _drawn(
         keys=found.access_keys.order_by("revoked_at", "-pk"),
         users=found.desk_users.order_by("-is_active", "name"),
         endpoint=base_url(request),
-        **{"credit_form": CreditForm(), **context},
+        **{
+            "credit_form": CreditForm(),
+            "account_form": AccountForm(initial=present(found)),
+            **context,
+        },
     )
+
+
+@host_page
+@require_POST
+def change_account(request: DeskRequest, key: int) -> HttpResponse:
+    """Keep what the host writes as a requester's contact and terms of payment."""
+    found = _found(key)
+    if found is None:
+        return sorry(request, NO_REQUESTER)
+    form = AccountForm(request.POST, initial=present(found))
+    if not form.is_valid():
+        return _drawn(request, found, status=400, account_form=form)
+    keep_account(request, found, form)
+    return redirect("desk-requester", key=key)
 
 
 @host_page

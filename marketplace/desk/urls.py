@@ -3,9 +3,12 @@
 from django.urls import path
 
 from marketplace.desk import (
+    account,
     batches,
     choices,
+    events,
     groups,
+    hits,
     importing,
     invitations,
     letters,
@@ -28,6 +31,7 @@ urlpatterns = [
     path("requesters/<int:key>/", requesters.requester, name="desk-requester"),
     path("requesters/<int:key>/keys/", requesters.make_key, name="desk-make-key"),
     path("requesters/<int:key>/credit/", requesters.give_credit, name="desk-credit"),
+    path("requesters/<int:key>/account/", requesters.change_account, name="desk-change-account"),
     path("requesters/<int:key>/people/", requesters.make_user, name="desk-make-user"),
     path("requesters/<int:key>/open/", requesters.act_for, name="desk-act-for"),
     path("keys/<int:key>/revoke/", requesters.revoke_key, name="desk-revoke-key"),
@@ -67,6 +71,11 @@ urlpatterns = [
     path("batches/<int:key>/results.csv", batches.results_file, name="desk-results"),
     path("batches/<int:key>/decisions/", batches.decisions, name="desk-decisions"),
     path("batches/<int:key>/codes/", batches.approve_codes, name="desk-approve-codes"),
+    path("hits/", hits.hits, name="desk-hits"),
+    path("hits/<int:key>/", hits.hit, name="desk-hit"),
+    path("events/", events.events, name="desk-events"),
+    path("events/<int:key>/again/", events.again, name="desk-send-again"),
+    path("account/", account.account, name="desk-account"),
     path("team/", groups.people, name="desk-people"),
     path("letters/", letters.letters, name="desk-letters"),
     path("letters/<int:key>/reply/", letters.reply, name="desk-reply"),

@@ -79,7 +79,7 @@ def reason_for(
 def _own_type(
     need: dict[str, Any], row: QualificationType, standing: Standing, ways: Mapping[int, Way]
 ) -> Reason:
-    score = _score(need)
+    score = score_words(need)
     has_it = row.qualification_type_id in standing.scores
     if has_it:
         sentence = _(
@@ -114,7 +114,8 @@ def _earned(row: QualificationType, sentence: str, way: Way) -> Reason:
     return Reason(sentence, row.description or how, way=way)
 
 
-def _score(need: dict[str, Any]) -> str:
+def score_words(need: dict[str, Any]) -> str:
+    """Return what score a requirement asks for, empty when having the qualification is enough."""
     values = need.get("IntegerValues", [])
     if not values or (need["Comparator"], values) in PLAIN:
         return ""
@@ -124,10 +125,7 @@ def _score(need: dict[str, Any]) -> str:
 
 
 def _place(need: dict[str, Any], standing: Standing) -> Reason:
-    places = ", ".join(
-        "-".join(filter(None, [place["Country"], place.get("Subdivision")]))
-        for place in need.get("LocaleValues", [])
-    )
+    places = places_of(need)
     if need["Comparator"] in ("EqualTo", "In"):
         sentence = _("Only for workers in %(places)s.") % {"places": places}
     else:
@@ -136,3 +134,11 @@ def _place(need: dict[str, Any], standing: Standing) -> Reason:
         return Reason(sentence, is_final=True)
     how = _("Set your country in your preferences.")
     return Reason(sentence, how, leads_to_preferences=True)
+
+
+def places_of(need: dict[str, Any]) -> str:
+    """Return the countries that a requirement names, as `US-CA, GB`."""
+    return ", ".join(
+        "-".join(filter(None, [place["Country"], place.get("Subdivision")]))
+        for place in need.get("LocaleValues", [])
+    )

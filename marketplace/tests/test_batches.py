@@ -177,7 +177,7 @@ def test_a_group_s_members_alone_see_the_hits(
     found = project(desk, TEMPLATES["text"], groups=row.qualification_type_id)
     batch = draft(desk, found, [ROWS["text"]])
     path = f"/desk/batches/{batch.pk}/"
-    assert "Nobody can see these HITs" in desk.html(path)
+    assert "nobody can work on it" in desk.html(path)
     add_members(row, [ada.worker], clock.now())
     assert "1 of 2 workers" in desk.html(path)
     desk.post(path, f"{path}publish/")

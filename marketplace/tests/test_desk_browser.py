@@ -12,13 +12,16 @@ import pytest
 
 from marketplace import clock
 from marketplace.accounts import RequesterKeys
+from marketplace.events import post
 from marketplace.models import HIT, Requester
 from marketplace.people.groups import make_group
 from marketplace.people.importing import import_workers
+from marketplace.requirements import ADULT
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
 from marketplace.tests.test_browser import faults, page, sign_in
+from marketplace.tests.test_desk_routes import NOTIFICATION
 from marketplace.tests.test_importing import PEOPLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(databases=DATABASES, transaction=True)]
@@ -68,6 +71,7 @@ def filling(button: str = "Submit", **fields: str) -> Callable[[Any], None]:
     return fill
 
 
+ADULTS = {"QualificationTypeId": ADULT, "Comparator": "EqualTo", "IntegerValues": [1]}
 # Template -> how a worker fills it in, and what comes back.
 WORK: dict[str, tuple[Callable[[Any], None], dict[str, str]]] = {
     "radio": (filling(feeling="annoyed"), {"feeling": "annoyed"}),
@@ -126,16 +130,22 @@ def test_ten_templates_are_worked_in_a_browser(desk: DeskVisitor, page: Any) -> 
 
 def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     desk: DeskVisitor,
+    rita: Any,
+    make_hit: Any,
     page: Any,
     settings: Any,
 ) -> None:
     settings.MARKETPLACE_OPEN_DESK = True
+    for shown in (make_hit(rita), make_hit(rita, QualificationRequirements=[ADULTS])):
+        hit = HIT.objects.get(hit_id=shown["HITId"])
+        post(hit.requester_id, NOTIFICATION, {"EventType": "HITCreated"}, clock.now())
     import_workers(PEOPLE, clock.now(), is_dry=False)
     group = make_group("Panel", "", clock.now())
     found = published(desk, project(desk, TEMPLATES["radio"]), [ROWS["radio"]])
     host = ["requesters", "workers", "workers/import", "groups", f"groups/{group.pk}", "audit"]
     host += ["invitations", "payouts", "settings", "password"]
     own = ["projects", "projects/new/template", "projects/new/link", "team", "letters"]
+    own += ["hits", f"hits/{hit.pk}", "events", "account"]
     own += [f"projects/{found.project_id}", f"batches/{found.pk}"]
     for paths in (host, own):
         for scheme, width in (("light", 1366), ("dark", 768)):

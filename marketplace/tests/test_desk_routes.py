@@ -10,6 +10,7 @@ from django.urls import get_resolver
 from marketplace import clock
 from marketplace.accounts import open_requester, open_worker
 from marketplace.batches.publishing import make_batch
+from marketplace.events import post
 from marketplace.models import (
     AccessKey,
     Assignment,
@@ -43,6 +44,7 @@ HOSTS = {
     "desk-requester": ("GET", IN),
     "desk-make-key": ("POST", IN),
     "desk-credit": ("POST", BAD),
+    "desk-change-account": ("POST", TO),
     "desk-make-user": ("POST", BAD),
     "desk-act-for": ("POST", TO),
     "desk-act-no-more": ("POST", TO),
@@ -85,6 +87,11 @@ REQUESTERS = {
     "desk-results": ("GET", GONE, IN),
     "desk-decisions": ("POST", GONE, BAD),
     "desk-approve-codes": ("POST", GONE, BAD),
+    "desk-hits": ("GET", IN, IN),
+    "desk-hit": ("GET", GONE, IN),
+    "desk-events": ("GET", IN, IN),
+    "desk-send-again": ("POST", GONE, TO),
+    "desk-account": ("GET", IN, IN),
     "desk-people": ("GET", IN, IN),
     "desk-letters": ("GET", IN, IN),
     "desk-reply": ("POST", GONE, TO),
@@ -141,7 +148,11 @@ def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
         sent_at=now,
     )
     contest = Contest.objects.create(assignment=rejected, text="t", raised_at=now, due_at=now)
+    content = {"EventType": "Ping", "EventTimestamp": "2026-05-03T10:00:00Z"}
+    event = post(rejected.hit.requester_id, NOTIFICATION, content, now)
     return {
+        "desk-hit": rejected.hit_id,
+        "desk-send-again": event.pk,
         "desk-payout-list": made.pk,
         "desk-payout-file": made.pk,
         "desk-confirm": made.pk,
@@ -183,6 +194,7 @@ def keys_of_desk(requester: Requester) -> dict[str, int]:
     }
 
 
+NOTIFICATION = {"Transport": "SQS", "Destination": "https://l.example/", "Version": "2014-08-15"}
 PROJECT = {
     "kind": "template",
     "name": "Mine",

@@ -1,0 +1,59 @@
+"""What workers read of a requester before they accept, changed by the requester or the host."""
+
+from django import forms
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from marketplace.desk.access import DeskRequest, record, requester_page
+from marketplace.desk.pages import leave_notice, show
+from marketplace.models import Requester
+from marketplace.router import DATABASE
+
+
+class AccountForm(forms.Form):
+    """A requester's contact and own terms of payment."""
+
+    contact = forms.CharField(
+        label="Contact",
+        max_length=254,
+        required=False,
+        help_text="Where workers can write to: a mail address or a page. May stay empty.",
+    )
+    payment_terms = forms.CharField(
+        label="Who pays, how and by when",
+        max_length=300,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Workers read it before they accept a HIT. If empty, the marketplace's own "
+        "words stand there.",
+    )
+
+
+def present(found: Requester) -> dict[str, str]:
+    """Return what is kept of an account, as the form names it."""
+    return {"contact": found.contact, "payment_terms": found.payment_terms}
+
+
+def keep_account(request: DeskRequest, found: Requester, form: AccountForm) -> None:
+    """Keep what the valid form says."""
+    with transaction.atomic(using=DATABASE):
+        Requester.objects.filter(pk=found.pk).update(**form.cleaned_data)
+        for name in form.changed_data:
+            said = form.cleaned_data[name] or "nothing"
+            record(request, f"Set “{form.fields[name].label}” of {found.name} to {said}")
+    leave_notice(request, "The changes are kept. Workers read them from now on.")
+
+
+@requester_page
+def account(request: DeskRequest) -> HttpResponse:
+    """Show the requester's account and keep what they change about it."""
+    given = request.POST if request.method == "POST" else None
+    form = AccountForm(given, initial=present(request.requester))
+    if form.is_valid():
+        keep_account(request, request.requester, form)
+        return redirect("desk-account")
+    status = 400 if form.errors else 200
+    return show(
+        request, "account.html", status=status, here="account", found=request.requester, form=form
+    )

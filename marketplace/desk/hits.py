@@ -1,0 +1,49 @@
+"""A requester's HITs that programs posted through the API: state, counters, who can see them."""
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from marketplace import clock
+from marketplace.desk.access import DeskRequest, requester_page
+from marketplace.desk.pages import page_of, show, sorry
+from marketplace.desk.reach import reach_of, reaches_of
+from marketplace.lifecycle import settle_account, settle_due
+from marketplace.models import HIT
+
+NO_HIT = "There is no such HIT of yours. Choose one from the list."
+
+
+@requester_page
+@require_safe
+def hits(request: DeskRequest) -> HttpResponse:
+    """Show the HITs that belong to no batch, the newest first."""
+    now = clock.now()
+    settle_account(request.requester, now)
+    rows = HIT.objects.filter(requester=request.requester, batch_row=None)
+    page = page_of(request, rows.select_related("hit_type").order_by("-pk"))
+    kinds = {hit.hit_type_id: hit.hit_type for hit in page}
+    reaches = dict(zip(kinds, reaches_of(kinds.values()), strict=True))
+    lines = [(hit, hit.status(now), reaches[hit.hit_type_id]) for hit in page]
+    return show(request, "hits.html", here="hits", page=page, lines=lines)
+
+
+@requester_page
+@require_safe
+def hit(request: DeskRequest, key: int) -> HttpResponse:
+    """Show one HIT of the requester's, whether a program or the desk posted it."""
+    now = clock.now()
+    mine = HIT.objects.filter(requester=request.requester, pk=key)
+    settle_due(now, pk=key, requester=request.requester)
+    found = mine.select_related("hit_type", "batch_row__batch").first()
+    if found is None:
+        return sorry(request, NO_HIT)
+    row = getattr(found, "batch_row", None)
+    return show(
+        request,
+        "hit.html",
+        here="projects" if row else "hits",
+        hit=found,
+        status_word=found.status(now),
+        batch=row.batch if row else None,
+        reach=reach_of(found.hit_type),
+    )

@@ -1,0 +1,50 @@
+"""Says in a requester's words how many workers can see their HITs and what keeps the rest out."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from marketplace.models import HITType, QualificationType
+from marketplace.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
+from marketplace.site.reasons import places_of, score_words
+from marketplace.visibility import Visibility, visibilities_of
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The figures of a HIT type, and its requirements in words with how many do not meet each."""
+
+    found: Visibility
+    excluded: tuple[tuple[str, int], ...]
+
+
+def reach_of(kind: HITType) -> Reach:
+    """Return who can see HITs of this type, in seven queries."""
+    return reaches_of([kind])[0]
+
+
+def reaches_of(kinds: Iterable[HITType]) -> list[Reach]:
+    """Return who can see HITs of each type, in seven queries however many types there are."""
+    kinds = list(kinds)
+    if not kinds:
+        return []
+    types = custom_types_of(kinds)
+    return [
+        Reach(found, tuple((_words(one.need, types), one.n_workers) for one in found.excluded))
+        for found in visibilities_of(kinds)
+    ]
+
+
+def _words(need: dict[str, Any], types: Mapping[str, QualificationType]) -> str:
+    type_id, comparator = need["QualificationTypeId"], need["Comparator"]
+    if type_id == LOCALE:
+        place = "in" if comparator in ("EqualTo", "In") else "outside"
+        return f"a country {place} {places_of(need)}"
+    known = types.get(type_id)
+    name = SYSTEM_NAMES.get(type_id) or (f"“{known.name}”" if known else type_id)
+    if comparator == "DoesNotExist":
+        return f"not having {name}"
+    score = score_words(need)
+    if type_id in SYSTEM_NAMES or not score:
+        return f"{name} {score}".strip()
+    return f"{name} with a score {score}"
