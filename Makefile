@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test lint bench rehearse requirements clean
+.PHONY: help setup demo run serve serve-plain serve-containers test lint bench rehearse requirements clean
 
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
 	@echo "make run       the site, with a sample collection to try in a browser"
+	@echo "make serve     for a network: DOMAIN=lab.example make serve (deploy/README.md)"
 	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
 	@echo "make bench     speed, as ratios against named references"
 	@echo "make rehearse  crowds, kills and a million rows; takes long"
@@ -36,6 +37,18 @@ demo: .venv/installed
 
 run: .venv/installed
 	@$(BIN)/python manage.py run --sample
+
+# With databases given: plain processes on this machine. Without: everything in containers.
+serve:
+	@if [ -n "$$DATABASE_URL$$MARKETPLACE_DATABASE_URL" ] \
+	  || ! docker compose version >/dev/null 2>&1; then exec $(MAKE) -s serve-plain; \
+	else exec $(MAKE) -s serve-containers; fi
+
+serve-plain: .venv/installed
+	@exec $(BIN)/python manage.py serve $(if $(ONLY),--only $(ONLY))
+
+serve-containers:
+	@deploy/containers.sh up --detach --build --remove-orphans
 
 test: .venv/installed-dev
 	@$(BIN)/python -m tests

@@ -93,6 +93,8 @@ MARKETPLACE_PAYMENT_TERMS = os.environ.get("MARKETPLACE_PAYMENT_TERMS", "")
 
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
+# Cookies know no ports: another site on this host may have one of the usual name.
+CSRF_COOKIE_NAME = "marketplace_csrf"
 if flag("MARKETPLACE_BEHIND_TLS_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_COOKIE_SECURE = True

@@ -16,7 +16,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 ROOMS = ("collector", "tasks", "annotation", "marketplace")
 COMMANDS = {name: app for name, app in get_commands().items() if app in ROOMS}
 # They run until they are stopped, or print a whole day of other commands.
-PRINT_NO_RESULT = {"run", "demo"}
+PRINT_NO_RESULT = {"run", "serve", "demo"}
 
 of_command = pytest.mark.parametrize("name", sorted(COMMANDS))
 

@@ -1,0 +1,163 @@
+"""Serves Collector and the marketplace for a network: every part a process of its own."""
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from collector.serving import (
+    EVERYTHING,
+    MARKETPLACE_ALONE,
+    CannotServeError,
+    Plan,
+    Process,
+    plan,
+)
+
+STOP_SECONDS = 20
+FIRST_ACCOUNTS = (
+    "Make yourself an account at each site, if you have none: manage.py createsuperuser, and\n"
+    "python -m marketplace create_host NAME. In another shell the settings are had by\n"
+    "set -a; . {file}; set +a"
+)
+
+
+class Command(BaseCommand):
+    """serve."""
+
+    help = (
+        "Serve Collector, its jobs and the marketplace as plain processes until one of them "
+        "ends. Example: DOMAIN=lab.example DATABASE_URL=postgres://… manage.py serve"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument(
+            "--only",
+            choices=(EVERYTHING, MARKETPLACE_ALONE),
+            default=EVERYTHING,
+            help="the marketplace alone needs one host and one port",
+        )
+        parser.add_argument(
+            "--prepare", action="store_true", help="bring the databases up to date and stop"
+        )
+
+    def handle(self, **options: Any) -> None:
+        """Serve, or say in one line what is missing."""
+        try:
+            planned = plan(os.environ, options["only"])
+            if planned.settings.get("REDIS_URL"):
+                _check_redis(planned.settings["REDIS_URL"])
+            if not options["prepare"]:
+                _check_ports(*planned.listening)
+            for step in planned.preparations:
+                _prepare(step, planned)
+        except CannotServeError as error:
+            raise CommandError(str(error)) from None
+        file = _keep(planned)
+        if options["prepare"]:
+            return
+        if planned.warning:
+            self.stderr.write(planned.warning)
+        for name, title in (("COLLECTOR_URL", "Collector"), ("MARKETPLACE_BASE_URL", "Workers")):
+            if address := planned.settings.get(name):
+                self.stdout.write(f"{title:<12}{address}/")
+        self.stdout.write(FIRST_ACCOUNTS.format(file=file))
+        self.stdout.write("Stop with Ctrl-C.")
+        self.stdout.flush()
+        if ended := _run(planned):
+            raise CommandError(f"{ended} has ended, so everything was stopped: see above why.")
+
+
+def _check_redis(url: str) -> None:
+    import redis
+
+    try:
+        redis.Redis.from_url(url, socket_connect_timeout=5).ping()
+    except redis.RedisError as error:
+        raise CannotServeError(f"Redis does not answer at REDIS_URL: {error}") from None
+
+
+def _check_ports(host: str, ports: tuple[int, ...]) -> None:
+    for port in ports:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                raise CannotServeError(
+                    f"Port {port} cannot be had ({error.strerror}): set PORT to another one; "
+                    "the marketplace takes the port after it."
+                ) from None
+
+
+def _popen(process: Process, planned: Plan, **options: Any) -> "subprocess.Popen[str]":
+    """Start a process with this interpreter's own programs and the plan's settings."""
+    program, *arguments = process.command
+    environment = {**os.environ, **planned.settings, "PYTHONUNBUFFERED": "1"}
+    # Each site has settings of its own.
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    return subprocess.Popen(
+        [str(Path(sys.executable).parent / program), *arguments],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        text=True,
+        **options,
+    )
+
+
+def _prepare(step: Process, planned: Plan) -> None:
+    with _popen(step, planned, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
+        said, _ = running.communicate()
+    if running.returncode:
+        last = (said.strip().splitlines() or ["it said nothing"])[-1]
+        raise CannotServeError(f"The {step.name} could not be prepared: {last}")
+
+
+def _keep(planned: Plan) -> Path:
+    """Write the settings where a shell can read them, for its owner alone; return the file."""
+    path = settings.HOME / "serve.env"
+    lines = [f"{name}={shlex.quote(value)}\n" for name, value in planned.settings.items()]
+    with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
+        file.writelines(lines)
+    return path
+
+
+def _run(planned: Plan) -> str:
+    """Run every process until one ends, and return its name; "" when asked to stop."""
+    asked = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    # In sessions of their own, so that Ctrl-C reaches this process first.
+    running = {
+        process.name: _popen(process, planned, start_new_session=True)
+        for process in planned.processes
+    }
+    ended = ""
+    while not asked and not ended:
+        time.sleep(0.2)
+        ended = next((name for name, one in running.items() if one.poll() is not None), "")
+    for one in running.values():
+        one.terminate()
+    until = time.monotonic() + STOP_SECONDS
+    for one in running.values():
+        try:
+            one.wait(max(0.1, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            one.kill()
+    return "" if asked else ended

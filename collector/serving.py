@@ -1,0 +1,214 @@
+"""Plans how Collector and the marketplace are served: addresses, settings, processes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from collector.environment import WrongEnvironment, read
+
+EVERYTHING, MARKETPLACE_ALONE = "all", "marketplace"
+NO_ENCRYPTION = (
+    "No TLS: everything, passwords too, crosses the network in the clear. Do this on a network "
+    "you trust, or set TLS_CERTIFICATE and TLS_KEY, or put a front server before it."
+)
+NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+# Threads wait for the database most of the time; each holds a connection of its own.
+WEB: tuple[str, ...] = (
+    *("granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "4"),
+    *("--respawn-failed-workers", "--log-level", "warning"),
+)
+
+
+class CannotServeError(Exception):
+    """Something is missing or wrong; the message is one line that says what to set."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process to run, as it is typed where Collector's virtual environment is active."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is started, with which settings; `listening` are the host and the ports."""
+
+    settings: dict[str, str]
+    preparations: tuple[Process, ...]
+    processes: tuple[Process, ...]
+    listening: tuple[str, tuple[int, ...]]
+    warning: str
+
+
+def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
+    """Return how to serve with these environment variables.
+
+    `only` "marketplace" leaves Collector out. Raises CannotServeError.
+    """
+    try:
+        environment = read(environ)
+    except WrongEnvironment as wrong:
+        raise CannotServeError(str(wrong)) from None
+    alone = only == MARKETPLACE_ALONE
+    _check_services(environ, alone)
+    tls = _tls(environ)
+    port = environment.PORT
+    market_port = port if alone else port + 1
+    market_url = environment.MARKETPLACE_URL or _address(environ, tls, market_port)
+    own_url = "" if alone else environment.COLLECTOR_URL or _address(environ, tls, port)
+    fronted = _is_fronted([url for url in (own_url, market_url) if url], tls)
+    inside = f"http://127.0.0.1:{market_port}" if fronted else market_url
+    endpoint = environment.MTURK_ENDPOINT_URL or inside
+    host = "127.0.0.1" if fronted else "0.0.0.0"
+    settings = _market_settings(environ, environment.home, market_url, endpoint, fronted)
+    if not alone:
+        settings |= {
+            "DATABASE_URL": environ["DATABASE_URL"],
+            "REDIS_URL": environ["REDIS_URL"],
+            "COLLECTOR_HOME": str(environment.home),
+            "COLLECTOR_URL": own_url,
+            "MARKETPLACE_URL": market_url,
+            "MTURK_ENDPOINT_URL": endpoint,
+            "PORT": str(port),
+        }
+    return Plan(
+        settings=settings,
+        preparations=_preparations(alone, environment.home, endpoint),
+        processes=_processes(alone, environment.home, host, port, market_port, tls),
+        listening=(host, (market_port,) if alone else (port, market_port)),
+        warning="" if market_url.startswith("https:") else NO_ENCRYPTION,
+    )
+
+
+def _check_services(environ: Mapping[str, str], alone: bool) -> None:
+    needed = {
+        "DATABASE_URL": "postgres://USER:PASSWORD@HOST/collector",
+        "MARKETPLACE_DATABASE_URL": "postgres://USER:PASSWORD@HOST/marketplace",
+        "REDIS_URL": "redis://HOST:6379/0",
+    }
+    if alone:
+        needed = {name: needed[name] for name in ("MARKETPLACE_DATABASE_URL",)}
+    missing = [f"{name}={example}" for name, example in needed.items() if not environ.get(name)]
+    if missing:
+        raise CannotServeError(f"Set {', '.join(missing)} to say where the services are.")
+    if environ.get("DATABASE_URL") == environ["MARKETPLACE_DATABASE_URL"]:
+        raise CannotServeError(
+            "DATABASE_URL and MARKETPLACE_DATABASE_URL are the same: make a database for each."
+        )
+
+
+def _tls(environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return certificate and key, None where neither is given."""
+    names = ("TLS_CERTIFICATE", "TLS_KEY")
+    given = [environ.get(name, "") for name in names]
+    if not any(given):
+        return None
+    for name, path in zip(names, given, strict=True):
+        if not Path(path).is_file():
+            raise CannotServeError(
+                f"{name}={path!r} is no file: set both TLS_CERTIFICATE, TLS_KEY."
+            )
+    return str(Path(given[0]).resolve()), str(Path(given[1]).resolve())
+
+
+def _address(environ: Mapping[str, str], tls: object, port: int) -> str:
+    """Return the address of a port on DOMAIN, which is asked for only where it is needed."""
+    domain = environ.get("DOMAIN", "")
+    if not NAME.fullmatch(domain):
+        raise CannotServeError(
+            f"DOMAIN={domain!r}: set it to the name or IPv4 address under which browsers reach "
+            "this machine, such as lab.example, without https:// and without a port."
+        )
+    scheme = "https" if tls else "http"
+    return f"{scheme}://{domain}" + ("" if port == DEFAULT_PORTS[scheme] else f":{port}")
+
+
+def _is_fronted(addresses: list[str], tls: object) -> bool:
+    """Return whether a server in front ends TLS: https:// is promised without a certificate."""
+    if len({_origin(address)[1:] for address in addresses}) < len(addresses):
+        raise CannotServeError(
+            f"{addresses[0]} cannot be both sites: a task's page could then act as the worker at "
+            "the marketplace. Give MARKETPLACE_URL another host or port, or serve it alone with "
+            "ONLY=marketplace."
+        )
+    schemes = {_origin(address)[0] for address in addresses}
+    if len(schemes) > 1 or (tls and schemes == {"http"}):
+        raise CannotServeError(
+            "Begin COLLECTOR_URL and MARKETPLACE_URL both with https://, or both with http:// and "
+            "without TLS_CERTIFICATE."
+        )
+    return schemes == {"https"} and not tls
+
+
+def _origin(address: str) -> tuple[str, str, int]:
+    parts = urlsplit(address)
+    port = parts.port or DEFAULT_PORTS[parts.scheme]
+    return parts.scheme, (parts.hostname or "").lower(), port
+
+
+def _market_settings(
+    environ: Mapping[str, str], home: Path, url: str, endpoint: str, fronted: bool
+) -> dict[str, str]:
+    """Return the marketplace's settings; whatever the environment names of them stays."""
+    hosts = dict.fromkeys(_origin(address)[1] for address in (url, endpoint))
+    found = {
+        "MARKETPLACE_DATABASE_URL": environ["MARKETPLACE_DATABASE_URL"],
+        "MARKETPLACE_DATA_DIR": str(home / "marketplace"),
+        "MARKETPLACE_BASE_URL": url,
+        "MARKETPLACE_HOSTS": ",".join(hosts),
+        "MARKETPLACE_BEHIND_TLS_PROXY": "yes" if fronted else "no",
+        "MARKETPLACE_OPEN_SIGN_IN": "no",
+        "MARKETPLACE_OPEN_DESK": "no",
+        "MARKETPLACE_DELIVER_EVENTS": "no",
+    }
+    return {name: environ.get(name) or value for name, value in found.items()}
+
+
+def _preparations(alone: bool, home: Path, endpoint: str) -> tuple[Process, ...]:
+    market = ("python", "-m", "marketplace")
+    steps = [Process("marketplace's database", (*market, "migrate", "--database", "marketplace"))]
+    if not alone:
+        keys = ("--keys-file", str(home / "requester.json"), "--endpoint-url", endpoint)
+        steps += [
+            Process("Collector's database", ("python", "manage.py", "migrate")),
+            Process(
+                "requester's account", (*market, "create_requester", "The dataset team", *keys)
+            ),
+        ]
+    return tuple(steps)
+
+
+def _processes(
+    alone: bool, home: Path, host: str, port: int, market_port: int, tls: tuple[str, str] | None
+) -> tuple[Process, ...]:
+    secure = (
+        ("--ssl-certificate", tls[0], "--ssl-keyfile", tls[1], "--ssl-protocol-min", "tls1.2")
+        if tls
+        else ()
+    )
+
+    def web(site: str, number: int) -> Process:
+        listening = ("--host", host, "--port", str(number), *secure)
+        return Process(f"{site}-web", (*WEB, *listening, f"{site}.wsgi:application"))
+
+    celery = ("celery", "-A", "collector")
+    market = (
+        web("marketplace", market_port),
+        Process("marketplace-events", ("python", "-m", "marketplace", "deliver_events")),
+    )
+    if alone:
+        return market
+    return (
+        web("collector", port),
+        Process("collector-jobs", (*celery, "worker", "--loglevel", "warning")),
+        Process(
+            "collector-clock",
+            (*celery, "beat", "--loglevel", "warning", "--schedule", str(home / "clock")),
+        ),
+        *market,
+    )

@@ -1,0 +1,130 @@
+"""Containers, units and plain processes run the same commands, with settings that are read."""
+
+import re
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from collector.environment import Environment
+from collector.serving import plan
+
+DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+PROGRAMS = {name: row for name, row in COMPOSE["services"].items() if row["image"] == "collector"}
+UNITS = {path.stem: path for path in sorted((DEPLOY / "systemd").glob("*.service"))}
+ISLAND = (DEPLOY.parent / "marketplace" / "settings.py").read_text("utf-8")
+READ = {
+    *Environment.model_fields,
+    *re.findall(r'(?:environ\.get|flag)\(\s*"(MARKETPLACE_\w+)"', ISLAND),
+}
+BY_PLAN = plan(
+    {
+        "DATABASE_URL": "postgres:///collector",
+        "MARKETPLACE_DATABASE_URL": "postgres:///marketplace",
+        "REDIS_URL": "redis://127.0.0.1:6379/0",
+        "COLLECTOR_URL": "https://lab.example",
+        "MARKETPLACE_URL": "https://work.lab.example",
+        "COLLECTOR_HOME": "/var/lib/collector",
+    }
+)
+COMMANDS = {process.name: list(process.command) for process in BY_PLAN.processes}
+PREPARE = ["python", "manage.py", "serve", "--prepare"]
+
+
+def unit(path: Path) -> ConfigParser:
+    """Return a unit, which repeats no key of a section."""
+    read = ConfigParser(interpolation=None)
+    read.optionxform = str  # type: ignore[assignment,method-assign]
+    read.read(path, "utf-8")
+    return read
+
+
+def variables(path: Path) -> dict[str, str]:
+    """Return the variables that a file of settings gives."""
+    lines = path.read_text("utf-8").splitlines()
+    pairs = [line.partition("=") for line in lines if line and not line.startswith("#")]
+    return {name: value for name, _, value in pairs}
+
+
+def test_containers_run_what_plain_processes_run() -> None:
+    here = {"0.0.0.0": "127.0.0.1", "/data/clock": "/var/lib/collector/clock"}
+    found = {
+        name: [here.get(word, word) for word in row["command"].split()]
+        for name, row in PROGRAMS.items()
+    }
+    assert found == {**COMMANDS, "prepare": PREPARE}
+
+
+def test_units_run_what_plain_processes_run() -> None:
+    programs = "/opt/collector/.venv/bin/"
+    found = {
+        name: unit(path)["Service"]["ExecStart"].removeprefix(programs).split()
+        for name, path in UNITS.items()
+    }
+    assert found == {**COMMANDS, "collector-prepare": PREPARE}
+
+
+def test_every_unit_reads_the_settings_and_waits_for_the_databases() -> None:
+    for name, path in UNITS.items():
+        read = unit(path)
+        assert read["Service"]["EnvironmentFile"] == "/etc/collector/environment"
+        assert read["Unit"]["PartOf"] == "collector.target"
+        if name != "collector-prepare":
+            assert read["Unit"]["Requires"] == "collector-prepare.service"
+            assert read["Install"]["WantedBy"] == "collector.target"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_container_gets_only_settings_that_are_read(name: str) -> None:
+    assert set(PROGRAMS[name]["environment"]) <= READ
+    if name != "prepare":
+        assert PROGRAMS[name]["depends_on"] == {
+            "prepare": {"condition": "service_completed_successfully"}
+        }
+
+
+def test_units_get_only_settings_that_are_read_and_as_they_are_planned() -> None:
+    given = variables(DEPLOY / "systemd" / "environment")
+    assert set(given) <= READ
+    assert given == BY_PLAN.settings
+
+
+def test_containers_and_units_set_the_same() -> None:
+    prepare = set(PROGRAMS["prepare"]["environment"])
+    beyond = {"MARKETPLACE_PAYMENT_TERMS", "MARKETPLACE_MAIL_FROM", "MARKETPLACE_SMTP_URL"}
+    assert prepare - beyond == set(variables(DEPLOY / "systemd" / "environment"))
+
+
+def test_what_compose_asks_for_is_written_before_it_runs() -> None:
+    asked = set(re.findall(r"\$\{(\w+):\?\}", (DEPLOY / "compose.yaml").read_text("utf-8")))
+    script = (DEPLOY / "containers.sh").read_text("utf-8")
+    assert asked <= set(re.findall(r'echo "(\w+)=', script))
+
+
+def test_the_front_server_is_told_every_address() -> None:
+    asked = set(re.findall(r"\{\$(\w+)", (DEPLOY / "Caddyfile").read_text("utf-8")))
+    assert asked == set(COMPOSE["services"]["front"]["environment"])
+
+
+def test_volumes_and_services_that_are_named_are_there() -> None:
+    named = {
+        volume.split(":")[0]
+        for row in COMPOSE["services"].values()
+        for volume in row.get("volumes", [])
+    }
+    files = {name for name in named if name.startswith("./")}
+    assert named - files == set(COMPOSE["volumes"])
+    assert all((DEPLOY / name).is_file() for name in files)
+    waited = {name for row in COMPOSE["services"].values() for name in row.get("depends_on", {})}
+    assert waited <= set(COMPOSE["services"])
+
+
+def test_the_runbook_names_only_commands_that_there_are() -> None:
+    runbook = (DEPLOY / "README.md").read_text("utf-8")
+    named = set(re.findall(r"(?:manage\.py|-m marketplace) ([a-z]\w+)", runbook))
+    assert named
+    assert named <= set(get_commands())
