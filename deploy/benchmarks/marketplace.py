@@ -1,4 +1,9 @@
-"""A requester's calls, in server CPU time, beside a bare Django view returning the same bytes."""
+"""A requester's calls, in server CPU time, beside a bare Django view returning the same bytes.
+
+The bare view (hello.py) reads the same signed request and returns the bytes of our own reply: a
+Django site of its own without middleware or database, in the same server (granian, one worker).
+The marketplace is as it is served, middleware and all; both rates are the best of several rounds.
+"""
 
 import json
 import os
@@ -6,16 +11,16 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from deploy.benchmarks.serving import ROOT, Served, served
+from deploy.benchmarks.serving import ROOT, Served, measure, served
 from tests import services
 
-REQUESTS = 1500
-WARM = 150
+REQUESTS = 1200
 PREPARE = """
 import django; django.setup()
 from django.core.management import call_command
@@ -67,13 +72,28 @@ def _compare(folder: str, url: str) -> None:
     rates = {}
     with served("marketplace.wsgi:application", environment) as site:
         for name, parameters in calls.items():
-            rates[name], reply = measure(site, "/", posted, name, parameters)
-            (same / name).write_bytes(reply)
+            call = calling("/", posted, site, name, parameters)
+            with httpx.Client(base_url=site.url) as client:
+                (same / name).write_bytes(call(client, 0).content)
+            rates[name] = measure(site, call, REQUESTS).rate
     bare = {"PYTHONPATH": str(ROOT), "SAME_BYTES": str(same)}
     with served("deploy.benchmarks.hello:application", bare) as hello:
         for name, parameters in calls.items():
-            rate, _ = measure(hello, f"/same/{name}", posted, name, parameters)
+            call = calling(f"/same/{name}", posted, hello, name, parameters)
+            rate = measure(hello, call, REQUESTS).rate
             print(f"{name:30}{rates[name]:12.0f}{rate:12.0f}{rate / rates[name]:8.1f}")
+
+
+def calling(
+    path: str, posted: dict[str, str], server: Served, name: str, parameters: dict[str, Any]
+) -> Callable[[httpx.Client, int], httpx.Response]:
+    """Return the request to measure: one call posted to `path`, signed anew each time."""
+
+    def call(client: httpx.Client, number: int) -> httpx.Response:
+        headers, body = signed(posted, server.url, name, parameters)
+        return client.post(path, content=body, headers=headers)
+
+    return call
 
 
 def signed(
@@ -98,18 +118,3 @@ def signed(
     credentials = Credentials(posted["access_key_id"], posted["secret_access_key"])
     SigV4Auth(credentials, "mturk-requester", "us-east-1").add_auth(request)
     return dict(request.headers.items()), body
-
-
-def measure(
-    server: Served, path: str, posted: dict[str, str], name: str, parameters: dict[str, Any]
-) -> tuple[float, bytes]:
-    """Return requests per CPU second of the server, each signed anew, and the last reply."""
-    with httpx.Client(base_url=server.url, timeout=30) as client:
-        for number in range(REQUESTS + WARM):
-            if number == WARM:
-                before = server.cpu_seconds()
-            headers, body = signed(posted, server.url, name, parameters)
-            answer = client.post(path, content=body, headers=headers)
-            assert answer.status_code == 200, answer.text[:500]
-        used = server.cpu_seconds() - before
-    return REQUESTS / used, answer.content

@@ -15,7 +15,13 @@ from marketplace.operations.descriptions import (
     describe_assignment,
     describe_hit,
 )
-from marketplace.operations.ownership import handed_in, own_assignment, refuse_disposed, settled_hit
+from marketplace.operations.ownership import (
+    handed_in,
+    own_assignment,
+    refuse_disposed,
+    settled_hit,
+    settled_key,
+)
 from marketplace.prepared import Prepared
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
@@ -30,15 +36,18 @@ STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
 @operation("ListAssignmentsForHIT")
 def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a page of what was handed in for a HIT, in the order it came."""
-    hit = settled_hit(call, parameters["HITId"])
+    hit = settled_key(call, parameters["HITId"])
     states = tuple(STATE_OF[one] for one in parameters.get("AssignmentStatuses") or STATE_OF)
     size, last = page_asked(parameters, datetime)
     value, key = last or (FIRST, 0)
-    rows = _page_of_hit(states, size).rows(hit=hit.pk, value=value, key=key)
+    rows = _page_of_hit(states, size).rows(hit=hit, value=value, key=key)
     found, token = list(rows), None
     if len(found) > size:
         found.pop()
-        token = token_after(*found[-1][-2:])
+        key = found[-1][-1]
+        # Exact to the last digit, which the times of the rows are not.
+        value = Assignment.objects.values_list("submitted_at", flat=True).get(pk=key)
+        token = token_after(value, key)
     return listing("Assignments", found, token, describe_assignment)
 
 
@@ -49,7 +58,7 @@ def _page_of_hit(states: tuple[str, ...], size: int) -> Prepared:
             Assignment.objects.filter(hit=hit, state__in=states)
             .filter(Q(submitted_at__gt=value) | Q(submitted_at=value, pk__gt=key))
             .order_by("submitted_at", "pk")
-            .values_list(*ASSIGNMENT_COLUMNS, "submitted_at", "pk")[: size + 1]
+            .values_list(*ASSIGNMENT_COLUMNS, "pk")[: size + 1]
         ),
         hit=int,
         value=datetime,

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from marketplace.amounts import amount_of
+from marketplace.epoch import Epoch
 from marketplace.models import (
     HIT,
     QualificationGrant,
@@ -52,12 +53,12 @@ ASSIGNMENT_COLUMNS = (
     "worker__worker_id",
     "hit__hit_id",
     "state",
-    "auto_approval_at",
-    "accepted_at",
-    "submitted_at",
-    "approved_at",
-    "rejected_at",
-    "deadline",
+    Epoch("auto_approval_at"),
+    Epoch("accepted_at"),
+    Epoch("submitted_at"),
+    Epoch("approved_at"),
+    Epoch("rejected_at"),
+    Epoch("deadline"),
     "answer",
     "feedback",
 )

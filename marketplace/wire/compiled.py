@@ -1,6 +1,7 @@
 """Turns botocore's shapes into closures that check a value and copy it, once per operation."""
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -51,7 +52,7 @@ def _structure(shape: Any, name: str, read_time: Check) -> Check:
             copy = {key: members[key](inner) for key, inner in value.items() if inner is not None}
         except KeyError as error:
             raise MismatchError(f"Unknown parameter {error} in {name}.") from None
-        if not required <= copy.keys():
+        if required and not required <= copy.keys():
             missing = ", ".join(sorted(required - copy.keys()))
             raise MismatchError(f"Missing required parameter in {name}: {missing}.")
         return copy
@@ -70,22 +71,39 @@ def _list(member: Check, name: str) -> Check:
 
 def _string(shape: Any, name: str) -> Check:
     limits = shape.metadata
-    least, most = limits.get("min", 0), limits.get("max", float("inf"))
-    # A pattern looks at ASCII alone: the model's digits and letters are those of its ids.
-    pattern = re.compile(limits["pattern"], re.ASCII).fullmatch if "pattern" in limits else None
-    allowed = frozenset(shape.enum)
+    least, most = limits.get("min", 0), limits.get("max", sys.maxsize)
+    if "pattern" in limits:
+        # A pattern looks at ASCII alone: the model's digits and letters are those of its ids.
+        return _matching(re.compile(limits["pattern"], re.ASCII).fullmatch, least, most, name)
+    if shape.enum:
+        return _one_of(frozenset(shape.enum), name)
+    return _text(least, most, name)
 
+
+def _matching(match: Callable[[str], Any], least: int, most: int, name: str) -> Check:
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and least <= len(value) <= most and match(value) is not None:
+            return value
+        raise invalid(value, name)
+
+    return check
+
+
+def _one_of(allowed: frozenset[str], name: str) -> Check:
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise invalid(value, name)
+
+    return check
+
+
+def _text(least: int, most: int, name: str) -> Check:
     def check(value: Any) -> Any:
         if not isinstance(value, str) or not least <= len(value) <= most:
             raise invalid(value, name)
-        if pattern is not None:
-            if pattern(value) is None:
-                raise invalid(value, name)
-        elif allowed:
-            if value not in allowed:
-                raise invalid(value, name)
         # A lone surrogate or a NUL cannot be stored, so they are no text.
-        elif "\x00" in value or not (value.isascii() or _is_encodable(value)):
+        if "\x00" in value or not (value.isascii() or _is_encodable(value)):
             raise invalid(ascii(value), name)
         return value
 
