@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from time import monotonic
 
 from django.db.models import Q
 
@@ -23,34 +24,63 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState
 
 log = logging.getLogger(__name__)
-LONGEST = timedelta(minutes=15)
+# A round renews its claim before every step; a process that died blocks nobody for longer.
+CLAIM = timedelta(minutes=1)
 
 
 def tend_alone(collection: Collection, now: datetime) -> dict[str, int]:
-    """Tend the collection unless somebody else is at it; then nothing is done and {} returned.
-
-    The claim runs out by itself, so that a process that died does not block the next one.
-    """
-    until = now + LONGEST
-    free = Q(tended_until__isnull=True) | Q(tended_until__lt=now)
-    rows = Collection.objects.filter(pk=collection.pk)
-    if not rows.filter(free).update(tended_until=until):
+    """Tend the collection unless somebody else is at it; then nothing is done and {} returned."""
+    claim = Claim(collection, now)
+    if not claim.take():
         return {}
     try:
-        return tend(collection, now)
+        return tend(collection, now, claim.renew)
     finally:
-        rows.filter(tended_until=until).update(tended_until=None)
+        claim.give_up()
 
 
-def tend(collection: Collection, now: datetime) -> dict[str, int]:
+class Claim:
+    """One round's hold on a collection. Two rounds at once do no harm, only work for nothing."""
+
+    def __init__(self, collection: Collection, now: datetime) -> None:
+        self._rows = Collection.objects.filter(pk=collection.pk)
+        self._now = now
+        self._began = monotonic()
+        self._until = now
+
+    def take(self) -> bool:
+        """Return whether nobody else held it; then it is ours."""
+        free = Q(tended_until__isnull=True) | Q(tended_until__lt=self._now)
+        return self._move(free)
+
+    def renew(self) -> None:
+        """Hold it for longer, unless it ran out and somebody else has it now."""
+        self._move(Q(tended_until=self._until))
+
+    def give_up(self) -> None:
+        """Let the next round have it."""
+        self._rows.filter(tended_until=self._until).update(tended_until=None)
+
+    def _move(self, condition: Q) -> bool:
+        until = self._now + timedelta(seconds=monotonic() - self._began) + CLAIM
+        if not self._rows.filter(condition).update(tended_until=until):
+            return False
+        self._until = until
+        return True
+
+
+def tend(
+    collection: Collection, now: datetime, before_each: Callable[[], None] = lambda: None
+) -> dict[str, int]:
     """Run every step once and return what each did; a step that fails leaves the others alone.
 
     A marketplace that does not answer, and a step that fails, are logged and met again in the next
-    round.
+    round. before_each: called before every step.
     """
     done: dict[str, int] = {}
     stages = list(collection.stages.select_related("collection"))
     for name, step in _steps(collection, stages, now).items():
+        before_each()
         try:
             done[name] = step()
         except MarketplaceError as error:

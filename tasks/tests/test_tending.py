@@ -1,0 +1,42 @@
+"""One round at a time, and no round blocks the next one for long."""
+
+from datetime import timedelta
+
+import pytest
+
+from collector.models import Collection
+from tasks import tending
+from tasks.tests.making import NOW
+
+pytestmark = pytest.mark.django_db
+LATER = NOW + timedelta(minutes=1, seconds=1)
+
+
+def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, desk):
+    assert tending.Claim(collection, NOW).take()
+    assert tending.tend_alone(collection, NOW + timedelta(seconds=59)) == {}
+
+
+def test_a_round_that_died_blocks_the_next_one_for_a_minute_at_most(collection, desk):
+    assert tending.Claim(collection, NOW).take()
+    assert tending.tend_alone(collection, LATER)
+    assert Collection.objects.get().tended_until is None
+
+
+def test_a_long_round_renews_its_claim_before_every_step(collection, monkeypatch):
+    passed = iter(range(0, 2000, 40))
+    monkeypatch.setattr(tending, "monotonic", lambda: next(passed))
+    claim = tending.Claim(collection, NOW)
+    assert claim.take()
+    claim.renew()
+    assert Collection.objects.get().tended_until == NOW + timedelta(seconds=80) + tending.CLAIM
+
+
+def test_who_lost_a_claim_does_not_take_it_back(collection):
+    slow = tending.Claim(collection, NOW)
+    assert slow.take()
+    assert tending.Claim(collection, LATER).take()
+    until = Collection.objects.get().tended_until
+    slow.renew()
+    slow.give_up()
+    assert Collection.objects.get().tended_until == until
