@@ -66,6 +66,9 @@ class Environment(BaseModel):
     MTURK_KEYS_FILE: str = Field("", description="JSON file with the requester account's keys")
     MARKETPLACE_URL: str = Field("", description="where workers reach the marketplace's site")
     COLLECTOR_URL: str = Field("", description="where browsers reach Collector")
+    COLLECTOR_BEHIND_TLS_PROXY: bool = Field(
+        False, description="a front server sets X-Forwarded-For and X-Forwarded-Proto itself"
+    )
     COLLECTOR_HOME: str = Field("var", description="folder for databases, keys and stored files")
     COLLECTOR_SECRET_KEY: str = Field("", description="signs tokens; empty: made and kept in home")
     COLLECTOR_DATA: str = Field("", description="folder of real data that tests read")

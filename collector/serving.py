@@ -71,6 +71,7 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
             "DATABASE_URL": environ["DATABASE_URL"],
             "REDIS_URL": environ["REDIS_URL"],
             "COLLECTOR_HOME": str(environment.home),
+            "COLLECTOR_BEHIND_TLS_PROXY": "yes" if fronted else "no",
             "COLLECTOR_URL": own_url,
             "MARKETPLACE_URL": market_url,
             "MTURK_ENDPOINT_URL": endpoint,

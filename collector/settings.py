@@ -120,10 +120,13 @@ AUTH_USER_MODEL = "collector.User"
 LOGIN_URL = "sign_in"
 SESSION_COOKIE_NAME = "collector_session"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = COLLECTOR_URL.startswith("https:")
+CSRF_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [COLLECTOR_URL, MARKETPLACE_URL]
 if COLLECTOR_URL.startswith("https:"):
     # TLS ends at the front server, which must set this header itself.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Whose last entry is a visitor's address; without a front server anybody could write it.
+CLIENT_ADDRESS_HEADER = "X-Forwarded-For" if ENVIRONMENT.COLLECTOR_BEHIND_TLS_PROXY else ""
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

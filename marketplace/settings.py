@@ -95,6 +95,7 @@ SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
 # Cookies know no ports: another site on this host may have one of the usual name.
 CSRF_COOKIE_NAME = "marketplace_csrf"
+CSRF_COOKIE_HTTPONLY = True
 if flag("MARKETPLACE_BEHIND_TLS_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_COOKIE_SECURE = True

@@ -69,13 +69,20 @@ def name_of(request: HttpRequest) -> str:
     return str(request.user.get_username())
 
 
+def client_address(request: HttpRequest) -> str:
+    """Return where a request came from; behind a front server, what that says of it."""
+    header = settings.CLIENT_ADDRESS_HEADER
+    told = request.headers.get(header, "").rpartition(",")[2].strip() if header else ""
+    return told or str(request.META.get("REMOTE_ADDR", ""))
+
+
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Ask for name and password, slowly after several wrong ones; then go where one wanted to."""
     target = request.POST.get("next") or request.GET.get("next") or "/"
     if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
         target = "/"
-    tries = f"sign-in:{request.META.get('REMOTE_ADDR')}"
+    tries = f"sign-in:{client_address(request)}"
     form = AuthenticationForm(request, data=request.POST or None)
     if request.method == "POST":
         if cache.get(tries, 0) >= TRIES:

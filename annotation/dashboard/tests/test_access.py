@@ -98,6 +98,19 @@ def test_many_wrong_passwords_have_to_wait(settings: Any) -> None:
     assert b"Wait 5 minutes" in reply.content
 
 
+def test_behind_a_front_server_only_who_was_wrong_has_to_wait(settings: Any) -> None:
+    settings.OPEN_DESK, settings.CLIENT_ADDRESS_HEADER = False, "X-Forwarded-For"
+    mallory, rita = (
+        make_browser(HTTP_X_FORWARDED_FOR=f"192.0.2.9, {address}")
+        for address in ("198.51.100.1", "198.51.100.2")
+    )
+    wrong = {"username": "rita", "password": "no"}
+    for _ in range(access.TRIES):
+        mallory.post("/sign-in/", wrong)
+    assert mallory.post("/sign-in/", wrong).status_code == 429
+    assert rita.post("/sign-in/", wrong).status_code == 200
+
+
 def test_leaving_ends_the_session(rita: Client, settings: Any) -> None:
     reply = rita.post("/sign-out/", follow=True)
     assert b"You are signed out" in reply.content
