@@ -250,11 +250,3 @@ def test_preferences_are_kept_for_the_next_hit_and_unknown_ones_are_not(client, 
     worker = Lease.objects.get().worker
     assert worker.preferences == {"theme": "dark"}
     assert worker.synthetic is False
-
-
-def test_opening_a_page_of_work_costs_a_bounded_number_of_queries(
-    client, collection, soon, django_assert_max_num_queries
-):
-    posting, _ = at_work(client, collection, soon)
-    with django_assert_max_num_queries(30):
-        open_page(client, posting, "AADA", soon)
