@@ -5,7 +5,7 @@ from django.shortcuts import render
 
 from collector.creation import parameters_of
 from collector.models import Stage
-from tasks.models import Session, Submission
+from tasks.models import PostingState, Session, Submission
 from tasks.pages.words import price
 
 RETURN = "Return the HIT with the button above; it costs you nothing."
@@ -56,7 +56,21 @@ def handed_in(request: HttpRequest, session: Session, submission: Submission) ->
     )
 
 
-def declined(request: HttpRequest, session: Session) -> HttpResponse:
+def decided(request: HttpRequest, session: Session) -> HttpResponse:
+    """Say that the HIT is paid or rejected, so that nobody works on it for nothing."""
+    posting = session.posting
+    collection = posting.stage.collection
+    verb = "paid" if posting.state == PostingState.SETTLED else "rejected"
+    return notice(
+        request,
+        "This HIT is over",
+        f"It was handed in and {verb} before: work on it now could not be paid. If that is wrong, "
+        f"write to {collection.requester_name} ({collection.requester_contact}).",
+        next_step="Take another HIT of this kind.",
+    )
+
+
+def declined(request: HttpRequest) -> HttpResponse:
     """End cleanly for somebody who does not consent."""
     return notice(
         request,
@@ -90,7 +104,7 @@ def closed(request: HttpRequest, stage: Stage) -> HttpResponse:
     )
 
 
-def no_work(request: HttpRequest, stage: Stage) -> HttpResponse:
+def no_work(request: HttpRequest) -> HttpResponse:
     """Say that what is left must be done by other people."""
     return notice(
         request,

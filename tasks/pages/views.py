@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from collector.creation import current_text, parameters_of
 from collector.models import CollectionState, Stage, StageState
 from tasks import leases, reconcile
-from tasks.models import Consent, LeaseState, Session, Submission
+from tasks.models import Consent, LeaseState, PostingState, Session, Submission
 from tasks.pages import entry as entries
 from tasks.pages import notices, stays
 from tasks.pages.entry import Refused
@@ -27,6 +27,8 @@ from tasks.pages.work import preview_page, work_page
 from tasks.qualifications import is_qualified
 
 View = Callable[..., HttpResponseBase]
+# What a HIT has been paid or rejected for once, it is never paid for again.
+DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
 
 
 def framed(view: View) -> View:
@@ -70,12 +72,14 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     done = Submission.objects.filter(lease__session=session).order_by("-id").first()
     if done:
         return notices.handed_in(request, session, done)
+    if session.posting.state in DECIDED:
+        return notices.decided(request, session)
     text = current_text(stage.collection, "consent")
     answered = Consent.objects.filter(worker=session.worker, text=text).first()
     if answered is None:
         return _ask_consent(request, session, stage)
     if not answered.agreed:
-        return notices.declined(request, session)
+        return notices.declined(request)
     table = parameters_of(stage.collection).stages()[stage.name]
     if not is_qualified(session.worker, stage.collection, table.requires):
         return notices.not_qualified(request, stage)
@@ -84,7 +88,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     reconcile.free_returned(session, stage, timezone.now())
     lease = leases.claim(session, stage, timezone.now())
     if lease is None:
-        return notices.no_work(request, stage)
+        return notices.no_work(request)
     return HttpResponse(work_page(stays.stay_of(lease), timezone.now()))
 
 
