@@ -15,7 +15,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.assignments import FILTERS, assignments_of, counts_of, lines_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.inspection import sheets_of
-from annotation.dashboard.pay_acts import ACTS, PayError
+from annotation.dashboard.pay_acts import ACTS, PayError, paid_apart
 from annotation.dashboard.people import people_of
 from tasks.models import ReceiptState, Session, Submission
 from tasks.rejections import LONGEST_REASON, RejectionError, work_on
@@ -75,6 +75,7 @@ def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         history=[step for row in rejections for step in reversed(row.steps.all())],
         reward=session.posting.reward_cents,
         paid_at=_paid_at(desk, submission),
+        apart=paid_apart(line.work),
         longest=LONGEST_REASON,
         typed=request.session.pop(_typed(session), {}),
     )

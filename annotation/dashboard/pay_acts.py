@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from django.db import transaction
+
 from tasks import payments, reconcile, rejections, unmatched
-from tasks.models import ReceiptState, Rejection, Submission, Unmatched
+from tasks.models import Posting, ReceiptState, Rejection, Submission, Unmatched
 from tasks.payments import Work
 from tasks.rejections import RejectionError
 
@@ -52,17 +54,37 @@ def pay(work: Work, words: str, by: str, now: datetime) -> str:
 
 def try_again(work: Work, words: str, by: str, now: datetime) -> str:
     """Ask the marketplace once more to pay what it refused."""
-    if not payments.move(work, [ReceiptState.REFUSED], ReceiptState.APPROVING):
+    with transaction.atomic():
+        if paid_apart(work, lock=True):
+            raise PayError("It is paid by a HIT of their own: asked again, it would be paid twice.")
+        asked = payments.move(work, [ReceiptState.REFUSED], ReceiptState.APPROVING)
+    if not asked:
         raise PayError("The marketplace refuses it no longer: this page shows how it stands.")
     return "The marketplace is asked again within a minute."
 
 
 def pay_apart(work: Work, words: str, by: str, now: datetime) -> str:
     """Pay what the marketplace refused by a HIT that only this worker can take."""
-    refused = isinstance(work, Submission) and work.state == ReceiptState.REFUSED
-    if not refused or not reconcile.reroute(work, now):  # type: ignore[arg-type]
+    with transaction.atomic():
+        opened = (
+            isinstance(work, Submission)
+            and not paid_apart(work, lock=True)
+            and payments.move(work, [ReceiptState.REFUSED], ReceiptState.REFUSED)
+            and reconcile.reroute(work, now)
+        )
+    if not opened:
         raise PayError("There is nothing left to pay apart: this page shows how it stands.")
     return "A HIT that only this worker can take opens within a minute."
+
+
+def paid_apart(work: Work, *, lock: bool = False) -> bool:
+    """Return whether a HIT of the worker's own pays it.
+
+    `lock` holds its payments until the transaction ends, so that it is asked for in one way alone.
+    """
+    rows = work.payments.select_for_update() if lock else work.payments.all()
+    postings = {row.posting_id for row in rows}
+    return Posting.objects.filter(pk__in=postings, worker__isnull=False).exists()
 
 
 def _newest(work: Work) -> Rejection:

@@ -191,6 +191,19 @@ def test_what_the_marketplace_refused_is_asked_again_or_paid_apart(
     assert "nothing left to pay apart" in decide(rita, work, "pay_apart")
 
 
+def test_what_a_hit_of_their_own_pays_is_not_asked_for_again(
+    rita: Client, pilot: Collection
+) -> None:
+    work = make_confirmed(pilot, state=ReceiptState.REFUSED, refusal="No such assignment.")
+    decide(rita, work, "pay_apart")
+    page = see(rita, work)
+    assert "as soon as they take it" in page
+    assert 'value="try_again"' not in page
+    assert 'value="pay_apart"' not in page
+    assert "it would be paid twice" in decide(rita, work, "try_again")
+    assert Submission.objects.get(pk=work.pk).state == ReceiptState.REFUSED
+
+
 @pytest.mark.parametrize("decision", ["", "approve", "reject"])
 def test_an_unknown_decision_is_none(rita: Client, pilot: Collection, decision: str) -> None:
     work = make_confirmed(pilot)
