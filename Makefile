@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run serve serve-plain serve-containers test lint bench rehearse requirements clean
+.PHONY: help setup demo run serve test lint bench rehearse requirements clean
 
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
@@ -38,17 +38,12 @@ demo: .venv/installed
 run: .venv/installed
 	@$(BIN)/python manage.py run --sample
 
-# With databases given: plain processes on this machine. Without: everything in containers.
-serve:
-	@if [ -n "$$DATABASE_URL$$MARKETPLACE_DATABASE_URL" ] \
-	  || ! docker compose version >/dev/null 2>&1; then exec $(MAKE) -s serve-plain; \
-	else exec $(MAKE) -s serve-containers; fi
-
-serve-plain: .venv/installed
-	@exec $(BIN)/python manage.py serve $(if $(ONLY),--only $(ONLY))
-
-serve-containers:
-	@deploy/containers.sh up --detach --build --remove-orphans
+# Containers bring everything; with databases given, or without Docker, it is plain processes.
+DOCKER = $(shell docker compose version >/dev/null 2>&1 && echo yes)
+PLAIN = $(or $(ONLY)$(DATABASE_URL)$(MARKETPLACE_DATABASE_URL),$(if $(DOCKER),,yes))
+serve: $(if $(filter serve,$(MAKECMDGOALS)),$(if $(PLAIN),.venv/installed))
+	@exec $(if $(PLAIN),$(BIN)/python manage.py serve $(if $(ONLY),--only $(ONLY)),\
+	  deploy/containers.sh up --detach --build --remove-orphans)
 
 test: .venv/installed-dev
 	@$(BIN)/python -m tests

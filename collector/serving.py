@@ -96,7 +96,8 @@ def _check_services(environ: Mapping[str, str], alone: bool) -> None:
         needed = {name: needed[name] for name in ("MARKETPLACE_DATABASE_URL",)}
     missing = [f"{name}={example}" for name, example in needed.items() if not environ.get(name)]
     if missing:
-        raise CannotServeError(f"Set {', '.join(missing)} to say where the services are.")
+        other = "" if alone else "; or install Docker with compose, and `make serve` brings them"
+        raise CannotServeError(f"Set {', '.join(missing)} to say where the services are{other}.")
     if environ.get("DATABASE_URL") == environ["MARKETPLACE_DATABASE_URL"]:
         raise CannotServeError(
             "DATABASE_URL and MARKETPLACE_DATABASE_URL are the same: make a database for each."

@@ -120,8 +120,11 @@ def _prepare(step: Process, planned: Plan) -> None:
     with _popen(step, planned, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
         said, _ = running.communicate()
     if running.returncode:
-        last = (said.strip().splitlines() or ["it said nothing"])[-1]
-        raise CannotServeError(f"The {step.name} could not be prepared: {last}")
+        # Drivers add indented advice after the line that says what went wrong.
+        lines = [line for line in said.splitlines() if line.strip() and not line[0].isspace()]
+        raise CannotServeError(
+            f"The {step.name} could not be prepared: {lines[-1] if lines else 'it said nothing'}"
+        )
 
 
 def _keep(planned: Plan) -> Path:
