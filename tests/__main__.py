@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 # What needs no database, or a browser, runs once.
 NO_TWICE = "not pure and not browser"
+REHEARSALS = [
+    f"tests/rehearsals/test_{name}.py" for name in ("crowd", "competition", "second_host")
+]
 MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
@@ -83,9 +86,7 @@ def suite(base: dict[str, str]) -> bool:
 def rehearse(base: dict[str, str], database: str, redis: str) -> bool:
     """Return whether the long rehearsals pass."""
     other = {**base, **postgres_settings(database), "TEST_REDIS_URL": redis}
-    return run(
-        "rehearsals", [PYTHON, "-m", "pytest", "-q", "tests/rehearsals/test_crowd.py", "-s"], other
-    )
+    return run("rehearsals", [PYTHON, "-m", "pytest", "-q", *REHEARSALS, "-s"], other)
 
 
 def postgres_settings(server: str) -> dict[str, str]:

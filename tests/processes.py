@@ -41,7 +41,9 @@ def environment() -> dict[str, str]:
     }
 
 
-def together(name: str, function: str, calls: list[list[Any]]) -> list[Any]:
+def together(
+    name: str, function: str, calls: list[list[Any]], timeout_seconds: float = 120
+) -> list[Any]:
     """Return what `function` of module `name` returned in one process per call, all at once."""
     started = [
         subprocess.Popen(
@@ -55,7 +57,7 @@ def together(name: str, function: str, calls: list[list[Any]]) -> list[Any]:
     ]
     results = []
     for process in started:
-        output, _ = process.communicate(timeout=120)
+        output, _ = process.communicate(timeout=timeout_seconds)
         assert process.returncode == 0, output
         results.append(json.loads(output.splitlines()[-1]))
     return results
