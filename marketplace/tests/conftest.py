@@ -7,11 +7,19 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from marketplace import clock
 from marketplace.accounts import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Visitor
+
+# A busy machine is no fault of the code: no example is timed.
+hypothesis_settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("untimed")
 
 HERE = Path(__file__).parent
 # Served alone there is no default database; inside a larger project it comes along.
