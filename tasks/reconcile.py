@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from collector.models import Collection, Stage
-from tasks import hits, leases, unmatched
+from tasks import hits, leases, payments, unmatched
 from tasks.compensation import open_posting
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
@@ -41,16 +41,17 @@ def confirm_submissions(collection: Collection, now: datetime) -> int:
         .distinct()
         .order_by()
     )
-    return sum(
-        _confirm(assignment, now)
-        for type_id in types
-        for assignment in marketplace.submitted_assignments(type_id)
-    )
+    return marketplace.one_by_one(types, lambda type_id: _confirm_listed(type_id, now))
+
+
+def _confirm_listed(type_id: str, now: datetime) -> int:
+    listed = marketplace.submitted_assignments(type_id)
+    return marketplace.one_by_one(listed, lambda assignment: _confirm(assignment, now))
 
 
 def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
     posting = (
-        Posting.objects.select_related("stage__collection", "worker__identity")
+        Posting.objects.select_related("stage__collection")
         .filter(
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
@@ -60,23 +61,26 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
     )
     if posting is None:
         return 0
+    if posting.state == PostingState.SETTLED:
+        # Its deletion was cut off.
+        marketplace.finish_hit(assignment.hit_id)
+        return 0
     if posting.worker_id:
         return _settle_compensation(posting, assignment, now)
-    # The marketplace hands an assignment's id to the next worker: only the pair is a key.
-    work = Submission.objects.filter(
-        lease__session__posting=posting,
-        lease__session__session_id=assignment.assignment_id,
-        lease__session__person=assignment.person,
-    )
-    confirmed = work.filter(state=ReceiptState.HELD).update(
-        state=ReceiptState.CONFIRMED, confirmed_at=now
-    )
-    if confirmed:
-        _take_back_reroute(work.get(), posting)
-        unmatched.match(work.get().session, now)
-    elif not work.exists():
+    session = unmatched.stay_of(posting, assignment)
+    works = list(Submission.objects.filter(lease__session=session)) if session else []
+    if not works:
         unmatched.keep(posting, assignment, now)
-    return confirmed
+    held = [work for work in works if work.state == ReceiptState.HELD]
+    return sum(_confirm_work(work, posting, now) for work in held)
+
+
+def _confirm_work(submission: Submission, posting: Posting, now: datetime) -> int:
+    """Confirm what is held, as the last step: whatever is cut off before is done again."""
+    _take_back_reroute(submission, posting)
+    unmatched.match(submission.session, now)
+    confirmed = ReceiptState.CONFIRMED
+    return payments.move(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
 
 
 def _take_back_reroute(submission: Submission, posting: Posting) -> None:
@@ -95,8 +99,8 @@ def _settle_compensation(
     posting: Posting, assignment: marketplace.Assignment, now: datetime
 ) -> int:
     due = Payment.objects.filter(posting=posting, state=PaymentState.DUE)
-    identity = getattr(posting.worker, "identity", None)
-    if not due.exists() or identity is None or identity.person != assignment.person:
+    # Nobody else can take it: whoever it is listed for is the worker, by whatever id.
+    if not due.exists():
         log.warning("The compensation HIT %s was handed in with nothing due.", assignment.hit_id)
         return 0
     marketplace.approve(assignment.assignment_id)
@@ -118,7 +122,7 @@ def find_returned(collection: Collection, now: datetime) -> int:
         unit__stage__collection=collection,
         state=LeaseState.LIVE,
     ).select_related("session__posting")
-    return sum(_end_returned(lease, now) for lease in quiet)
+    return marketplace.one_by_one(quiet, lambda lease: _end_returned(lease, now))
 
 
 def free_returned(session: Session, stage: Stage, now: datetime) -> int:
@@ -166,18 +170,17 @@ def reroute_lost(collection: Collection, now: datetime) -> int:
         payments__posting__worker__isnull=True,
         payments__state=PaymentState.DUE,
     ).select_related("lease__session__posting", "lease__unit__stage__collection")
-    rerouted = 0
-    for submission in lost.distinct():
-        session = submission.lease.session
-        # Nobody may take the place again: its work is in and its money is spent.
-        marketplace.expire_hit(session.posting.external_id)
-        listed = {
-            (row.assignment_id, row.person)
-            for row in marketplace.assignments_of(session.posting.external_id)
-        }
-        if (session.session_id, session.person) not in listed:
-            rerouted += reroute(submission, now)
-    return rerouted
+    return marketplace.one_by_one(lost.distinct(), lambda work: _reroute_unless_listed(work, now))
+
+
+def _reroute_unless_listed(submission: Submission, now: datetime) -> int:
+    session, posting = submission.session, submission.session.posting
+    # Nobody may take the place again: its work is in and its money is spent.
+    marketplace.expire_hit(posting.external_id)
+    listed = marketplace.assignments_of(posting.external_id)
+    if any(unmatched.stay_of(posting, row) == session for row in listed):
+        return 0
+    return reroute(submission, now)
 
 
 def reroute(submission: Submission, now: datetime) -> int:

@@ -4,6 +4,7 @@ import logging
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from collector.models import Collection
 from tasks import payments
@@ -49,10 +50,22 @@ def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) ->
     return is_new
 
 
+def stay_of(posting: Posting, assignment: marketplace.Assignment) -> Session | None:
+    """Return the stay that an assignment was handed in from, or None if we know of none.
+
+    The marketplace hands an assignment's id to the next worker, so the person tells which. One
+    whose account was merged is listed by another id, and one who was erased by an id we no longer
+    have: then it is the stay with which something was handed in.
+    """
+    stays = posting.sessions.filter(session_id=assignment.assignment_id)
+    in_time = Q(signed_until__isnull=True) | Q(signed_until__gte=assignment.submitted_at)
+    handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)
+    own = stays.filter(person=assignment.person).first()
+    return own or stays.filter(in_time, handed_in).order_by("-pk").first()
+
+
 def _session(posting: Posting, assignment: marketplace.Assignment, now: datetime) -> Session:
-    held = posting.sessions.filter(
-        session_id=assignment.assignment_id, person=assignment.person
-    ).first()
+    held = stay_of(posting, assignment)
     if held:
         return held
     # Somebody who never opened our page.

@@ -1,9 +1,10 @@
 """What Collector asks of a marketplace: HITs, assignments, qualifications."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -19,6 +20,26 @@ QUESTION = (
     "<FrameHeight>0</FrameHeight></ExternalQuestion>"
 )
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
+Row = TypeVar("Row")
+log = logging.getLogger(__name__)
+
+
+def one_by_one(rows: Iterable[Row], act: Callable[[Row], int]) -> int:
+    """Return the sum of what `act` did for each row; one that is refused stops no other.
+
+    What the marketplace refuses for good is logged. Raises MarketplaceError when it does not
+    answer: then nobody behind would be heard either.
+    """
+    done = 0
+    for row in rows:
+        try:
+            done += act(row)
+        except MarketplaceError as error:
+            if not error.permanent:
+                raise
+            # A row may name a person: the log does not.
+            log.warning("Put aside: %s", error)
+    return done
 
 
 def environment() -> str:

@@ -1,0 +1,176 @@
+"""What the marketplace lists is matched with what we hold, whoever it is listed for."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks import compensation, leases, payments, reconcile, rejecting, rejections, submissions
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.erasure import forget
+from tasks.models import Identity, Payment, Posting, PostingState, Unmatched
+from tasks.tests.deciding import SOON, listed, make_confirmed, state_of
+from tasks.tests.making import (
+    NOW,
+    make_collection,
+    make_posting,
+    make_session,
+    make_worker,
+    questions_for,
+    stage_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage(desk):
+    return stage_of(make_collection(), "question")
+
+
+@pytest.fixture
+def held(stage):
+    """Return work of Ada's that we hold and the marketplace has not listed yet."""
+    return hold(stage, "AADA")
+
+
+@pytest.fixture
+def reconciled(stage, monkeypatch):
+    """Return a function that reconciles with a marketplace that lists these assignments."""
+
+    def reconciled(*rows):
+        monkeypatch.setattr(marketplace, "submitted_assignments", lambda _: rows)
+        return reconcile.confirm_submissions(stage.collection, SOON)
+
+    return reconciled
+
+
+def hold(stage, person):
+    """Return work that was handed in and waits for its receipt."""
+    lease = leases.claim(make_session(make_worker(person), make_posting(stage)), stage, NOW)
+    return submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+
+
+def put_up(payment):
+    """Return the payment's own HIT, live."""
+    Posting.objects.filter(pk=payment.posting_id).update(
+        state=PostingState.LIVE, external_id=f"HOWN{payment.pk}", external_type="T1"
+    )
+    return Posting.objects.get(pk=payment.posting_id)
+
+
+def refuse(*_):
+    """Answer as a marketplace that says no for good."""
+    raise MarketplaceError("It is gone.", permanent=True)
+
+
+def test_a_late_receipt_is_taken_in_whole_after_a_call_that_failed(held, reconciled, monkeypatch):
+    reconcile.reroute(held, NOW)
+    other = put_up(Payment.objects.get())
+    row = listed(held.session.posting, held.session)
+
+    def silent(_):
+        raise MarketplaceError("It does not answer.", permanent=False)
+
+    monkeypatch.setattr(marketplace, "expire_hit", silent)
+    with pytest.raises(MarketplaceError):
+        reconciled(row)
+    expired = []
+    monkeypatch.setattr(marketplace, "expire_hit", expired.append)
+    assert reconciled(row) == 1
+    assert expired == [other.external_id]
+    assert state_of(other) == PostingState.EXPIRED
+    assert Payment.objects.get().posting == held.session.posting
+
+
+def test_an_account_that_was_merged_is_no_stranger(held, reconciled, monkeypatch):
+    row = listed(held.session.posting, held.session, person="AKEPT")
+    monkeypatch.setattr(marketplace, "expire_hit", lambda _: None)
+    monkeypatch.setattr(marketplace, "assignments_of", lambda _: [row])
+    assert (
+        reconcile.reroute_lost(held.session.posting.stage.collection, NOW + timedelta(days=2)) == 0
+    )
+    assert reconciled(row) == 1
+    assert state_of(held) == "confirmed"
+    assert not Unmatched.objects.exists()
+    assert Identity.objects.get().person == "AADA"
+
+
+def test_what_came_without_work_is_one_row_after_a_merge(stage, reconciled):
+    posting = make_posting(stage)
+    reconciled(listed(posting))
+    Posting.objects.filter(pk=posting.pk).update(state=PostingState.SUBMITTED)
+    reconciled(listed(posting, person="AKEPT"))
+    assert Unmatched.objects.count() == 1
+
+
+def test_the_next_worker_of_a_returned_assignment_is_somebody_else(held, stage, reconciled):
+    session = held.session
+    session.signed_until = NOW - timedelta(hours=1)
+    session.save()
+    reconciled(listed(session.posting, session, person="AMALLORY"))
+    assert Unmatched.objects.get().session.person == "AMALLORY"
+    assert state_of(held) == "held"
+
+
+def test_a_compensation_is_settled_for_a_merged_account(stage, reconciled, desk):
+    lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
+    payment = compensation.compensate(lease, 100, "Cut off.", NOW)
+    posting = put_up(payment)
+    assert reconciled(listed(posting, person="AKEPT")) == 1
+    assert state_of(posting) == PostingState.SETTLED
+
+
+def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, desk):
+    done = make_confirmed(stage.collection)
+    make_posting(stage)
+    row = rejections.propose(done.session, "Copied.", "rita", NOW)
+    rejections.confirm(row, "Yes.", "grace", SOON)
+    rejecting.carry_out(stage.collection, SOON)
+    seen = listed(done.session.posting, done.session, status="Rejected")
+    forget(done.session.worker, SOON, withdraw=True)
+    reconciled(seen)
+    assert not Identity.objects.exists()
+    assert not Unmatched.objects.exists()
+
+
+def test_a_settled_hit_that_is_listed_still_is_deleted(stage, reconciled, desk, monkeypatch):
+    done = make_confirmed(stage.collection)
+    make_posting(stage)
+
+    def silent(_):
+        raise MarketplaceError("It does not answer.", permanent=False)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(marketplace, "finish_hit", silent)
+        with pytest.raises(MarketplaceError):
+            payments.approve_confirmed(stage.collection, NOW + timedelta(days=1))
+    posting = done.session.posting
+    reconciled(listed(posting, done.session, status="Approved"))
+    assert desk.told[-1] == ("delete_hit", posting.external_id)
+
+
+def test_one_refused_compensation_leaves_the_others_alone(held, stage, reconciled, desk):
+    lease = leases.claim(make_session(make_worker("AEVE"), make_posting(stage)), stage, NOW)
+    posting = put_up(compensation.compensate(lease, 100, "Cut off.", NOW))
+    desk.statuses["A9"] = "Rejected"
+    gone = listed(posting, assignment_id="A9", person="AEVE")
+    assert reconciled(gone, listed(held.session.posting, held.session)) == 1
+    assert state_of(held) == "confirmed"
+
+
+def test_one_hit_that_is_gone_hides_no_lost_receipt(held, stage, monkeypatch):
+    hold(stage, "AEVE")
+    gone = held.session.posting.external_id
+    monkeypatch.setattr(marketplace, "expire_hit", lambda name: name == gone and refuse())
+    monkeypatch.setattr(marketplace, "assignments_of", lambda _: [])
+    assert reconcile.reroute_lost(stage.collection, NOW + timedelta(days=2)) == 1
+
+
+def test_one_hit_that_is_gone_hides_no_returned_one(stage, monkeypatch):
+    first, second = (make_session(make_worker(name), make_posting(stage)) for name in ("A1", "A2"))
+    for session in (first, second):
+        leases.claim(session, stage, NOW)
+    gone = first.posting.external_id
+    monkeypatch.setattr(marketplace, "is_vacant", lambda name: name != gone or refuse())
+    assert reconcile.find_returned(stage.collection, NOW + timedelta(minutes=10)) == 1
