@@ -77,13 +77,13 @@ def mail_from() -> str:
 def base_url(request: HttpRequest) -> str:
     """Return the marketplace's own address without a trailing slash (`MARKETPLACE_BASE_URL`)."""
     configured = getattr(settings, "MARKETPLACE_BASE_URL", "")
-    return (configured or request.build_absolute_uri("/")).rstrip("/")
+    return (configured or f"{request.scheme}://{request.get_host()}").rstrip("/")
 
 
 def is_own_origin(url: str, request: HttpRequest) -> bool:
     """Tell whether `url` has the marketplace's own host and port, whatever its scheme."""
-    own = {_host_and_port(base_url(request)), _host_and_port(request.build_absolute_uri("/"))}
-    return _host_and_port(url) in own
+    own = {f"{request.scheme}://{request.get_host()}", base_url(request)}
+    return _host_and_port(url) in map(_host_and_port, own)
 
 
 def _host_and_port(url: str) -> tuple[str, int]:

@@ -48,7 +48,8 @@ def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str
         # Exact to the last digit, which the times of the rows are not.
         value = Assignment.objects.values_list("submitted_at", flat=True).get(pk=key)
         token = token_after(value, key)
-    return listing("Assignments", found, token, describe_assignment)
+    hit_id = parameters["HITId"]
+    return listing("Assignments", found, token, lambda row: describe_assignment(row, hit_id))
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +74,7 @@ def get_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     hit = settled_hit(call, hit_id)
     key = handed_in(call, parameters["AssignmentId"]).pk
     row = Assignment.objects.values_list(*ASSIGNMENT_COLUMNS).get(pk=key)
-    return {"Assignment": describe_assignment(row), "HIT": describe_hit(hit, call.now)}
+    return {"Assignment": describe_assignment(row, hit_id), "HIT": describe_hit(hit, call.now)}
 
 
 @operation("ApproveAssignment")

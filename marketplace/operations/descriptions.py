@@ -51,7 +51,6 @@ def describe_hit(hit: HIT, now: datetime) -> dict[str, Any]:
 ASSIGNMENT_COLUMNS = (
     "assignment_id",
     "worker__worker_id",
-    "hit__hit_id",
     "state",
     Epoch("auto_approval_at"),
     Epoch("accepted_at"),
@@ -64,21 +63,21 @@ ASSIGNMENT_COLUMNS = (
 )
 
 
-def describe_assignment(row: Sequence[Any]) -> dict[str, Any]:
+def describe_assignment(row: Sequence[Any], hit_id: str) -> dict[str, Any]:
     """Return the model's Assignment of a row of ASSIGNMENT_COLUMNS that was handed in."""
     return {
         "AssignmentId": row[0],
         "WorkerId": row[1],
-        "HITId": row[2],
-        "AssignmentStatus": ASSIGNMENT_STATUS[row[3]],
-        "AutoApprovalTime": row[4],
-        "AcceptTime": row[5],
-        "SubmitTime": row[6],
-        "ApprovalTime": row[7],
-        "RejectionTime": row[8],
-        "Deadline": row[9],
-        "Answer": row[10],
-        "RequesterFeedback": row[11] or None,
+        "HITId": hit_id,
+        "AssignmentStatus": ASSIGNMENT_STATUS[row[2]],
+        "AutoApprovalTime": row[3],
+        "AcceptTime": row[4],
+        "SubmitTime": row[5],
+        "ApprovalTime": row[6],
+        "RejectionTime": row[7],
+        "Deadline": row[8],
+        "Answer": row[9],
+        "RequesterFeedback": row[10] or None,
     }
 
 

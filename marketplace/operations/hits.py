@@ -21,6 +21,7 @@ from marketplace.operations.hit_types import (
 )
 from marketplace.operations.ownership import settled_hit
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
+from marketplace.prepared import insert
 from marketplace.question import (
     ExternalQuestion,
     HTMLQuestion,
@@ -91,7 +92,7 @@ def _new_hit(
     held_cents = n_assignments * kind.reward_cents
     expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
     funds.move(call.requester.pk, held_cents)
-    hit = HIT.objects.create(
+    hit = HIT(
         hit_id=hit_id,
         requester=call.requester,
         hit_type=kind,
@@ -107,6 +108,7 @@ def _new_hit(
         expires_at=expires_at,
         next_due_at=expires_at,
     )
+    insert(hit)
     tell(hit, "HITCreated", call.now)
     return hit
 
