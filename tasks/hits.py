@@ -1,6 +1,7 @@
 """Publishes a stage's places as HITs: the intention is a row first, the call comes second."""
 
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -12,7 +13,7 @@ from collector.models import CollectionState, Stage, StageState
 from collector.parameters import Parameters, StageTable
 from tasks import budget, qualifications
 from tasks.crowd import marketplace
-from tasks.models import Posting, PostingState
+from tasks.models import LeaseState, Posting, PostingState
 
 OUTSTANDING = (PostingState.PUBLISHING, PostingState.LIVE)
 
@@ -35,8 +36,7 @@ def plan_postings(stage: Stage, now: datetime) -> int:
             .select_related("collection")
             .get(pk=stage.pk)
         )
-        collecting = stage.collection.state == CollectionState.COLLECTING
-        if not collecting or stage.state != StageState.OPEN:
+        if not is_open(stage):
             return 0
         parameters = parameters_of(stage.collection)
         table = parameters.stages()[stage.name]
@@ -117,23 +117,30 @@ def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: 
 
 
 def close_surplus(stage: Stage) -> int:
-    """Expire the HITs of a stage that no place needs any more; returns how many."""
-    if stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING:
-        surplus = stage.postings.filter(
-            state=PostingState.LIVE, worker__isnull=True
-        ).count() - places_left(stage)
-    else:
-        surplus = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True).count()
-    idle = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True).exclude(
-        sessions__leases__state="live"
-    )
-    closed = 0
-    for posting in idle.order_by("-id")[: max(0, surplus)]:
+    """Expire the HITs of a stage that no place needs any more; returns how many.
+
+    One that the marketplace refuses to expire is logged, and another one is taken.
+    """
+    live = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True)
+    surplus = live.count()
+    if is_open(stage):
+        surplus -= places_left(stage)
+    idle = live.exclude(sessions__leases__state=LeaseState.LIVE).order_by("-id")
+    asked: list[Posting] = []
+
+    def close(posting: Posting) -> int:
         marketplace.expire_hit(posting.external_id)
         # Somebody may have accepted it and be reading the consent page: they may go on.
-        if marketplace.is_vacant(posting.external_id):
-            closed += expire(posting)
-    return closed
+        vacant = marketplace.is_vacant(posting.external_id)
+        asked.append(posting)
+        return expire(posting) if vacant else 0
+
+    return marketplace.one_by_one(takewhile(lambda _: len(asked) < surplus, idle), close)
+
+
+def is_open(stage: Stage) -> bool:
+    """Return whether the stage hands out work."""
+    return stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING
 
 
 def expire(posting: Posting) -> int:

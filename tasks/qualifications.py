@@ -58,20 +58,29 @@ def external_id(stage: Stage) -> str:
 
 
 def tell_marketplace(stage: Stage) -> int:
-    """Bring the marketplace up to date on every decision; returns how many were told."""
+    """Bring the marketplace up to date on every decision; returns how many were told.
+
+    Whoever it does not know is logged and asked about again in the next round.
+    """
     decided = Grant.objects.filter(
         qualification__stage=stage,
         state__in=[GrantState.GRANTED, GrantState.DECLINED],
         worker__identity__isnull=False,
     ).select_related("worker__identity")
-    told = 0
-    for grant in decided:
-        if grant.state == grant.told_state:
-            continue
-        person = grant.worker.identity.person
-        if grant.state == GrantState.GRANTED:
-            marketplace.grant(external_id(stage), person)
-        elif grant.told_state == GrantState.GRANTED:
-            marketplace.revoke(external_id(stage), person, grant.note)
-        told += Grant.objects.filter(pk=grant.pk).update(told_state=grant.state)
-    return told
+    untold = [grant for grant in decided if grant.state != grant.told_state]
+    known = external_id(stage) if any(map(_concerns_marketplace, untold)) else ""
+    return marketplace.one_by_one(untold, lambda grant: _tell(grant, known))
+
+
+def _concerns_marketplace(grant: Grant) -> bool:
+    return GrantState.GRANTED in (grant.state, grant.told_state)
+
+
+def _tell(grant: Grant, known: str) -> int:
+    """Give or take the qualification `known` to the marketplace; who never had it loses nothing."""
+    person = grant.worker.identity.person
+    if grant.state == GrantState.GRANTED:
+        marketplace.grant(known, person)
+    elif grant.told_state == GrantState.GRANTED:
+        marketplace.revoke(known, person, grant.note)
+    return Grant.objects.filter(pk=grant.pk).update(told_state=grant.state)

@@ -21,6 +21,7 @@ from tasks import (
     units,
     unmatched,
 )
+from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState
 
@@ -105,7 +106,7 @@ def _steps(
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
-        "decisions told": lambda: sum(qualifications.tell_marketplace(stage) for stage in stages),
+        "decisions told": lambda: marketplace.one_by_one(stages, qualifications.tell_marketplace),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejecting.lapse(collection, now),
         "rejections carried out": lambda: rejecting.carry_out(collection, now),
@@ -117,9 +118,9 @@ def _steps(
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "postings expired": lambda: reconcile.expire_postings(collection, now),
-        "HITs closed": lambda: sum(hits.close_surplus(stage) for stage in stages),
+        "HITs closed": lambda: marketplace.one_by_one(stages, hits.close_surplus),
         "places planned": lambda: sum(hits.plan_postings(stage, now) for stage in open_stages),
-        "HITs published": lambda: sum(hits.publish_pending(stage) for stage in stages),
+        "HITs published": lambda: marketplace.one_by_one(stages, hits.publish_pending),
         "compensations published": lambda: compensation.publish_pending(collection),
     }
 

@@ -83,7 +83,7 @@ def paid_apart(work: Work, *, lock: bool = False) -> bool:
     `lock` holds its payments until the transaction ends, so that it is asked for in one way alone.
     """
     rows = work.payments.select_for_update() if lock else work.payments.all()
-    postings = {row.posting_id for row in rows}
+    postings = [row.posting_id for row in rows if row.posting_id]
     return Posting.objects.filter(pk__in=postings, worker__isnull=False).exists()
 
 

@@ -15,8 +15,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
 from collector.creation import current_text, parameters_of
-from collector.models import CollectionState, Stage, StageState
+from collector.models import Stage
 from tasks import leases, reconcile
+from tasks.hits import is_open
 from tasks.models import Consent, LeaseState, PostingState, Session, Submission
 from tasks.pages import entry as entries
 from tasks.pages import notices, stays
@@ -83,7 +84,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     table = parameters_of(stage.collection).stages()[stage.name]
     if not is_qualified(session.worker, stage.collection, table.requires):
         return notices.not_qualified(request, stage)
-    if not _is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
+    if not is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
         return notices.closed(request, stage)
     reconcile.free_returned(session, stage, timezone.now())
     lease = leases.claim(session, stage, timezone.now())
@@ -114,10 +115,6 @@ def consent(request: HttpRequest) -> HttpResponse:
         defaults={"agreed": request.POST.get("consent") == "agree", "at": timezone.now()},
     )
     return proceed(request, session, stage)
-
-
-def _is_open(stage: Stage) -> bool:
-    return stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING
 
 
 def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpResponse:

@@ -1,0 +1,84 @@
+"""What the marketplace refuses for one row is put aside, and the rows behind it go on."""
+
+import pytest
+
+from tasks import hits, qualifications
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.models import Grant, GrantState, PostingState
+from tasks.tending import tend
+from tasks.tests.deciding import state_of
+from tasks.tests.making import NOW, make_collection, make_posting, make_worker, stage_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage():
+    return stage_of(make_collection(), "question_qualification")
+
+
+def refuse(monkeypatch, operation, hopeless, *, permanent=True):
+    """Let one operation succeed for everybody but the `hopeless`; return for whom it did."""
+    done = []
+
+    def carried_out(*given):
+        if hopeless in given:
+            raise MarketplaceError("It is not known.", permanent=permanent)
+        done.append(given)
+
+    monkeypatch.setattr(marketplace, operation, carried_out)
+    return done
+
+
+@pytest.fixture
+def granted(stage, monkeypatch):
+    monkeypatch.setattr(marketplace, "create_qualification", lambda name, description: "Q1")
+    for person in ("AMALLORY", "AADA"):
+        make_worker(person, qualified=(stage,))
+
+
+def test_one_worker_it_does_not_know_keeps_nobody_from_their_qualification(
+    stage, granted, monkeypatch
+):
+    told = refuse(monkeypatch, "grant", "AMALLORY")
+    assert qualifications.tell_marketplace(stage) == 1
+    assert told == [("Q1", "AADA")]
+    assert Grant.objects.get(told_state="").worker.identity.person == "AMALLORY"
+    assert qualifications.tell_marketplace(stage) == 0
+
+
+def test_silence_ends_the_step(stage, granted, monkeypatch):
+    told = refuse(monkeypatch, "grant", "AMALLORY", permanent=False)
+    with pytest.raises(MarketplaceError):
+        qualifications.tell_marketplace(stage)
+    assert told == []
+
+
+def test_whoever_never_had_it_loses_nothing(stage, monkeypatch):
+    make_worker(qualified=(stage,))
+    Grant.objects.update(state=GrantState.DECLINED)
+    assert qualifications.tell_marketplace(stage) == 1
+    assert Grant.objects.get().told_state == GrantState.DECLINED
+
+
+def test_one_hit_that_cannot_be_closed_does_not_keep_the_others_up(stage, monkeypatch):
+    first, hopeless = make_posting(stage), make_posting(stage)
+    stage.units.update(submitted=0, redundancy=1)
+    stage.units.exclude(pk=stage.units.first().pk).update(closed=True)
+    told = refuse(monkeypatch, "expire_hit", hopeless.external_id)
+    monkeypatch.setattr(marketplace, "is_vacant", lambda hit_id: True)
+    assert hits.close_surplus(stage) == 1
+    assert told == [(first.external_id,)]
+    assert (state_of(first), state_of(hopeless)) == (PostingState.EXPIRED, PostingState.LIVE)
+
+
+def test_a_stage_that_is_refused_leaves_the_next_one_alone(stage, monkeypatch):
+    def refused(each):
+        if each.pk == stage.pk:
+            raise MarketplaceError("No such thing.", permanent=True)
+        return 1
+
+    monkeypatch.setattr(hits, "publish_pending", refused)
+    others = stage.collection.stages.count() - 1
+    assert tend(stage.collection, NOW)["HITs published"] == others
