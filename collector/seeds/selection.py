@@ -37,10 +37,11 @@ def select_seeds(collection: Collection, count: int) -> dict[str, int]:
     per fold, under "" where the protocol splits later.
     Raises SelectionError when the corpus has too few, and then chooses none.
     """
-    parameters = parameters_of(collection)
-    protocol = find(collection.protocol)
     with transaction.atomic():
-        Collection.objects.select_for_update().get(pk=collection.pk)
+        # The parameters may have been changed since the collection was read.
+        collection = Collection.objects.select_for_update().get(pk=collection.pk)
+        parameters = parameters_of(collection)
+        protocol = find(collection.protocol)
         taken = {seed.key: seed for seed in collection.seeds.all()}
         wanted = _wanted(collection, parameters, count)
         rng = random.Random(f"{collection.seed}:seeds")
