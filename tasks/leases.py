@@ -127,12 +127,12 @@ def submit(lease: Lease, now: datetime) -> bool:
 
 
 def extend(lease: Lease, now: datetime) -> datetime:
-    """Return the new end after the one extension a worker may ask for; raises Ended."""
+    """Return the new end after the one extension a worker may ask for in time; raises Ended."""
     table = parameters_of(lease.unit.stage.collection).stages()[lease.unit.stage.name]
     longer = end_of(lease.session, lease.expires_at + timedelta(minutes=table.extension_minutes))
-    extended = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE, extended=False).update(
-        expires_at=longer, extended=True
-    )
+    extended = Lease.objects.filter(
+        pk=lease.pk, state=LeaseState.LIVE, extended=False, expires_at__gt=now
+    ).update(expires_at=longer, extended=True)
     if not extended:
         raise Ended
     return longer

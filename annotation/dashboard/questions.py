@@ -144,7 +144,7 @@ def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | N
     picked = request.POST.get("decision", "")
     if picked == "drop":
         return None, Outcome.DROPPED
-    given = dict(zip(LETTERS, _answers(desk, row), strict=False))
+    given = dict(zip(LETTERS, _answers(row), strict=False))
     answer = given.get(picked)
     if answer is None or answer.stage.name not in voting_stages(desk.parameters):
         return None, Outcome.KEPT if picked else ""
@@ -159,7 +159,7 @@ def _question(desk: Desk, key: str) -> Question:
     return get_object_or_404(rows.prefetch_related(seed_paragraphs("seed")), key=key)
 
 
-def _answers(desk: Desk, row: Question) -> list[Answer]:
+def _answers(row: Question) -> list[Answer]:
     rows = Answer.objects.filter(question=row).select_related("question__seed", "stage")
     rows = rows.order_by("stage__position", "submission__received_at", "submission_id", "pk")
     return list(rows.prefetch_related(seed_paragraphs("question__seed")))
@@ -167,7 +167,7 @@ def _answers(desk: Desk, row: Question) -> list[Answer]:
 
 def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -> list[Vote]:
     voting = voting_stages(desk.parameters)
-    given = readable(_answers(desk, row), desk.collection.corpus)
+    given = readable(_answers(row), desk.collection.corpus)
     return [
         Vote(
             letter=letter,

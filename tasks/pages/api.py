@@ -131,7 +131,8 @@ def extend(request: Request) -> Response:
     try:
         ends = leases.extend(_lease(request), timezone.now())
     except leases.Ended:
-        return Response({"message": "You have had the one extension of this HIT."}, status=409)
+        message = "The time is over, or you have had the one extension of this HIT."
+        return Response({"message": message}, status=409)
     return Response({"expires_at": ends.timestamp()})
 
 

@@ -91,6 +91,14 @@ def test_time_is_extended_once():
         leases.extend(lease, NOW)
 
 
+def test_time_that_is_over_is_not_extended():
+    stage = stage_of(make_collection(), "question")
+    lease = claim(stage, make_worker())
+    with pytest.raises(leases.Ended):
+        leases.extend(lease, lease.expires_at)
+    assert leases.extend(lease, lease.expires_at - timedelta(seconds=1))
+
+
 def test_with_three_workers_nobody_answers_their_own_questions_and_work_waits():
     collection = make_collection(seeds=6, splits__train=0, splits__dev=100, splits__test=0)
     stage, answering = stage_of(collection, "question"), stage_of(collection, "answer")
