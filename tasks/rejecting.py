@@ -39,10 +39,13 @@ def carry_out(collection: Collection, now: datetime) -> int:
     Raises MarketplaceError when it does not answer; the next round goes on from there.
     """
     agreed = _rejections(collection, RejectionState.AGREED)
-    return sum(_reject(row, now) for row in agreed)
+    return marketplace.one_by_one(agreed, lambda row: _reject(row, now))
 
 
 def _reject(row: Rejection, now: datetime) -> bool:
+    work = work_on(row.session)
+    if work is None or work.state != ReceiptState.DISPUTED:
+        return _drop(row, now)
     try:
         rejected = marketplace.reject(row.session.session_id, row.reason)
     except MarketplaceError as error:
@@ -51,16 +54,26 @@ def _reject(row: Rejection, now: datetime) -> bool:
         return _fail(row, f"The marketplace refused: {error}", now)
     if not rejected:
         return _fail(row, "The marketplace had approved the work before.", now)
-    work = work_on(row.session)
-    assert work is not None
     with transaction.atomic():
         why = "Done: the worker can read the reason."
-        if not row.advance(RejectionState.REJECTED, by=MARKETPLACE, why=why, now=now, asked_at=now):
+        advanced = row.advance(
+            RejectionState.REJECTED, by=MARKETPLACE, why=why, now=now, asked_at=now
+        )
+        if not advanced or not payments.move(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED):
+            # Somebody else was quicker: the next round looks at what it is now.
+            transaction.set_rollback(True)
             return False
-        payments.move(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED)
         Posting.objects.filter(pk=row.session.posting_id).update(state=PostingState.REJECTED)
         payments.withhold(work, now)
     return True
+
+
+def _drop(row: Rejection, now: datetime) -> bool:
+    """End a rejection whose object is gone; what was handed in waits to be paid or is decided."""
+    with transaction.atomic():
+        why = "What it was agreed for is no longer there: look at the work anew."
+        row.advance(RejectionState.FAILED, by=CLOCK, why=why, now=now)
+    return False
 
 
 def _fail(row: Rejection, why: str, now: datetime) -> bool:
@@ -76,7 +89,7 @@ def restore(collection: Collection, now: datetime) -> int:
     Raises MarketplaceError when it does not answer; the next round goes on from there.
     """
     taken_back = _rejections(collection, RejectionState.RESTORING)
-    return sum(_restore(row, now) for row in taken_back)
+    return marketplace.one_by_one(taken_back, lambda row: _restore(row, now))
 
 
 def _restore(row: Rejection, now: datetime) -> bool:
@@ -107,14 +120,25 @@ def find_approved(collection: Collection, now: datetime) -> int:
     It does so when nobody answers a worker's contest. After a while a rejection is final.
     """
     unasked = Q(asked_at__isnull=True) | Q(asked_at__lte=now - ASK_EVERY)
-    found = 0
-    for row in _rejections(collection, RejectionState.REJECTED).filter(unasked):
-        if marketplace.status_of(row.session.session_id) == "Approved":
-            found += _approved_elsewhere(row, now)
-        elif row.confirmed_at and row.confirmed_at <= now - FINAL_AFTER:
-            _close(row, now)
-        Rejection.objects.filter(pk=row.pk).update(asked_at=now)
+    rejected = _rejections(collection, RejectionState.REJECTED).filter(unasked)
+    return marketplace.one_by_one(rejected, lambda row: _look_up(row, now))
+
+
+def _look_up(row: Rejection, now: datetime) -> bool:
+    found = False
+    if marketplace.status_of(row.session.session_id) == "Approved":
+        found = _approved_elsewhere(row, now)
+    elif _told_at(row) <= now - FINAL_AFTER:
+        _close(row, now)
+    Rejection.objects.filter(pk=row.pk).update(asked_at=now)
     return found
+
+
+def _told_at(row: Rejection) -> datetime:
+    """Return when the marketplace rejected it: the worker's time to contest runs from there."""
+    step = row.steps.filter(state=RejectionState.REJECTED).order_by("at", "id").first()
+    assert step is not None
+    return step.at
 
 
 def _approved_elsewhere(row: Rejection, now: datetime) -> bool:

@@ -81,15 +81,20 @@ def _session(posting: Posting, assignment: marketplace.Assignment, now: datetime
 def match(session: Session, now: datetime) -> None:
     """Forget that an assignment came without work: it has turned up, and is paid like any other.
 
-    A proposal to reject it falls with it. What was decided before stays decided.
+    A rejection of it falls with it, even an agreed one. What was decided before stays decided.
     """
     waiting = [ReceiptState.CONFIRMED, ReceiptState.DISPUTED]
+    found = Unmatched.objects.filter(session=session, state__in=waiting)
+    if not found:
+        return
+    falls = {
+        RejectionState.PROPOSED: RejectionState.WITHDRAWN,
+        RejectionState.AGREED: RejectionState.FAILED,
+    }
     with transaction.atomic():
-        found = Unmatched.objects.select_for_update().filter(session=session, state__in=waiting)
-        if not found:
-            return
-        for row in session.rejections.filter(state=RejectionState.PROPOSED):
-            row.advance(RejectionState.WITHDRAWN, by=MARKETPLACE, why=TURNED_UP, now=now)
+        for row in session.rejections.filter(state__in=falls):
+            to = falls[RejectionState(row.state)]
+            row.advance(to, by=MARKETPLACE, why=TURNED_UP, now=now)
         found.delete()
         Posting.objects.filter(pk=session.posting_id, state=PostingState.UNMATCHED).update(
             state=PostingState.SUBMITTED
@@ -115,14 +120,14 @@ def find_decided(collection: Collection, now: datetime) -> int:
         state=ReceiptState.CONFIRMED,
         auto_approval_at__lte=now,
     ).select_related("session__posting__stage__collection")
-    decided = 0
-    for work in overdue:
-        status = marketplace.status_of(work.session.session_id)
-        if status == "Approved":
-            decided += pay(work, MARKETPLACE, now)
-        elif status == "Rejected":
-            decided += _rejected_elsewhere(work, now)
-    return decided
+    return marketplace.one_by_one(overdue, lambda work: _look_up(work, now))
+
+
+def _look_up(work: Unmatched, now: datetime) -> bool:
+    status = marketplace.status_of(work.session.session_id)
+    if status == "Approved":
+        return pay(work, MARKETPLACE, now)
+    return status == "Rejected" and _rejected_elsewhere(work, now)
 
 
 def _rejected_elsewhere(work: Unmatched, now: datetime) -> bool:

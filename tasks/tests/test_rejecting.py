@@ -6,13 +6,15 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from tasks import payments, rejecting, rejections
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
     Payment,
     PaymentState,
     PostingState,
 )
 from tasks.rejections import RejectionError
-from tasks.tests.deciding import DAY, SOON, money, state_of
+from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW
 
 pytestmark = pytest.mark.django_db
@@ -116,6 +118,34 @@ def test_a_contest_the_marketplace_settled_is_owed_whatever_the_budget(
     assert (state_of(work), state_of(rejected)) == ("approved", "restored")
     assert money(paid_late) == (0, 400)
     assert Payment.objects.get().state == PaymentState.CONFIRMED
+
+
+def test_the_time_to_contest_runs_from_when_the_marketplace_was_told(
+    work, paid_late, proposal, desk
+):
+    rejections.confirm(proposal, "It is.", "grace", SOON)
+    # The marketplace was silent for four days.
+    assert rejecting.carry_out(paid_late, NOW + 4 * DAY) == 1
+    rejecting.find_approved(paid_late, NOW + 39 * DAY)
+    assert state_of(proposal) == "rejected"
+    rejecting.find_approved(paid_late, NOW + 43 * DAY)
+    assert state_of(proposal) == "final"
+
+
+def test_one_the_marketplace_does_not_know_hides_no_other(paid_late, rejected, monkeypatch):
+    second = make_confirmed(paid_late, "AEVE")
+    row = rejections.propose(second.session, "Copied.", "rita", NOW)
+    rejections.confirm(row, "It is.", "grace", SOON)
+    rejecting.carry_out(paid_late, SOON)
+
+    def status_of(name):
+        if name == rejected.session.session_id:
+            raise MarketplaceError("There is none.", permanent=True)
+        return "Approved"
+
+    monkeypatch.setattr(marketplace, "status_of", status_of)
+    assert rejecting.find_approved(paid_late, SOON + rejecting.ASK_EVERY) == 1
+    assert state_of(second) == "approved"
 
 
 def test_in_the_end_a_rejection_is_final(work, paid_late, rejected, desk):

@@ -6,6 +6,7 @@ import pytest
 
 from tasks import leases, payments, reconcile, rejecting, rejections, submissions, unmatched
 from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
     Payment,
     PaymentState,
@@ -170,6 +171,57 @@ def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(stage, posting, rec
     assert payments.approve_confirmed(stage.collection, SOON) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert money(posting.stage.collection) == (0, 400)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_an_agreed_rejection_of_nothing_never_meets_work(stage, posting, reconciled, desk, told):
+    session = make_session(make_worker(), posting)
+    lease = leases.claim(session, stage, NOW)
+    leases.expire_overdue(NOW + timedelta(hours=9))
+    reconciled(listed(posting, session))
+    row = rejections.propose(session, "Nothing came.", "rita", NOW)
+    rejections.confirm(row, "Nothing indeed.", "grace", SOON)
+    lease.refresh_from_db()
+    work = submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
+    if told:
+        reconciled(listed(posting, session))
+    else:
+        # The note was gone before the rejection was looked at.
+        Unmatched.objects.all().delete()
+    assert rejecting.carry_out(stage.collection, SOON) == 0
+    assert state_of(row) == RejectionState.FAILED
+    assert reconciled(listed(posting, session)) == (0 if told else 1)
+    assert payments.approve_confirmed(stage.collection, SOON) == 1
+    assert desk.told[0] == ("approve_assignment", session.session_id)
+    assert (state_of(work), money(stage.collection)) == ("approved", (0, 400))
+
+
+def test_nothing_is_withheld_for_what_was_taken_away_meanwhile(posting, work, desk, monkeypatch):
+    row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
+    rejections.confirm(row, "Nothing indeed.", "grace", SOON)
+
+    def reject(*_):
+        Unmatched.objects.filter(pk=work.pk).update(state="approving")
+        return True
+
+    monkeypatch.setattr(marketplace, "reject", reject)
+    assert rejecting.carry_out(posting.stage.collection, SOON) == 0
+    assert not Payment.objects.exists()
+    assert money(posting.stage.collection) == (400, 0)
+    assert state_of(row) == RejectionState.AGREED
+
+
+def test_one_the_marketplace_does_not_know_hides_no_other(posting, work, reconciled, monkeypatch):
+    other = make_posting(posting.stage)
+    reconciled(listed(other, assignment_id="S-OTHER", person="AEVE"))
+
+    def status_of(name):
+        if name == "S-OUTSIDE":
+            raise MarketplaceError("There is none.", permanent=True)
+        return "Approved"
+
+    monkeypatch.setattr(marketplace, "status_of", status_of)
+    assert unmatched.find_decided(posting.stage.collection, LATER) == 1
 
 
 def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(stage, posting, reconciled, desk):
