@@ -49,7 +49,7 @@ def select_seeds(collection: Collection, count: int) -> dict[str, int]:
         chosen = _choose(offered, set(taken), sum(wanted.values()))
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = [name for name, number in wanted.items() for _ in range(number)]
-        return _store(collection, parameters, chosen, stages, first)
+        return store_candidates(collection, parameters, chosen, stages, first)
 
 
 def _wanted(collection: Collection, parameters: Any, count: int) -> dict[str, int]:
@@ -79,14 +79,17 @@ def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[
     return list(chosen.values())
 
 
-def _store(
+def store_candidates(
     collection: Collection,
     parameters: Any,
     chosen: list[Candidate],
     stages: list[str],
     first: int,
 ) -> dict[str, int]:
-    """Write the chosen seeds with their folds; returns the new seeds per fold."""
+    """Write candidates as seeds of `stages`, from position `first`, each with its fold planned.
+
+    Returns the new seeds of the main task per fold; expects the lock of the collection.
+    """
     protocol = find(collection.protocol)
     main = [
         candidate

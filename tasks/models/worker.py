@@ -4,6 +4,9 @@ import secrets
 
 from django.db import models
 
+# The provider of people who are known from old results alone; nobody can reach them.
+ARCHIVE = "mturk-archive"
+
 
 def new_worker_id() -> str:
     """Return a fresh internal id that says nothing about the person."""

@@ -5,11 +5,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q
 from django.utils import timezone
 
 from tasks.crowd import marketplace
 from tasks.erasure import ErasureError, forget
 from tasks.models import Identity
+from tasks.models.worker import ARCHIVE
 
 
 class Command(BaseCommand):
@@ -35,10 +37,11 @@ class Command(BaseCommand):
         identity = (
             Identity.objects.select_related("worker")
             .filter(
-                provider=marketplace.PROVIDER,
-                environment=marketplace.environment(),
+                Q(provider=marketplace.PROVIDER, environment=marketplace.environment())
+                | Q(provider=ARCHIVE),
                 person=options["person"],
             )
+            .order_by("provider")
             .first()
         )
         if identity is None:

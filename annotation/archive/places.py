@@ -1,0 +1,88 @@
+"""Finds or makes what old results were about: passages of a corpus, seeds and labelled texts."""
+
+from collections.abc import Iterable
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db.models import Max
+
+from annotation.archive.mapping import Item
+from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, SeedParagraph
+from collector.parameters import Parameters
+from collector.seeds.selection import Candidate, store_candidates
+from tasks.models import Question
+
+UNTITLED = "Passages"
+MAX_TITLE = 300
+
+
+def seeds_for(
+    collection: Collection, parameters: Parameters, stage_name: str, items: Iterable[Item]
+) -> dict[str, Seed]:
+    """Return the seed of each item's passage, made where there is none, by the passage's text.
+
+    Expects the lock of the collection.
+    """
+    titles = {item.passage: item.title or UNTITLED for item in items}
+    paragraphs = {
+        text: _paragraph(collection.corpus, title, text) for text, title in titles.items()
+    }
+    found = _seeds(collection)
+    new = [row for row in paragraphs.values() if row.pk not in found]
+    first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
+    chosen = [Candidate(_key(titles[row.text], row.text), row.text, (row.pk,)) for row in new]
+    store_candidates(collection, parameters, chosen, [stage_name] * len(chosen), first)
+    found = _seeds(collection)
+    return {text: found[row.pk] for text, row in paragraphs.items()}
+
+
+def _seeds(collection: Collection) -> dict[int, Seed]:
+    rows = SeedParagraph.objects.filter(seed__collection=collection, position=0)
+    return {row.paragraph_id: row.seed for row in rows.select_related("seed")}
+
+
+def _key(title: str, text: str) -> str:
+    return uuid5(NAMESPACE_URL, f"{title}\n{text}").hex
+
+
+def _paragraph(corpus: Corpus, title: str, text: str) -> Paragraph:
+    rows = Paragraph.objects.filter(article__corpus=corpus, text=text)
+    found = rows.filter(article__title=title[:MAX_TITLE]).first() or rows.order_by("pk").first()
+    if found:
+        return found
+    section = _section(corpus, title[:MAX_TITLE])
+    position = section.paragraphs.count()
+    return Paragraph.objects.create(
+        article=section.article, section=section, position=position, text=text, links=[], n_links=0
+    )
+
+
+def _section(corpus: Corpus, title: str) -> Section:
+    found = Section.objects.filter(article__corpus=corpus, article__title=title).first()
+    if found:
+        return found
+    last = corpus.articles.aggregate(last=Max("page_id"))["last"] or 0
+    article = Article.objects.create(corpus=corpus, page_id=last + 1, title=title, revision_id=0)
+    return Section.objects.create(article=article, position=0, level=0)
+
+
+def texts_for(
+    collection: Collection, stage_name: str, items: Iterable[Item], seeds: dict[str, Seed]
+) -> dict[tuple[str, str], Question]:
+    """Return the text that each item labels, by passage and text; one nobody wrote here is new."""
+    stage = collection.stages.get(name=stage_name)
+    found = {}
+    for item in items:
+        seed = seeds[item.passage]
+        same = (
+            Question.objects.filter(stage=stage, seed=seed, text=item.text).order_by("pk").first()
+        )
+        found[item.passage, item.text] = same or Question.objects.create(
+            stage=stage,
+            position=0,
+            seed=seed,
+            key=uuid5(NAMESPACE_URL, f"{stage_name}\n{seed.key}\n{item.text}\n0").hex,
+            text=item.text,
+            payload={"fields": {}},
+            created_at=collection.created_at,
+        )
+    return found

@@ -1,0 +1,122 @@
+"""Takes results of MTurk's time in, as work that was done and paid."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.archive.mapping import columns_for
+from annotation.archive.opening import look, made
+from annotation.archive.planning import Plan, form_of, plan
+from annotation.archive.reading import ArchiveError, read
+from annotation.archive.storing import Stored, store
+from collector.creation import CreationError
+from collector.parameters import assignment
+from collector.protocol import ProtocolError, find
+
+EXAMPLE = """
+Only reports what it would do, until --apply. Running it again adds nothing twice.
+Example, texts first, then the labels that others gave them:
+  manage.py import_results old --protocol P --corpus old-passages --stage text \\
+    --map passage=Input.paragraph --map headline=Answer.title texts.csv --apply
+  manage.py import_results old --protocol P --corpus old-passages --stage label \\
+    --map passage=Input.paragraph --map text=Input.title labels.json --inputs shown.csv --apply
+HITs of several items: --map passage=Input.paragraph{n} --map headline=Answer.title{n}
+"""
+
+
+class Command(BaseCommand):
+    """import_results NAME --protocol P --corpus C --stage S FILES…."""
+
+    help = (
+        "Take batch-result CSVs or dumps of ListAssignmentsForHIT into a finished collection. "
+        "Example: manage.py import_results old --protocol P --corpus old --stage text batch.csv"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLE
+        add = parser.add_argument
+        add("name", help="of the collection; made if it is not there")
+        add("files", nargs="+", type=Path, metavar="FILES", help="CSV or JSON")
+        add("--protocol", required=True)
+        add("--corpus", required=True, help="of the passages; made if it is not there")
+        add("--stage", required=True, help="whose results these are: of the kind text or label")
+        add("--map", action="append", default=[], metavar="NAME=COLUMN", help="see below")
+        add("--value", action="append", default=[], metavar="FIELD:OLD=NEW", help="translate")
+        add("--inputs", action="append", default=[], type=Path, help="CSV of HITId and inputs")
+        add("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter")
+        add("--language", default="en", help="of the passages (default: en)")
+        add("--apply", action="store_true", help="do it, not only report")
+        add("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Report what would be done, or do it; what cannot be taken in is named and left out."""
+        try:
+            overrides = dict(assignment(text) for text in options["set"])
+            protocol = find(options["protocol"])
+            place = look(options["name"], protocol, options["corpus"], overrides)
+            table = form_of(place.parameters, options["stage"])
+            columns = columns_for(
+                table, options["map"], options["value"], is_label=table.kind == "label"
+            )
+            results = read(_contents(options["files"]), _contents(options["inputs"]))
+            planned = plan(
+                results, columns, protocol, place.parameters, table, place.corpus, place.slug
+            )
+            stored = None
+            if options["apply"]:
+                now = timezone.now()
+                with transaction.atomic():
+                    collection = made(place, options["language"], now)
+                    stored = store(collection, options["stage"], planned.works, now)
+        except (ArchiveError, CreationError, ProtocolError, ValueError) as error:
+            raise CommandError(str(error)) from None
+        told = _told(planned, stored)
+        self.stdout.write(json.dumps(told) if options["json"] else _sentences(told, options))
+
+
+def _contents(paths: list[Path]) -> dict[str, bytes]:
+    try:
+        return {str(path): path.read_bytes() for path in paths}
+    except OSError as error:
+        reason = f"{error.filename}: it cannot be read ({error.strerror}); give a file."
+        raise CommandError(reason) from None
+
+
+def _told(planned: Plan, stored: Stored | None) -> dict[str, Any]:
+    works = planned.works
+    return {
+        "applied": stored is not None,
+        "assignments": len(works),
+        "rejected": sum(work.result.status == "Rejected" for work in works),
+        "workers": len({work.result.person for work in works}),
+        "paid_cents": sum(
+            work.result.reward_cents or 0 for work in works if work.result.status != "Rejected"
+        ),
+        "known": planned.n_known,
+        "left_out": planned.left_out,
+        "uncounted": stored.uncounted if stored else [],
+    }
+
+
+def _sentences(told: dict[str, Any], options: dict[str, Any]) -> str:
+    name = options["name"]
+    lines = [f"{place}: left out. {why}" for place, why in told["left_out"]]
+    lines += [f"{place}: kept, not counted. {why}" for place, why in told["uncounted"]]
+    lines.append(
+        f"{'Took in' if told['applied'] else 'Would take in'} {told['assignments']} assignments of "
+        f"{told['workers']} workers ({told['rejected']} rejected: kept out of the data; "
+        f"{told['paid_cents']} cents were paid then, nothing is paid now); {told['known']} were "
+        f"there before, {len(told['left_out'])} left out."
+    )
+    if told["applied"]:
+        lines.append(f"Next: manage.py validate_answers {name}, then make_splits, export_dataset.")
+    else:
+        lines.append("Nothing was changed: add --apply to do it.")
+    return "\n".join(lines)
