@@ -19,9 +19,9 @@ from marketplace.people.importing import import_workers
 from marketplace.requirements import ADULT
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.desk import DeskVisitor, rows_in
+from marketplace.tests.desk_rows import NOTIFICATION
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
 from marketplace.tests.test_browser import faults, page, sign_in
-from marketplace.tests.test_desk_routes import NOTIFICATION
 from marketplace.tests.test_importing import PEOPLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(databases=DATABASES, transaction=True)]

@@ -13,7 +13,7 @@ from marketplace.events import events_of, post
 from marketplace.models import HIT, AuditEntry, Event, Requester, Worker
 from marketplace.requirements import ADULT, LOCALE, N_APPROVED
 from marketplace.tests.desk import DeskVisitor
-from marketplace.tests.test_desk_routes import NOTIFICATION
+from marketplace.tests.desk_rows import NOTIFICATION
 from marketplace.tests.test_events import Listener
 from marketplace.tests.visitor import Visitor
 

@@ -9,27 +9,13 @@ from django.urls import get_resolver
 
 from marketplace import clock
 from marketplace.accounts import open_requester, open_worker
-from marketplace.batches.publishing import make_batch
-from marketplace.events import post
 from marketplace.models import (
-    AccessKey,
-    Assignment,
     ClassCode,
-    Contest,
-    Delivery,
-    DeskUser,
-    Message,
-    PaymentReport,
-    Project,
     Requester,
-    Worker,
 )
-from marketplace.payout_lists import make_list
-from marketplace.people.groups import make_group
-from marketplace.people.invitations import invite, make_class_code
 from marketplace.tests.desk import DeskVisitor, desk_client
+from marketplace.tests.desk_rows import keys_of_desk, keys_of_host, keys_of_work
 from marketplace.tests.visitor import Visitor
-from marketplace.uploads import Table
 
 IN, NO, GONE, TO, BAD = 200, 403, 404, 302, 400
 # route -> (method, nobody, another requester's person, the requester's own person, the host)
@@ -121,91 +107,6 @@ def addresses(rita: Any, ada: Visitor, make_hit: Any, settings: Any) -> dict[str
         values = given | {"key": keys.get(name, requester.pk)}
         found[name] = re.sub(r"<\w+:(\w+)>", lambda part, v=values: str(v[part[1]]), address)
     return found
-
-
-def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
-    """Return what is there once Ada has earned something and something was rejected."""
-    now, ids = clock.now(), []
-    for title in ("One", "Two"):
-        hit = make_hit(rita, Title=title)
-        ada.submit(hit)
-        [row] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
-        ids.append(row["AssignmentId"])
-    rita.approve_assignment(AssignmentId=ids[0])
-    rita.reject_assignment(AssignmentId=ids[1], RequesterFeedback="No.")
-    rejected = Assignment.objects.get(assignment_id=ids[1])
-    made = make_list("Ida", now)
-    assert made is not None
-    report = PaymentReport.objects.create(
-        worker=ada.worker, text="t", owed_cents=1, reported_at=now
-    )
-    letter = Message.objects.create(
-        worker=ada.worker,
-        requester=rejected.hit.requester,
-        is_from_worker=True,
-        subject="s",
-        text="t",
-        sent_at=now,
-    )
-    contest = Contest.objects.create(assignment=rejected, text="t", raised_at=now, due_at=now)
-    content = {"EventType": "Ping", "EventTimestamp": "2026-05-03T10:00:00Z"}
-    event = post(rejected.hit.requester_id, NOTIFICATION, content, now)
-    return {
-        "desk-hit": rejected.hit_id,
-        "desk-send-again": event.pk,
-        "desk-payout-list": made.pk,
-        "desk-payout-file": made.pk,
-        "desk-confirm": made.pk,
-        "desk-drop-line": made.lines.get().pk,
-        "desk-answer-report": report.pk,
-        "desk-reply": letter.pk,
-        "desk-settle-contest": contest.pk,
-    }
-
-
-def keys_of_host(member: Worker) -> dict[str, int]:
-    """Return what the host keeps: a member of a group, a code, an invitation."""
-    now, group = clock.now(), make_group("Panel", "", clock.now())
-    [letter] = invite([member], Delivery.LINKS, "Ida", now)
-    names = ("worker", "close-worker", "merge", "join-group", "resend")
-    return {
-        "desk-group": group.pk,
-        "desk-leave-group": group.pk,
-        "desk-revoke-code": make_class_code("Class", 3, 3, "Ida", now).pk,
-        "desk-revoke": letter.invitation.pk,
-        **{f"desk-{name}": member.pk for name in names},
-    }
-
-
-def keys_of_desk(requester: Requester) -> dict[str, int]:
-    """Return what a requester has: a key, a person, a project and a batch."""
-    now = clock.now()
-    project = Project.objects.create(requester=requester, created_at=now, **PROJECT)
-    batch = make_batch(project, "Rows", Table(["y"], [(2, {"y": "1"})]), now)
-    user = DeskUser.objects.get(name=DeskVisitor("Somebody", requester).name)
-    names = ("batch", "row", "publish", "stop", "results", "decisions", "approve-codes")
-    return {
-        "desk-revoke-key": AccessKey.objects.get(requester=requester).pk,
-        "desk-renew-password": user.pk,
-        "desk-end-user": user.pk,
-        "desk-project": project.pk,
-        "desk-add-rows": project.pk,
-        **{f"desk-{name}": batch.pk for name in names},
-    }
-
-
-NOTIFICATION = {"Transport": "SQS", "Destination": "https://l.example/", "Version": "2014-08-15"}
-PROJECT = {
-    "kind": "template",
-    "name": "Mine",
-    "title": "T",
-    "description": "D",
-    "reward_cents": 50,
-    "assignment_duration_seconds": 60,
-    "lifetime_seconds": 3600,
-    "auto_approval_delay_seconds": 3600,
-    "html": '<p>${x}</p><input name="a">',
-}
 
 
 def test_the_table_has_every_route(addresses: dict[str, str]) -> None:
