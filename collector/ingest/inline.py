@@ -73,38 +73,42 @@ def _in_place_of_entity(match: re.Match[str]) -> str:
 def drop_quotes(text: str) -> str:
     """Return `text` without the apostrophes that make italics and bold.
 
-    Three of them after a single letter are one apostrophe and italics when a line would otherwise
-    have odd numbers of both (`l'''Iliade''` reads l'Iliade), as MediaWiki has it.
+    Where a line would have odd numbers of both, three of them are one apostrophe and italics, as
+    MediaWiki has it: `l'''Iliade''` reads l'Iliade, and `''Desire'''s` Desire's.
     """
-    return _MARKS.sub("", _with_elisions(text))
+    return _MARKS.sub("", _with_apostrophes(text))
 
 
-def _with_elisions(text: str) -> str:
-    """Hide the apostrophe of `l'''` in lines that would have odd numbers of bold and italics."""
-    hidden = []
-    position = text.find("'''")
-    while position >= 0:
-        before = text[max(0, position - 2) : position]
-        onward = position + 3
-        if before[-1:].isalpha() and not before[:-1].isalpha():
-            start = text.rfind("\n", 0, position) + 1
-            end = text.find("\n", position)
-            onward = end if end >= 0 else len(text)
-            runs = [len(run) for run in _QUOTES.findall(text, start, onward)]
-            n_bold = sum(run != 2 for run in runs)
-            n_italic = sum(run not in (3, 4) for run in runs)
-            if n_bold % 2 and n_italic % 2:
-                hidden.append(position)
-        # A line is looked at once: its balance is the same for all that stand in it.
-        position = text.find("'''", onward)
-    if not hidden:
-        return text
+def _with_apostrophes(text: str) -> str:
+    """Hide the one apostrophe in each line that has odd numbers of bold and italics."""
     pieces: list[str] = []
     done = 0
-    for position in hidden:
-        pieces += (text[done:position], hide("'"))
-        done = position + 1
-    return "".join(pieces) + text[done:]
+    position = text.find("'''")
+    while position >= 0:
+        start = text.rfind("\n", 0, position) + 1
+        end = text.find("\n", position)
+        end = end if end >= 0 else len(text)
+        runs = [len(run) for run in _QUOTES.findall(text, start, end)]
+        n_bold = sum(run != 2 for run in runs)
+        n_italic = sum(run not in (3, 4) for run in runs)
+        if n_bold % 2 and n_italic % 2 and (place := _apostrophe(text, start, end)) >= 0:
+            pieces += (text[done:place], hide("'"))
+            done = place + 1
+        position = text.find("'''", end)
+    return "".join(pieces) + text[done:] if pieces else text
+
+
+def _apostrophe(text: str, start: int, end: int) -> int:
+    """Return where three hold an apostrophe: after a letter, else a word, else a blank; or -1."""
+    places = [run.end() - 3 for run in _QUOTES.finditer(text, start, end) if len(run[0]) in (3, 4)]
+
+    def rank(place: int) -> int:
+        before = text[max(0, place - 2) : place]
+        if before[-1:].isalpha() and not before[:-1].isalpha():
+            return 0
+        return 2 if before.endswith(" ") else 1
+
+    return min(places, key=rank, default=-1)
 
 
 def _in_place_of_magic(match: re.Match[str]) -> str:
