@@ -112,25 +112,36 @@ def publish_pending(collection: Collection) -> int:
         state=PostingState.PUBLISHING,
         worker__identity__isnull=False,
     ).select_related("worker__identity")
-    return sum(_publish(posting, collection) for posting in pending)
+    return marketplace.one_by_one(pending, lambda posting: _publish(posting, collection))
 
 
 def reopen_lapsed(collection: Collection, now: datetime) -> int:
-    """Put every compensation HIT that was not taken in its time up again; returns how many."""
+    """Put every compensation HIT that was not taken in its time up again; returns how many.
+
+    Raises MarketplaceError when it does not answer: nothing is put up while the one before can
+    still be taken.
+    """
     lapsed = Posting.objects.filter(
         stage__collection=collection,
         state=PostingState.LIVE,
         worker__isnull=False,
         expires_at__lt=now,
     )
-    return sum(
-        Posting.objects.filter(pk=posting.pk, expires_at=posting.expires_at).update(
-            state=PostingState.PUBLISHING,
-            external_id="",
-            token=uuid5(posting.token, "again"),
-            expires_at=now + LIFETIME,
-        )
-        for posting in lapsed
+    return marketplace.one_by_one(lapsed, lambda posting: _reopen(posting, now))
+
+
+def _reopen(posting: Posting, now: datetime) -> int:
+    marketplace.expire_hit(posting.external_id)
+    if not marketplace.is_vacant(posting.external_id):
+        return 0
+    if any(marketplace.assignments_of(posting.external_id)):
+        # It was handed in, and is paid when it is reconciled.
+        return 0
+    return Posting.objects.filter(pk=posting.pk, token=posting.token).update(
+        state=PostingState.PUBLISHING,
+        external_id="",
+        token=uuid5(posting.token, "again"),
+        expires_at=now + LIFETIME,
     )
 
 

@@ -118,11 +118,13 @@ def _hold_anyway(collection_id: int, cents: int, now: datetime) -> None:
         return
     raised = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
     wanted = raised.reserved_cents + raised.spent_cents + cents
-    raised.revisions.create(
-        key="budget_cents", old=raised.budget_cents, new=wanted, by="late work", at=now
-    )
-    raised.budget_cents = wanted
-    raised.save(update_fields=["budget_cents"])
+    # Somebody may have raised it since.
+    if wanted > raised.budget_cents:
+        raised.revisions.create(
+            key="budget_cents", old=raised.budget_cents, new=wanted, by="late work", at=now
+        )
+        raised.budget_cents = wanted
+        raised.save(update_fields=["budget_cents"])
     budget.reserve(collection_id, cents)
 
 

@@ -31,6 +31,7 @@ class Desk:
     statuses: dict[str, str] = field(default_factory=dict)
     told: list[tuple[str, str]] = field(default_factory=list)
     pending: dict[str, int] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
     silent: bool = False
     broken: bool = False
 
@@ -38,7 +39,9 @@ class Desk:
         """Carry out one requester operation."""
         if self.silent:
             raise MarketplaceError("It does not answer.", permanent=False)
-        if operation == "delete_hit":
+        if given.get("HITId") in self.gone:
+            raise MarketplaceError("There is no such HIT.", permanent=True)
+        if operation in ("delete_hit", "update_expiration_for_hit"):
             self.told.append((operation, given["HITId"]))
             return {}
         if operation == "get_hit":

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from collector.creation import parameters_of
-from tasks import compensation, leases, payments, submissions, tending
+from collector.models import Collection
+from tasks import budget, compensation, leases, payments, submissions, tending
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.erasure import forget
@@ -177,6 +178,70 @@ def test_late_work_above_the_cap_is_owed_and_its_raise_is_recorded(stage):
     collection.refresh_from_db()
     assert (collection.budget_cents, collection.spent_cents) == (400, 400)
     assert collection.revisions.get().by == "late work"
+
+
+@pytest.fixture
+def lapsed(stage, desk):
+    """Return a compensation's HIT that nobody took in its time."""
+    lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
+    posting = compensation.compensate(lease, 100, "Cut off.", NOW).posting
+    posting.external_id, posting.state = "HOWN", PostingState.LIVE
+    posting.save()
+    desk.pending["HOWN"] = 0
+    return posting
+
+
+def test_a_compensation_that_is_being_taken_is_not_put_up_again(stage, lapsed, desk, monkeypatch):
+    after, handed_in = NOW + timedelta(days=31), []
+    monkeypatch.setattr(marketplace, "assignments_of", lambda _: iter(handed_in))
+    desk.pending["HOWN"] = 1
+    assert compensation.reopen_lapsed(stage.collection, after) == 0
+    desk.pending["HOWN"], handed_in[:] = 0, ["one"]
+    assert compensation.reopen_lapsed(stage.collection, after) == 0
+    handed_in.clear()
+    assert compensation.reopen_lapsed(stage.collection, after) == 1
+    assert desk.told == [("update_expiration_for_hit", "HOWN")] * 3
+    token = lapsed.token
+    lapsed.refresh_from_db()
+    assert (lapsed.state, lapsed.external_id) == (PostingState.PUBLISHING, "")
+    assert lapsed.token != token
+
+
+def test_one_compensation_that_is_refused_hides_no_other(stage, desk, monkeypatch):
+    for name in ("AGONE", "ABOB"):
+        lease = leases.claim(make_session(make_worker(name), make_posting(stage)), stage, NOW)
+        compensation.compensate(lease, 100, "Cut off.", NOW)
+        leases.end(lease, LeaseState.EXPIRED, NOW)
+
+    def grant(_, person):
+        if person == "AGONE":
+            raise MarketplaceError("Nobody is called that.", permanent=True)
+
+    monkeypatch.setattr(marketplace, "grant", grant)
+    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q")
+    monkeypatch.setattr(marketplace, "create_hit_type", lambda **_: "T")
+    monkeypatch.setattr(marketplace, "create_hit", lambda *_, **__: marketplace.Hit("H", "T"))
+    assert compensation.publish_pending(stage.collection) == 1
+
+
+def test_late_work_never_lowers_a_budget_that_was_raised_meanwhile(stage, monkeypatch):
+    collections = Collection.objects.filter(pk=stage.collection_id)
+    collections.update(budget_cents=400, reserved_cents=400)
+    reserve = budget.reserve
+
+    def overtaken(collection_id, cents):
+        monkeypatch.setattr(budget, "reserve", reserve)
+        held = reserve(collection_id, cents)
+        collections.update(budget_cents=100_000)
+        return held
+
+    monkeypatch.setattr(budget, "reserve", overtaken)
+    session = make_session(make_worker(), make_posting(stage, reserved_cents=0))
+    lease = leases.claim(session, stage, NOW)
+    submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
+    collection = collections.get()
+    assert (collection.budget_cents, collection.spent_cents) == (100_000, 400)
+    assert not collection.revisions.exists()
 
 
 def test_believing_and_deciding_never_touches_the_ledger(stage):
