@@ -24,10 +24,10 @@ class ErasureError(Exception):
 
 
 def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
-    """Remove identity, drafts, preferences and messages; payments keep the internal id.
+    """Remove identity, drafts, preferences, messages and what came without work.
 
-    With `withdraw` the worker's questions and answers stay out of every later release; an issued
-    release is never rewritten. Raises ErasureError while the worker is at work or is owed money,
+    Payments keep the internal id. With `withdraw` the worker's questions and answers stay out of
+    every later release; an issued release is never rewritten. Raises ErasureError while the worker is at work or is owed money,
     since nobody could be paid afterwards.
     """
     with transaction.atomic():
@@ -56,6 +56,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         ProblemReport.objects.filter(lease__worker=worker).delete()
         leases.update(draft=None)
         Identity.objects.filter(worker=worker).delete()
+        Unmatched.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")
         worker.preferences = {}
         worker.withdrawn_at = now if withdraw else worker.withdrawn_at

@@ -157,7 +157,13 @@ def expire_postings(collection: Collection, now: datetime) -> int:
         expires_at__lt=now,
         worker__isnull=True,
     ).exclude(sessions__leases__state=LeaseState.LIVE)
-    return sum(hits.expire(posting) for posting in overdue)
+    return marketplace.one_by_one(overdue, _expire_vacant)
+
+
+def _expire_vacant(posting: Posting) -> int:
+    """Let the money go once nobody can earn it: the marketplace's clock decides, not ours."""
+    marketplace.expire_hit(posting.external_id)
+    return hits.expire(posting) if marketplace.is_vacant(posting.external_id) else 0
 
 
 def reroute_lost(collection: Collection, now: datetime) -> int:

@@ -9,7 +9,7 @@ from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.erasure import forget
 from tasks.models import Identity, Payment, Posting, PostingState, Unmatched
-from tasks.tests.deciding import SOON, listed, make_confirmed, state_of
+from tasks.tests.deciding import SOON, listed, make_confirmed, money, state_of
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -132,6 +132,35 @@ def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, desk)
     reconciled(seen)
     assert not Identity.objects.exists()
     assert not Unmatched.objects.exists()
+
+
+def test_what_the_form_said_goes_with_who_is_erased(stage, reconciled, desk):
+    reconciled(listed(make_posting(stage)))
+    work = Unmatched.objects.get()
+    Unmatched.objects.update(state="rejected")
+    forget(work.session.worker, SOON, withdraw=False)
+    work.refresh_from_db()
+    assert work.fields == {}
+
+
+def test_money_is_held_while_somebody_may_still_earn_it(stage, desk):
+    posting = make_posting(stage)
+    after = NOW + timedelta(days=15)
+    desk.pending[posting.external_id] = 1
+    assert reconcile.expire_postings(stage.collection, after) == 0
+    assert money(stage.collection) == (400, 0)
+    desk.pending[posting.external_id] = 0
+    assert reconcile.expire_postings(stage.collection, after) == 1
+    assert money(stage.collection) == (0, 0)
+    assert ("update_expiration_for_hit", posting.external_id) in desk.told
+
+
+def test_one_hit_that_is_gone_holds_no_other_ones_money(stage, desk):
+    desk.pending[make_posting(stage).external_id] = 0
+    gone = make_posting(stage).external_id
+    desk.pending[gone] = 0
+    desk.gone.add(gone)
+    assert reconcile.expire_postings(stage.collection, NOW + timedelta(days=15)) == 1
 
 
 def test_a_settled_hit_that_is_listed_still_is_deleted(stage, reconciled, desk, monkeypatch):
