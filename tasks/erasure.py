@@ -27,8 +27,8 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
     """Remove identity, drafts, preferences, messages and what came without work.
 
     Payments keep the internal id. With `withdraw` the worker's questions and answers stay out of
-    every later release; an issued release is never rewritten. Raises ErasureError while the worker is at work or is owed money,
-    since nobody could be paid afterwards.
+    every later release; an issued release is never rewritten. Raises ErasureError while the
+    worker is at work or is owed money, since nobody could be paid afterwards.
     """
     with transaction.atomic():
         Worker.objects.select_for_update().get(pk=worker.pk)
