@@ -92,10 +92,30 @@ def publish_pending(stage: Stage) -> int:
         hit = marketplace.create_hit(
             type_id, token=str(posting.token), lifetime=posting.expires_at - posting.created_at
         )
-        published += Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
-            state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
-        )
+        published += _went_live(posting, hit)
     return published
+
+
+def _went_live(posting: Posting, hit: marketplace.Hit) -> int:
+    return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
+        state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
+    )
+
+
+def withdraw_planned(stage: Stage) -> int:
+    """Let go of the HITs planned for a stage that hands out no work now; returns how many.
+
+    One that was made, though nobody noted it, is noted now, to be closed like any other.
+    """
+    planned = list(stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True))
+    if is_open(stage) or not planned:
+        return 0
+    made = marketplace.find_hits(str(posting.token) for posting in planned)
+    withdrawn = 0
+    for posting in planned:
+        hit = made.get(str(posting.token))
+        withdrawn += 0 if hit and _went_live(posting, hit) else expire(posting)
+    return withdrawn
 
 
 def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
@@ -144,9 +164,9 @@ def is_open(stage: Stage) -> bool:
 
 
 def expire(posting: Posting) -> int:
-    """Mark a live posting expired and release its money; returns 1, or 0 if it had ended."""
+    """Mark a posting expired and release its money; returns 1, or 0 if it has moved on since."""
     with transaction.atomic():
-        ended = Posting.objects.filter(pk=posting.pk, state=PostingState.LIVE).update(
+        ended = Posting.objects.filter(pk=posting.pk, state=posting.state).update(
             state=PostingState.EXPIRED, reserved_cents=0
         )
         if ended:

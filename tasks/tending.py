@@ -118,9 +118,10 @@ def _steps(
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "postings expired": lambda: reconcile.expire_postings(collection, now),
+        "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
         "HITs closed": lambda: marketplace.one_by_one(stages, hits.close_surplus),
         "places planned": lambda: sum(hits.plan_postings(stage, now) for stage in open_stages),
-        "HITs published": lambda: marketplace.one_by_one(stages, hits.publish_pending),
+        "HITs published": lambda: marketplace.one_by_one(open_stages, hits.publish_pending),
         "compensations published": lambda: compensation.publish_pending(collection),
     }
 

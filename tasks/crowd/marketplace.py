@@ -120,12 +120,24 @@ def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> Hit:
 
 
 def _find_hit(token: str) -> Hit:
-    for hit in pages("list_hits", "HITs"):
-        if hit.get("RequesterAnnotation") == token:
-            return _hit(hit)
+    for name, hit in _made():
+        if name == token:
+            return hit
     raise MarketplaceError(
         f"The marketplace says it has a HIT for {token} but lists none.", permanent=False
     )
+
+
+def find_hits(tokens: Iterable[str]) -> dict[str, Hit]:
+    """Return by token the HITs that were made with one of `tokens`, answered or not."""
+    wanted = set(tokens)
+    return {name: hit for name, hit in _made() if name in wanted}
+
+
+def _made() -> Iterator[tuple[str, Hit]]:
+    """Yield every HIT of the account with the token it was made with."""
+    for hit in pages("list_hits", "HITs"):
+        yield hit.get("RequesterAnnotation", ""), _hit(hit)
 
 
 def _hit(described: dict[str, Any]) -> Hit:

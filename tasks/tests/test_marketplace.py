@@ -27,3 +27,9 @@ def test_a_hit_that_was_there_already_keeps_its_own_type(monkeypatch: pytest.Mon
     assert hit == marketplace.Hit("H1", "OLD")
     with pytest.raises(MarketplaceError, match="lists none"):
         marketplace.create_hit("NEW", token="unheard of", lifetime=timedelta(days=1))
+
+
+def test_hits_are_found_by_their_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.crowd.requester_api.call", refuse)
+    found = marketplace.find_hits(["token", "unheard of"])
+    assert found == {"token": marketplace.Hit("H1", "OLD")}

@@ -159,6 +159,27 @@ def test_finishing_takes_idle_hits_down_and_lets_who_is_at_work_go_on(
     assert under_way(pilot).hits == 0
 
 
+def test_hits_that_are_only_planned_are_never_put_up_after_the_end(
+    pilot: Collection, taken_down: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, now = stage_of(pilot, "question"), timezone.now()
+    planned, noted_late = make_posting(stage), make_posting(stage)
+    Posting.objects.update(state="publishing", external_id="", expires_at=now + timedelta(days=14))
+    made = {str(noted_late.token): marketplace.Hit("H1", "T1")}
+    monkeypatch.setattr(marketplace, "find_hits", lambda tokens: made)
+    finish(pilot, "", "rita", now)
+    pilot.refresh_from_db()
+    done = tend(pilot, now)
+    assert (done["plans let go"], done["HITs closed"], done["HITs published"]) == (1, 1, 0)
+    assert taken_down == ["H1"]
+    assert set(Posting.objects.values_list("pk", "state", "external_id")) == {
+        (planned.pk, "expired", ""),
+        (noted_late.pk, "expired", "H1"),
+    }
+    pilot.refresh_from_db()
+    assert pilot.reserved_cents == 0
+
+
 def test_started_work_that_runs_out_of_time_after_the_end_is_paid_by_what_was_saved(
     pilot: Collection, taken_down: list[str]
 ) -> None:
