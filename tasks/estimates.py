@@ -4,21 +4,23 @@ from collections import Counter
 from dataclasses import dataclass
 from math import ceil
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
 from tasks import budget
-from tasks.models import Posting, PostingState
+from tasks.models import Posting, PostingState, Unmatched
 from tasks.units import redundancy_of
 
-# Postings whose pay is fixed: it can still be earned, or was.
+# Postings whose pay is fixed: it can still be earned, or was, or a rejection can be taken back.
 STANDING = (
     PostingState.PUBLISHING,
     PostingState.LIVE,
     PostingState.SUBMITTED,
     PostingState.SETTLED,
+    PostingState.UNMATCHED,
+    PostingState.REJECTED,
 )
 
 
@@ -44,8 +46,10 @@ def estimate(collection: Collection) -> list[StageEstimate]:
     for stage in collection.stages.all():
         table = parameters.stages()[stage.name]
         hits = _hits(collection, stage, table, parameters, questions)
-        rewards = posted.get(stage.pk, Counter()).copy()
+        rewards = posted.get((stage.pk, False), Counter()).copy()
         rewards[table.reward_cents] += max(0, hits - rewards.total())
+        # What came without work fills no place: its pay comes on top.
+        rewards += posted.get((stage.pk, True), Counter())
         worst = sum(
             number * (cents + budget.fee_cents(cents, parameters.pay))
             for cents, number in rewards.items()
@@ -56,19 +60,23 @@ def estimate(collection: Collection) -> list[StageEstimate]:
     return rows
 
 
-def posted_hits(collection: Collection) -> dict[int, Counter[int]]:
-    """Return how many HITs of each reward every stage has put up, by its id; one query."""
+def posted_hits(collection: Collection) -> dict[tuple[int, bool], Counter[int]]:
+    """Return how many HITs of each reward every stage has put up; one query.
+
+    By the stage's id and whether they were handed in without work.
+    """
+    empty = Unmatched.objects.filter(session__posting=OuterRef("pk"))
     rows = (
         Posting.objects.filter(
             stage__collection=collection, worker__isnull=True, state__in=STANDING
         )
         .order_by()
-        .values_list("stage_id", "reward_cents")
+        .values_list("stage_id", Exists(empty), "reward_cents")
         .annotate(number=Count("pk"))
     )
-    found: dict[int, Counter[int]] = {}
-    for stage, cents, number in rows:
-        found.setdefault(stage, Counter())[cents] += number
+    found: dict[tuple[int, bool], Counter[int]] = {}
+    for stage, is_empty, cents, number in rows:
+        found.setdefault((stage, is_empty), Counter())[cents] += number
     return found
 
 

@@ -9,13 +9,14 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.revisions import revise
-from tasks import compensation, hits, leases, publication
+from tasks import compensation, hits, leases, publication, unmatched
 from tasks.closing import under_way
 from tasks.crowd import marketplace
 from tasks.estimates import estimate
 from tasks.models import LeaseState, Posting
 from tasks.publication import PublicationError, finish, publish, reopen
 from tasks.tending import tend
+from tasks.tests.deciding import listed
 from tasks.tests.making import (
     consent,
     entry_query,
@@ -218,6 +219,20 @@ def test_the_worst_case_counts_hits_that_are_up_with_their_own_pay(pilot: Collec
     assert worst(pilot, stage) == 400 + 500
     Posting.objects.update(state="expired")
     assert worst(pilot, stage) == 2 * 500
+
+
+def test_the_worst_case_counts_what_came_without_work_on_top_and_rejected_work_once(
+    pilot: Collection,
+) -> None:
+    stage = stage_of(pilot, "question")
+    unmatched.keep(make_posting(stage), listed(make_posting(stage)), timezone.now())
+    Posting.objects.filter(state="live").delete()
+    assert worst(pilot, stage) == 3 * 400
+    Posting.objects.update(state="settled")
+    assert worst(pilot, stage) == 3 * 400
+    rejected = make_posting(stage, reward_cents=300)
+    Posting.objects.filter(pk=rejected.pk).update(state="rejected")
+    assert worst(pilot, stage) == 300 + 2 * 400
 
 
 def worst(collection: Collection, stage: Stage) -> int:
