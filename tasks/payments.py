@@ -49,8 +49,13 @@ def owe_reward(
     _take_in(posting)
     payment = _reward(posting, submission.lease.worker_id, parameters, now)
     # A posting that was open until now has paid nobody yet.
-    if posting.state != PostingState.LIVE and Payment.objects.filter(key=payment.key).exists():
-        return
+    if posting.state != PostingState.LIVE:
+        known = Payment.objects.filter(key=payment.key).first()
+        if known and known.state == PaymentState.CONFIRMED:
+            # Its HIT was paid without it and is gone: no receipt will come.
+            move(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)
+        if known:
+            return
     payment.submission = submission
     insert(payment)
     _spend(posting, payment.amount_cents + payment.fee_cents, now)
@@ -212,6 +217,10 @@ def settle(work: Work, state: ReceiptState, now: datetime) -> None:
     with transaction.atomic():
         if not move(work, [state], ReceiptState.APPROVED):
             return
+        # Work that came after its HIT had been decided waits for no receipt any more.
+        Submission.objects.filter(lease__session=work.session, state=ReceiptState.HELD).update(
+            state=ReceiptState.APPROVED, confirmed_at=now
+        )
         Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)
         work.payments.filter(state=PaymentState.DUE).update(
             state=PaymentState.CONFIRMED, confirmed_at=now

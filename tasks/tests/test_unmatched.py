@@ -237,3 +237,21 @@ def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(stage, posting, 
     assert Submission.objects.get().state == "approved"
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert money(posting.stage.collection) == (0, 400)
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_work_that_comes_once_its_hit_is_paid_waits_for_no_receipt(
+    stage, posting, reconciled, desk, settled
+):
+    session = make_session(make_worker(), posting)
+    lease = leases.claim(session, stage, NOW)
+    leases.expire_overdue(NOW + timedelta(hours=9))
+    reconciled(listed(posting, session))
+    unmatched.pay(Unmatched.objects.get(), "rita", SOON)
+    if settled:
+        payments.approve_confirmed(stage.collection, SOON)
+    lease.refresh_from_db()
+    work = submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
+    payments.approve_confirmed(stage.collection, SOON)
+    assert state_of(work) == "approved"
+    assert Payment.objects.get().state == PaymentState.CONFIRMED
