@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.archive.reading import ArchiveError, Result
+from tasks.widgets.text import UNTYPABLE
 
 NUMBER = "{n}"
 MOST_ITEMS = 200
@@ -43,7 +44,8 @@ class Columns:
     def _item(self, values: Mapping[str, str], number: str) -> Item:
         def value(name: str) -> str:
             column = self.by_name.get(name, "").replace(NUMBER, number)
-            return values.get(column, "").strip()
+            # As a page cleans what is typed, so that a text is found again by its words.
+            return UNTYPABLE.sub("", values.get(column, "")).strip()
 
         raw = {name: value(name) for name in self.fields}
         words = {name: self.words.get((name, given), given) for name, given in raw.items()}

@@ -1,6 +1,7 @@
 """Finds or makes what old results were about: passages of a corpus, seeds and labelled texts."""
 
 from collections.abc import Iterable
+from itertools import islice
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Max
@@ -13,6 +14,7 @@ from tasks.models import Question
 
 UNTITLED = "Passages"
 MAX_TITLE = 300
+CHUNK = 500
 
 
 def seeds_for(
@@ -23,8 +25,10 @@ def seeds_for(
     Expects the lock of the collection.
     """
     titles = {item.passage: item.title or UNTITLED for item in items}
+    known = paragraphs_of(collection.corpus, titles)
     paragraphs = {
-        text: _paragraph(collection.corpus, title, text) for text, title in titles.items()
+        text: known.get(text) or _added(collection.corpus, title, text)
+        for text, title in titles.items()
     }
     found = _seeds(collection)
     new = [row for row in paragraphs.values() if row.pk not in found]
@@ -44,11 +48,16 @@ def _key(title: str, text: str) -> str:
     return uuid5(NAMESPACE_URL, f"{title}\n{text}").hex
 
 
-def _paragraph(corpus: Corpus, title: str, text: str) -> Paragraph:
-    rows = Paragraph.objects.filter(article__corpus=corpus, text=text)
-    found = rows.filter(article__title=title[:MAX_TITLE]).first() or rows.order_by("pk").first()
-    if found:
-        return found
+def paragraphs_of(corpus: Corpus, texts: Iterable[str]) -> dict[str, Paragraph]:
+    """Return the corpus's first paragraph of each text that it has, read once a few hundred."""
+    wanted, found = iter(texts), dict[str, Paragraph]()
+    while chunk := list(islice(wanted, CHUNK)):
+        rows = Paragraph.objects.filter(article__corpus=corpus, text__in=chunk).order_by("-pk")
+        found |= {row.text: row for row in rows.select_related("article", "section")}
+    return found
+
+
+def _added(corpus: Corpus, title: str, text: str) -> Paragraph:
     section = _section(corpus, title[:MAX_TITLE])
     position = section.paragraphs.count()
     return Paragraph.objects.create(
@@ -70,8 +79,10 @@ def texts_for(
 ) -> dict[tuple[str, str], Question]:
     """Return the text that each item labels, by passage and text; one nobody wrote here is new."""
     stage = collection.stages.get(name=stage_name)
-    found = {}
+    found = dict[tuple[str, str], Question]()
     for item in items:
+        if (item.passage, item.text) in found:
+            continue
         seed = seeds[item.passage]
         same = (
             Question.objects.filter(stage=stage, seed=seed, text=item.text).order_by("pk").first()

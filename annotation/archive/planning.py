@@ -1,12 +1,14 @@
 """Finds out what taking in old results would do, and what keeps a result out; changes nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from annotation.archive.mapping import Columns, Item, check_columns
+from annotation.archive.places import paragraphs_of
 from annotation.archive.reading import ArchiveError, Result
-from collector.models import Corpus, Paragraph
+from collector.models import Corpus
 from collector.models.corpus import CorpusKind
 from collector.parameters import FormTable, Parameters
 from collector.protocol import Protocol
@@ -65,19 +67,17 @@ def plan(
     needed = ["passage"] + (["text"] if table.kind == "label" else [])
     needed += [each.name for each in table.fields if each.required]
     check_columns(columns, results, needed)
-    known = set(
-        Session.objects.filter(provider=ARCHIVE, environment=environment).values_list(
-            "session_id", flat=True
-        )
-    )
+    known = known_ids(environment)
     made, shown = Plan(), dict[str, list[tuple[str, str]]]()
-    for result in results:
+    all_items = [columns.items(result) for result in results]
+    missing = _not_there(chain.from_iterable(all_items), corpus)
+    for result, items in zip(results, all_items, strict=True):
         if result.assignment_id in known:
             made.n_known += 1
             continue
-        items = columns.items(result)
         data, why = _examined(items, protocol, parameters, table)
-        why = why or _missing(items, corpus)
+        if not why and (lost := [item.passage for item in items if item.passage in missing]):
+            why = f"The corpus has no paragraph {lost[0][:60]!r}: name a new corpus for it."
         same = [(item.passage, item.text) for item in items]
         if not why and shown.setdefault(result.hit_id, same) != same:
             why = "It shows other items than the same HIT did before: give the HIT's own inputs."
@@ -87,6 +87,12 @@ def plan(
         known.add(result.assignment_id)
         made.works.append(Work(result, items, data))
     return made
+
+
+def known_ids(environment: str) -> set[str]:
+    """Return the ids of the assignments that were taken in before."""
+    rows = Session.objects.filter(provider=ARCHIVE, environment=environment)
+    return set(rows.values_list("session_id", flat=True))
 
 
 def _examined(
@@ -113,10 +119,9 @@ def _examined(
     return data, problems[0].message if problems else ""
 
 
-def _missing(items: list[Item], corpus: Corpus | None) -> str:
+def _not_there(items: Iterable[Item], corpus: Corpus | None) -> set[str]:
+    """Return the passages that a wiki's corpus does not have; to another one they are added."""
     if corpus is None or corpus.kind == CorpusKind.IMPORTED:
-        return ""
-    for item in items:
-        if not Paragraph.objects.filter(article__corpus=corpus, text=item.passage).exists():
-            return f"The corpus has no paragraph {item.passage[:60]!r}: name a new corpus for it."
-    return ""
+        return set()
+    texts = {item.passage for item in items}
+    return texts - set(paragraphs_of(corpus, texts))

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation.archive.places import seeds_for, texts_for
-from annotation.archive.planning import Work
+from annotation.archive.planning import Work, known_ids
 from annotation.archive.reading import Result
 from collector.creation import parameters_of
 from collector.models import Collection, Seed, Stage
@@ -54,6 +54,9 @@ def store(collection: Collection, stage_name: str, works: Sequence[Work], now: d
     """Write every work, all or nothing, in the order it was handed in."""
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
+        # The same files may have been taken in since they were looked at.
+        known = known_ids(collection.slug)
+        works = [work for work in works if work.result.assignment_id not in known]
         parameters = parameters_of(collection)
         stage = collection.stages.get(name=stage_name)
         source = parameters.stages()[stage_name].items_from

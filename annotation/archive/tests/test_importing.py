@@ -98,7 +98,8 @@ def test_old_results_are_reviewed_split_and_released(folder: Path, settings: Any
     assert not any(name in "".join(lines) for name in READERS)
     settings.OPEN_DESK = True
     desk = Client(HTTP_HOST="localhost")
-    for page in ("", "now/", "seeds/", "questions/", "money/", "report/"):
+    one = f"questions/{Question.objects.first().key}/"
+    for page in ("", "now/", "seeds/", "questions/", one, "money/", "report/"):
         assert desk.get(f"/collections/old/{page}").status_code == 200, page
 
 
@@ -256,6 +257,17 @@ def test_results_go_to_no_collection_with_work_of_its_own(folder: Path) -> None:
     Posting.objects.update(provider="mturk")
     with pytest.raises(CommandError, match="work of its own"):
         take("text", folder / "texts.csv")
+
+
+def test_passages_of_a_wiki_are_used_where_they_are(folder: Path) -> None:
+    from tasks.tests.making import make_corpus
+
+    corpus = make_corpus()
+    text = corpus.articles.order_by("pk")[3].paragraphs.get().text
+    path = folder / "found.csv"
+    path.write_bytes(batch_csv([line("H", "AADA", Input__passage=text, Answer__headline="H")]))
+    take("text", path, corpus="hollin")
+    assert Seed.objects.get().seed_paragraphs.get().paragraph.article.title == "Place 3"
 
 
 def test_passages_of_a_wiki_are_found_and_never_added(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.archive.mapping import columns_for
@@ -77,6 +77,10 @@ class Command(BaseCommand):
                     stored = store(collection, options["stage"], planned.works, now)
         except (ArchiveError, CreationError, ProtocolError, ValueError) as error:
             raise CommandError(str(error)) from None
+        except DatabaseError as error:
+            reason = str(error).partition("\n")[0]
+            sentence = f"The database cannot store what the files hold ({reason}): mend them."
+            raise CommandError(sentence) from None
         told = _told(planned, stored)
         self.stdout.write(json.dumps(told) if options["json"] else _sentences(told, options))
 
