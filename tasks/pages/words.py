@@ -10,8 +10,9 @@ SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def price(cents: int, parameters: Parameters) -> str:
-    """Return an amount for people to read, such as $4.00."""
-    amount = money(cents, parameters.pay.minor_units)
+    """Return an amount for people to read, such as $1,250.00."""
+    whole, point, part = money(cents, parameters.pay.minor_units).partition(".")
+    amount = f"{int(whole):,}{point}{part}"
     symbol = SYMBOLS.get(parameters.pay.currency)
     return f"{symbol}{amount}" if symbol else f"{amount} {parameters.pay.currency}"
 

@@ -179,4 +179,4 @@ def test_nothing_moves_under_the_hand_of_who_types_a_budget(browser: Any) -> Non
     page.wait_for_timeout(6_000)
     assert page.locator("#budget-field").input_value() == "1250"
     page.get_by_role("button", name="Set").click()
-    page.get_by_text("The budget is $1250.00.").wait_for()
+    page.get_by_text("The budget is $1,250.00.").wait_for()

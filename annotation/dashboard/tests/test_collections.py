@@ -51,7 +51,7 @@ def test_the_list_shows_progress_money_and_what_waits(rita: Client) -> None:
     make_attempt(stage_of(collection, "question_qualification"))
     page = rita.get("/collections/").content.decode()
     assert '/collections/pilot/qualification/">1 qualification to inspect</a>' in page
-    assert "$1000.00" in page
+    assert "$1,000.00" in page
 
 
 def test_a_collection_of_another_version_is_named_with_its_reason(rita: Client) -> None:

@@ -127,7 +127,7 @@ def test_publishing_a_collection_without_seeds_says_where_to_choose(
 
 
 def test_the_budget_is_set_and_remembered(rita: Client, pilot: Collection) -> None:
-    assert "The budget is $1500.50." in post(rita, "budget/", budget="$1,500.50")
+    assert "The budget is $1,500.50." in post(rita, "budget/", budget="$1,500.50")
     pilot.refresh_from_db()
     assert pilot.budget_cents == 150_050
     assert pilot.revisions.get().new == 150_050
