@@ -67,7 +67,7 @@ class Agreement:
                     fleiss_kappa(items) if items else None,
                 ]
             )
-        columns = ["fold", "annotators", "questions", "agreed share", "equal pairs share", "kappa"]
+        columns = ["split", "annotators", "questions", "agreed share", "equal pairs share", "kappa"]
         note = (
             f"Agreed: at least {self.min_agreeing} annotators gave the same answer. Equal pairs: "
             "of all pairs of annotators. Kappa: Fleiss', on the type of the answer, bad included."

@@ -39,6 +39,13 @@ def test_the_tables_of_a_small_collection() -> None:
     assert found["human_performance"] == {}
 
 
+def test_the_parts_of_a_dataset_are_called_splits_as_on_the_pages() -> None:
+    collection = island()
+    made = tables(records(collection), parameters_of(collection))
+    columns = next(table.columns for table in made if table.name == "agreement")
+    assert columns[0] == "split"
+
+
 def test_an_empty_collection_has_a_report_too() -> None:
     collection = island()
     collection.seeds.all().update(stage_name="question_qualification")
