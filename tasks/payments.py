@@ -217,11 +217,12 @@ def settle(work: Work, state: ReceiptState, now: datetime) -> None:
     with transaction.atomic():
         if not move(work, [state], ReceiptState.APPROVED):
             return
+        # Whoever hands in locks the HIT's row too: from here on their work is in, or sees it paid.
+        Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)
         # Work that came after its HIT had been decided waits for no receipt any more.
         Submission.objects.filter(lease__session=work.session, state=ReceiptState.HELD).update(
             state=ReceiptState.APPROVED, confirmed_at=now
         )
-        Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)
         work.payments.filter(state=PaymentState.DUE).update(
             state=PaymentState.CONFIRMED, confirmed_at=now
         )

@@ -8,13 +8,12 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from collector.creation import parameters_of
-from collector.models import Collection
 from collector.protocol import find
 from tasks import leases, payments, qualifications
 from tasks.articles import documents_of
 from tasks.kinds import kind
 from tasks.leases import LONGEST_PAUSE_SECONDS, take_slot
-from tasks.models import Lease, LeaseState, ReceiptState, Submission, Unit
+from tasks.models import Lease, LeaseState, Submission, Unit
 from tasks.problems import Problem
 from tasks.statements import insert, run
 
@@ -125,15 +124,3 @@ def _take_late_slot(lease: Lease) -> bool:
     unit = Unit.objects.filter(pk=lease.unit_id)
     allowed = kind(lease.unit.stage.kind).allowed(unit, lease.worker).exists()
     return bool(allowed) and take_slot(lease.unit_id)
-
-
-def settle_paid(collection: Collection) -> int:
-    """Enter as paid what came after its HIT was paid as one without work; returns how many.
-
-    The marketplace lists such a HIT no more, so that nothing else would ever confirm it.
-    """
-    return Submission.objects.filter(
-        lease__unit__stage__collection=collection,
-        state=ReceiptState.HELD,
-        lease__session__unmatched__state=ReceiptState.APPROVED,
-    ).update(state=ReceiptState.APPROVED)

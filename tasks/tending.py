@@ -17,7 +17,6 @@ from tasks import (
     qualifications,
     reconcile,
     rejecting,
-    submissions,
     units,
     unmatched,
 )
@@ -114,7 +113,6 @@ def _steps(
         "rejections approved": lambda: rejecting.find_approved(collection, now),
         "decided without us": lambda: unmatched.find_decided(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
-        "paid before it came": lambda: submissions.settle_paid(collection),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "postings expired": lambda: reconcile.expire_postings(collection, now),
