@@ -5,12 +5,9 @@ from typing import Any
 
 import orjson
 
+from collector.ingest.resolving import Resolver
 from collector.models import Article, Corpus, Paragraph
 from tasks.statements import rows
-
-# A chain of redirects longer than this is a loop.
-MAX_REDIRECTS = 5
-
 
 # A statement by hand: whoever opens a HIT waits for it.
 PASSAGES = """
@@ -65,18 +62,11 @@ def sentences_of(paragraph: Paragraph, language: str) -> list[list[int]]:
 
 
 def find_article(corpus: Corpus, title: str) -> Article | None:
-    """Return the article a link leads to, through redirects; None when the corpus lacks it."""
-    for _ in range(MAX_REDIRECTS):
-        article = Article.objects.filter(corpus=corpus, title=title).first()
-        if article is None or article.kind == "article":
-            return article
-        if article.kind != "redirect":
-            return article
-        title = article.redirect_target
-    return None
+    """Return the article a link leads to, through redirects; None when the corpus has none."""
+    found = Resolver(corpus).resolve([title])
+    return Article.objects.get(pk=found[title]) if found else None
 
 
 def readable_titles(corpus_id: int, titles: set[str]) -> set[str]:
     """Return those of `titles` that an answerer can open."""
-    found = Article.objects.filter(corpus=corpus_id, title__in=titles)
-    return set(found.values_list("title", flat=True))
+    return set(Resolver(Corpus(pk=corpus_id)).resolve(titles))

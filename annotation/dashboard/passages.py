@@ -7,8 +7,8 @@ from django.db.models import Prefetch, QuerySet
 
 from annotation.dashboard.marks import Piece, Quote, pieces, quote
 from collector.ingest.article_text import join_article
-from collector.models import Article, Corpus, Paragraph, Section, Seed, SeedParagraph
-from tasks.passages import MAX_REDIRECTS
+from collector.ingest.resolving import Resolver
+from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
 from tasks.widgets.spans import MAIN
 
 QUESTION = "question"
@@ -56,25 +56,12 @@ def article_texts(corpus: Corpus, titles: Iterable[str]) -> dict[str, str]:
 
     Three queries, and one more for each step of a chain of redirects.
     """
-    targets = {title: title for title in titles}
-    found: dict[str, Article] = {}
-    for _ in range(MAX_REDIRECTS):
-        wanted = set(targets.values()) - found.keys()
-        if not wanted:
-            break
-        rows = Article.objects.filter(corpus=corpus, title__in=wanted)
-        found |= {article.title: article for article in rows}
-        targets = {
-            title: found[target].redirect_target or target if target in found else target
-            for title, target in targets.items()
-        }
-    articles = {title: found[target] for title, target in targets.items() if target in found}
-    texts = _joined(articles.values())
-    return {title: texts[article.pk] for title, article in articles.items()}
+    found = Resolver(corpus).resolve(titles)
+    texts = _joined(set(found.values()))
+    return {title: texts[article] for title, article in found.items()}
 
 
-def _joined(articles: Iterable[Article]) -> dict[int, str]:
-    ids = {article.pk for article in articles}
+def _joined(ids: set[int]) -> dict[int, str]:
     headings: dict[int, dict[int, str]] = {pk: {} for pk in ids}
     sections: QuerySet = Section.objects.filter(article__in=ids)
     for pk, position, heading in sections.values_list("article_id", "position", "heading"):

@@ -5,11 +5,10 @@ from itertools import islice
 
 from annotation.models import OfficialArticle
 from annotation.release.shape import ArticleRecord, SeedRecord
+from collector.ingest.resolving import Resolver
 from collector.models import Article, Collection, Corpus
-from collector.models.article import ArticleKind
 from collector.models.corpus import CorpusKind
 from tasks.articles import article_text
-from tasks.passages import MAX_REDIRECTS
 
 TITLES_PER_QUERY = 200
 
@@ -67,27 +66,9 @@ def reached(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Articl
     """
     iterator = iter(titles)
     while batch := list(islice(iterator, TITLES_PER_QUERY)):
-        found = _followed(corpus, batch)
-        yield from ((title, found[title]) for title in batch if title in found)
-
-
-def _followed(corpus: Corpus, titles: list[str]) -> dict[str, Article]:
-    leads = dict(zip(titles, titles, strict=True))
-    found: dict[str, Article] = {}
-    for _ in range(MAX_REDIRECTS):
-        rows = Article.objects.filter(corpus=corpus, title__in=set(leads.values()))
-        articles = {article.title: article for article in rows.select_related("corpus")}
-        onward = {}
-        for title, current in leads.items():
-            article = articles.get(current)
-            if article is not None and article.kind == ArticleKind.REDIRECT:
-                onward[title] = article.redirect_target
-            elif article is not None:
-                found[title] = article
-        leads = onward
-        if not leads:
-            break
-    return found
+        found = Resolver(corpus).resolve(batch)
+        articles = Article.objects.select_related("corpus").in_bulk(set(found.values()))
+        yield from ((title, articles[found[title]]) for title in batch if title in found)
 
 
 def _linked(corpus: Corpus, titles: Iterable[str]) -> Iterator[ArticleRecord]:
