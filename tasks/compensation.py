@@ -10,7 +10,7 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from tasks import budget, submissions
 from tasks.crowd import marketplace
-from tasks.hits import money
+from tasks.hits import find_forgotten, money
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
 
@@ -102,7 +102,7 @@ def open_posting(lease: Lease, amount_cents: int, key: str, now: datetime) -> Po
     )
 
 
-def publish_pending(collection: Collection) -> int:
+def publish_pending(collection: Collection, now: datetime) -> int:
     """Make a HIT of every compensation that has none; returns how many went live.
 
     Safe to run twice; raises MarketplaceError, and what went live before stays.
@@ -112,7 +112,15 @@ def publish_pending(collection: Collection) -> int:
         state=PostingState.PUBLISHING,
         worker__identity__isnull=False,
     ).select_related("worker__identity")
-    return marketplace.one_by_one(pending, lambda posting: _publish(posting, collection))
+    made = find_forgotten(pending, now)
+
+    def publish(posting: Posting) -> int:
+        hit = made.get(str(posting.token)) or _create(posting, collection, now)
+        return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
+            state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
+        )
+
+    return marketplace.one_by_one(pending, publish)
 
 
 def reopen_lapsed(collection: Collection, now: datetime) -> int:
@@ -145,7 +153,8 @@ def _reopen(posting: Posting, now: datetime) -> int:
     )
 
 
-def _publish(posting: Posting, collection: Collection) -> int:
+def _create(posting: Posting, collection: Collection, now: datetime) -> marketplace.Hit:
+    """Return a HIT that only the posting's worker can see."""
     parameters = parameters_of(collection)
     only = marketplace.create_qualification(
         name=f"Compensation {posting.token}",
@@ -165,7 +174,6 @@ def _publish(posting: Posting, collection: Collection) -> int:
         auto_approval=timedelta(days=1),
         requirements=[requirement],
     )
-    hit = marketplace.create_hit(type_id, token=str(posting.token), lifetime=LIFETIME)
-    return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
-        state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
+    return marketplace.create_hit(
+        type_id, token=str(posting.token), lifetime=posting.expires_at - now
     )

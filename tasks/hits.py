@@ -1,5 +1,6 @@
 """Publishes a stage's places as HITs: the intention is a row first, the call comes second."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any
@@ -15,6 +16,8 @@ from tasks import budget, qualifications
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
 
+# The marketplace knows a token for a day; an hour is for clocks that differ.
+TOKEN_HOLDS = timedelta(hours=23)
 OUTSTANDING = (PostingState.PUBLISHING, PostingState.LIVE)
 
 
@@ -70,11 +73,11 @@ def places_left(stage: Stage) -> int:
     return int(left or 0)
 
 
-def publish_pending(stage: Stage) -> int:
+def publish_pending(stage: Stage, now: datetime) -> int:
     """Make a HIT of every posting in state publishing; returns how many went live.
 
-    Safe to run twice and at once: the posting's token never makes a second HIT.
-    Raises MarketplaceError; what went live before stays.
+    Safe to run twice and at once: the posting's token makes no second HIT for a day, and what is
+    older is looked for first. Raises MarketplaceError; what went live before stays.
     """
     pending = list(
         stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True).order_by("id")
@@ -83,17 +86,27 @@ def publish_pending(stage: Stage) -> int:
         return 0
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
+    made = find_forgotten(pending, now)
     published = 0
     types: dict[int, str] = {}
     for posting in pending:
         if posting.reward_cents not in types:
             types[posting.reward_cents] = _hit_type(stage, parameters, table, posting)
         type_id = types[posting.reward_cents]
-        hit = marketplace.create_hit(
-            type_id, token=str(posting.token), lifetime=posting.expires_at - posting.created_at
+        token = str(posting.token)
+        hit = made.get(token) or marketplace.create_hit(
+            type_id, token=token, lifetime=posting.expires_at - now
         )
         published += _went_live(posting, hit)
     return published
+
+
+def find_forgotten(postings: Iterable[Posting], now: datetime) -> dict[str, marketplace.Hit]:
+    """Return by token the HITs made for postings whose tokens make a second one by now."""
+    old = now - TOKEN_HOLDS
+    return marketplace.find_hits(
+        str(posting.token) for posting in postings if posting.created_at < old
+    )
 
 
 def _went_live(posting: Posting, hit: marketplace.Hit) -> int:

@@ -119,8 +119,10 @@ def _steps(
         "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
         "HITs closed": lambda: marketplace.one_by_one(stages, hits.close_surplus),
         "places planned": lambda: sum(hits.plan_postings(stage, now) for stage in open_stages),
-        "HITs published": lambda: marketplace.one_by_one(open_stages, hits.publish_pending),
-        "compensations published": lambda: compensation.publish_pending(collection),
+        "HITs published": lambda: marketplace.one_by_one(
+            open_stages, lambda stage: hits.publish_pending(stage, now)
+        ),
+        "compensations published": lambda: compensation.publish_pending(collection, now),
     }
 
 

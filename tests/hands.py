@@ -37,7 +37,7 @@ def look(collection: Collection) -> None:
     for stage in collection.stages.all():
         units.bundle(stage, parameters)
         hits.plan_postings(stage, timezone.now())
-        hits.publish_pending(stage)
+        hits.publish_pending(stage, timezone.now())
 
 
 class Person:

@@ -63,7 +63,7 @@ class Places:
             stage.postings.filter(state=PostingState.PUBLISHING).update(
                 reward_cents=one.reward_cents
             )
-            hits.publish_pending(stage)
+            hits.publish_pending(stage, timezone.now())
         posting = free.first()
         if posting is None:
             raise LogError(

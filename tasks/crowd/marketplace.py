@@ -96,7 +96,7 @@ def create_hit_type(
 
 
 def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> Hit:
-    """Return a HIT with one place; the same token never makes a second HIT.
+    """Return a HIT with one place; for a day the same token makes no second HIT.
 
     One that was made before, by a call whose reply was lost, may be of another type: work is
     looked for under the type it has.
@@ -131,6 +131,8 @@ def _find_hit(token: str) -> Hit:
 def find_hits(tokens: Iterable[str]) -> dict[str, Hit]:
     """Return by token the HITs that were made with one of `tokens`, answered or not."""
     wanted = set(tokens)
+    if not wanted:
+        return {}
     return {name: hit for name, hit in _made() if name in wanted}
 
 

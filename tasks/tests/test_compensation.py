@@ -221,7 +221,7 @@ def test_one_compensation_that_is_refused_hides_no_other(stage, desk, monkeypatc
     monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q")
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **_: "T")
     monkeypatch.setattr(marketplace, "create_hit", lambda *_, **__: marketplace.Hit("H", "T"))
-    assert compensation.publish_pending(stage.collection) == 1
+    assert compensation.publish_pending(stage.collection, NOW) == 1
 
 
 def test_late_work_never_lowers_a_budget_that_was_raised_meanwhile(stage, monkeypatch):

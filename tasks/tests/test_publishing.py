@@ -1,0 +1,87 @@
+"""A place is put up once, however late the marketplace is asked again."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks import compensation, hits, leases
+from tasks.crowd import marketplace
+from tasks.models import Posting, PostingState
+from tasks.tests.making import (
+    NOW,
+    make_collection,
+    make_posting,
+    make_session,
+    make_worker,
+    stage_of,
+)
+
+pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def stage():
+    return stage_of(make_collection(), "question_qualification")
+
+
+@pytest.fixture
+def created(monkeypatch):
+    """Return the tokens and lifetimes of the HITs that the marketplace makes."""
+    made = []
+
+    def create(type_id, *, token, lifetime):
+        made.append((token, lifetime))
+        return marketplace.Hit(f"HNEW{len(made)}", type_id)
+
+    monkeypatch.setattr(marketplace, "create_hit", create)
+    monkeypatch.setattr(marketplace, "create_hit_type", lambda **_: "T")
+    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q")
+    monkeypatch.setattr(marketplace, "grant", lambda *_: None)
+    return made
+
+
+@pytest.fixture
+def listed(monkeypatch):
+    """Return the HITs that the marketplace lists."""
+    found = []
+    monkeypatch.setattr(marketplace, "pages", lambda *_, **__: iter(found))
+    return found
+
+
+def planned(stage):
+    """Return a place that has no HIT as far as we know."""
+    posting = make_posting(stage)
+    posting.state, posting.external_id = PostingState.PUBLISHING, ""
+    posting.save()
+    return posting
+
+
+def told_of(posting):
+    """Return how the marketplace lists the HIT made for a posting."""
+    return {"HITId": "HOLD", "HITTypeId": "T0", "RequesterAnnotation": str(posting.token)}
+
+
+def test_a_hit_made_the_day_before_yesterday_is_found_and_not_made_again(stage, created, listed):
+    posting, other = planned(stage), planned(stage)
+    listed.append(told_of(posting))
+    assert hits.publish_pending(stage, NOW + 2 * DAY) == 2
+    posting.refresh_from_db()
+    assert (posting.external_id, posting.external_type) == ("HOLD", "T0")
+    assert created == [(str(other.token), 12 * DAY)]
+
+
+def test_what_was_planned_today_needs_no_look(stage, created, monkeypatch):
+    planned(stage)
+    monkeypatch.setattr(marketplace, "pages", None)
+    assert hits.publish_pending(stage, NOW + timedelta(hours=1)) == 1
+    assert created[0][1] == 14 * DAY - timedelta(hours=1)
+
+
+def test_a_compensation_made_the_day_before_yesterday_is_not_made_again(stage, created, listed):
+    lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
+    posting = compensation.compensate(lease, 100, "Cut off.", NOW).posting
+    listed.append(told_of(posting))
+    assert compensation.publish_pending(stage.collection, NOW + 2 * DAY) == 1
+    assert Posting.objects.get(pk=posting.pk).external_id == "HOLD"
+    assert created == []
