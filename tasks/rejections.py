@@ -15,10 +15,10 @@ from tasks.models import (
     Submission,
     Unmatched,
 )
+from tasks.models.rejection import TAKEN_BACK_WITHIN
 
 ALONE_AFTER = timedelta(hours=24)
 HELD_FOR = timedelta(days=7)
-TAKEN_BACK_WITHIN = timedelta(days=30)
 # The marketplace takes no more.
 LONGEST_REASON = 1024
 DECIDED = "Somebody else has just decided it: look at the newest step below."

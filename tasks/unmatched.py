@@ -15,10 +15,12 @@ from tasks.models import (
     Posting,
     PostingState,
     ReceiptState,
+    Rejection,
     RejectionState,
     Session,
     Unmatched,
 )
+from tasks.models.rejection import ELSEWHERE, TAKEN_BACK_WITHIN
 from tasks.pages.entry import Entry, open_session
 
 log = logging.getLogger(__name__)
@@ -131,8 +133,23 @@ def _look_up(work: Unmatched, now: datetime) -> bool:
 
 
 def _rejected_elsewhere(work: Unmatched, now: datetime) -> bool:
+    """Enter a rejection that nobody here decided; like any other, it can be taken back."""
     with transaction.atomic():
-        decided = payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.REJECTED)
-        if decided:
-            payments.withhold(work, now)
-    return decided
+        if not payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.REJECTED):
+            return False
+        row = Rejection.objects.create(
+            session=work.session,
+            reason="Another program rejected it on the marketplace, with your account.",
+            state=RejectionState.REJECTED,
+            proposed_by=ELSEWHERE,
+            proposed_at=now,
+            alone_from=now,
+            holds_until=now + TAKEN_BACK_WITHIN,
+            confirmed_by=MARKETPLACE,
+            confirmed_at=now,
+            take_back_until=work.received_at + TAKEN_BACK_WITHIN,
+        )
+        row.steps.create(state=row.state, by=ELSEWHERE, why=row.reason, at=now)
+        Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.REJECTED)
+        payments.withhold(work, now)
+    return True

@@ -1,6 +1,6 @@
 """A rejection: what one person proposed, what another confirmed, and every step of it."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models
@@ -23,6 +23,9 @@ class RejectionState(models.TextChoices):
     FINAL = "final", "Rejected for good"
 
 
+# The marketplace lets a rejection be undone for this long after the work was handed in.
+TAKEN_BACK_WITHIN = timedelta(days=30)
+ELSEWHERE = "another program"
 UNDECIDED = (RejectionState.PROPOSED, RejectionState.WITHDRAWN, RejectionState.LAPSED)
 OPEN = (
     RejectionState.PROPOSED,
@@ -84,6 +87,11 @@ class Rejection(models.Model):
 
     def __str__(self) -> str:
         return self.get_state_display()
+
+    @property
+    def elsewhere(self) -> bool:
+        """Return whether another program rejected it, with the requester's account."""
+        return self.proposed_by == ELSEWHERE
 
     def advance(
         self,

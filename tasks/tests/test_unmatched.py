@@ -116,6 +116,19 @@ def test_what_another_program_rejected_costs_nothing(posting, work, desk):
     desk.statuses["S-OUTSIDE"] = "Rejected"
     assert unmatched.find_decided(posting.stage.collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
+    assert state_of(posting) == PostingState.REJECTED
+
+
+def test_what_another_program_rejected_is_taken_back(posting, work, desk):
+    collection = posting.stage.collection
+    desk.statuses["S-OUTSIDE"] = "Rejected"
+    unmatched.find_decided(collection, LATER)
+    row = work.session.rejections.get()
+    assert (row.elsewhere, row.take_back_until) == (True, work.received_at + timedelta(days=30))
+    rejections.take_back(row, "Something did come.", "rita", LATER)
+    assert rejecting.restore(collection, LATER) == 1
+    assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
+    assert desk.statuses["S-OUTSIDE"] == "Approved"
 
 
 def test_it_is_rejected_by_two_and_taken_back(posting, work, desk):

@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_browser, make_confirmed, make_unmatched
 from collector.models import Collection, User
+from tasks import unmatched
+from tasks.crowd import marketplace
 from tasks.models import (
     Payment,
     PaymentState,
@@ -159,10 +161,16 @@ def test_what_came_without_work_shows_what_there_is(rita: Client, pilot: Collect
     assert work.session.person not in page
 
 
-def test_another_program_s_rejection_is_told(rita: Client, pilot: Collection) -> None:
+def test_another_program_s_rejection_is_told_and_can_be_taken_back(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = make_unmatched(pilot)
-    Unmatched.objects.update(state=ReceiptState.REJECTED)
-    assert "Another program has rejected it" in see(rita, work)
+    monkeypatch.setattr(marketplace, "status_of", lambda _: "Rejected")
+    unmatched.find_decided(pilot, work.auto_approval_at)
+    page = see(rita, work)
+    assert "Another program rejected it on the marketplace" in page
+    assert "The worker was told" not in page
+    assert 'value="take_back"' in page
 
 
 def test_late_work_that_does_not_count_is_shown_as_it_came(rita: Client, pilot: Collection) -> None:
