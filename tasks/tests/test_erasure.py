@@ -5,6 +5,7 @@ from django.core.management import CommandError, call_command
 
 from tasks import leases, submissions
 from tasks.erasure import ErasureError, forget
+from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Submission
 from tasks.tests.making import (
     NOW,
@@ -55,3 +56,9 @@ def test_identity_and_drafts_go_and_payments_keep_the_internal_id(lease):
 def test_nobody_unknown_can_be_forgotten():
     with pytest.raises(CommandError, match="Nobody here"):
         call_command("erase_worker", "AMALLORY")
+
+
+def test_the_help_says_what_a_forgotten_person_who_comes_back_may_be_handed():
+    words = " ".join(Command().create_parser("manage.py", "erase_worker").format_help().split())
+    assert "Whoever comes back is a new worker" in words
+    assert "they may be handed those to answer" in words

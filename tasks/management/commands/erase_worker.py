@@ -18,7 +18,9 @@ class Command(BaseCommand):
     """erase_worker PERSON [--withdraw]."""
 
     help = (
-        "Forget a person: identity, drafts, preferences, messages. "
+        "Forget a person: identity, drafts, preferences, messages. What they made stays, unless "
+        "--withdraw is given. Whoever comes back is a new worker: nothing tells any more which "
+        "questions are their own, so they may be handed those to answer. "
         "Example: manage.py erase_worker A2B3C4D5 --withdraw"
     )
 
