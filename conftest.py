@@ -1,6 +1,7 @@
 """What every test may count on: caches empty, real data where it is, no proxy, no internet."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,21 +15,13 @@ settings.load_profile("untimed")
 
 @pytest.fixture(autouse=True)
 def _fresh_caches() -> Iterator[None]:
-    """Row ids start again in every test, so nothing kept by id may outlive one."""
+    """Row ids start again in every test, so nothing that tasks keep may outlive one."""
     yield
-    from tasks import articles
-    from tasks.kinds import answer, question
-    from tasks.pages import items
-
-    for kept in (
-        articles._article_id,
-        articles._page,
-        articles._text,
-        answer._written,
-        question.seeds_of,
-        items._items,
-    ):
-        kept.cache_clear()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tasks."):
+            for kept in list(vars(module).values()):
+                if hasattr(kept, "cache_clear"):
+                    kept.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -53,27 +53,32 @@ def _reader(lease: Lease, items: list[dict[str, Any]]) -> Callable[[str, str], i
     def find(item_id: str, title: str) -> int | None:
         if title not in linked.get(item_id, ()):
             return None
-        return _article_id(stage.collection.corpus_id, title)
+        try:
+            return _article_id(stage.collection.corpus_id, title)
+        except Article.DoesNotExist:
+            return None
 
     return find
 
 
 @lru_cache(maxsize=8192)
-def _article_id(corpus_id: int, title: str) -> int | None:
-    """Return which article a link leads to, None outside the corpus, which never changes."""
+def _article_id(corpus_id: int, title: str) -> int:
+    """Return which article a link leads to; raises Article.DoesNotExist, which is not kept."""
     article = find_article(Corpus(pk=corpus_id), title)
-    return article.pk if article else None
+    if article is None:
+        raise Article.DoesNotExist(f"No article stands behind {title!r}.")
+    return article.pk
 
 
 @lru_cache(maxsize=512)
 def _text(article_id: int) -> str:
-    """Return an article's plain text; a corpus never changes, so texts are kept."""
+    """Return an article's plain text, kept: what has been read in never changes."""
     return article_text(Article.objects.get(pk=article_id)).text
 
 
 @lru_cache(maxsize=512)
 def _page(article_id: int, title: str) -> bytes:
-    """Return the article in sections; a corpus never changes, so pages are kept."""
+    """Return the article in sections, kept: what has been read in never changes."""
     article = Article.objects.select_related("corpus").get(pk=article_id)
     whole = article_text(article)
     corpus = article.corpus

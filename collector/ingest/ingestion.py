@@ -61,8 +61,8 @@ def ingest_files(
     """Read `paths` into the corpus, count its links, mark it ready; return it.
 
     Files that were read to their end are passed over, others resume after the last page stored.
-    Raises DumpError (all that was stored before stays; the corpus is marked failed) and what the
-    database raises.
+    Raises DumpError (all that was stored before stays; the corpus is marked failed), also for a new
+    file where collections use the corpus, and what the database raises.
     """
     if options.licence and not options.licence_url:
         licence_address(options.licence)
@@ -88,6 +88,7 @@ def _ingest_file(path: Path, options: CorpusOptions, processes: int, report: Rep
         dump_file = _dump_file_of(corpus, path)
         if dump_file.state == DumpFileState.DONE:
             return corpus
+        _check_unused(corpus, dump_file)
         _mark(corpus, dump_file, CorpusState.INGESTING, DumpFileState.READING)
         try:
             _store_all(
@@ -169,6 +170,19 @@ def _dump_file_of(corpus: Corpus, path: Path) -> DumpFile:
         dump_file.size_bytes, dump_file.head_sha256 = size, _head_sha256(path, size)
         dump_file.save(update_fields=["size_bytes", "head_sha256"])
     return dump_file
+
+
+def _check_unused(corpus: Corpus, dump_file: DumpFile) -> None:
+    """Refuse another file where pages have been made of the corpus; raises DumpError."""
+    used = corpus.collections.order_by("slug").first()
+    if used is not None:
+        name = dump_file.name
+        if not dump_file.pages_done:
+            dump_file.delete()
+        raise DumpError(
+            f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
+            f"read {name} into a corpus of its own, together with the files that belong to it."
+        )
 
 
 def _head_sha256(path: Path, n_bytes: int) -> str:

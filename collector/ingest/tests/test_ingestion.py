@@ -1,5 +1,6 @@
 """Dump files become rows once, from wherever their reading stopped."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,16 @@ from collector.ingest.errors import DumpError
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.store import AlreadyReading, store_records
 from collector.ingest.tests.dumps import dump, head, page, write
-from collector.models import Article, Category, Corpus, DumpFile, Paragraph, Section, SkippedPage
+from collector.models import (
+    Article,
+    Category,
+    Collection,
+    Corpus,
+    DumpFile,
+    Paragraph,
+    Section,
+    SkippedPage,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -20,6 +30,7 @@ PAGES = {
     "Tam": "A town. [[Lake Orla]]",
     "Orla": "'''Orla''' may be:\n* [[Lake Orla]]\n{{disambig}}",
 }
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
 OPTIONS = CorpusOptions(slug="invented")
 
 
@@ -123,3 +134,25 @@ def test_another_file_of_the_same_name_is_refused(tmp_path: Path) -> None:
     write(path, dump({"Else": "Text."}))
     with pytest.raises(DumpError, match="differs from the file of that name"):
         ingest_files([path], OPTIONS)
+
+
+def test_a_corpus_that_a_collection_uses_stays_as_it_is(tmp_path: Path) -> None:
+    first = write(tmp_path / "1.xml", dump(PAGES))
+    corpus = ingest_files([first], OPTIONS)
+    Collection.objects.create(
+        slug="pilot",
+        protocol="iirc",
+        protocol_version=1,
+        corpus=corpus,
+        parameters={},
+        seed=1,
+        created_at=NOW,
+    )
+    second = write(
+        tmp_path / "2.xml", dump({"Gone": "A lake."}).replace("<id>1</id>", "<id>9</id>")
+    )
+    with pytest.raises(DumpError, match="The collection pilot uses the corpus invented"):
+        ingest_files([second], OPTIONS)
+    corpus.refresh_from_db()
+    assert (corpus.state, corpus.dump_files.count()) == ("ready", 1)
+    assert ingest_files([first], OPTIONS) == corpus
