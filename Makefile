@@ -10,7 +10,7 @@ help:
 	@echo "make serve     for a network: DOMAIN=lab.example make serve (deploy/README.md)"
 	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
 	@echo "make bench     speed, as ratios against named references"
-	@echo "make rehearse  crowds, kills and a million rows; takes long"
+	@echo "make rehearse  crowds, competitors and kills; takes long"
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -52,7 +52,7 @@ lint: .venv/installed-dev
 	@$(BIN)/python -m tests --lint
 
 bench: .venv/installed-dev
-	@$(BIN)/python -m deploy.benchmarks
+	@$(BIN)/python -m deploy.benchmarks --peers
 
 rehearse: .venv/installed-dev
 	@$(BIN)/python -m tests --rehearse

@@ -44,7 +44,7 @@ def main() -> int:
     """Return 0 when everything passes."""
     parser = argparse.ArgumentParser(prog="tests", description=__doc__)
     parser.add_argument("--lint", action="store_true", help="lint, types and checks alone")
-    parser.add_argument("--rehearse", action="store_true", help="crowds, kills, a million rows")
+    parser.add_argument("--rehearse", action="store_true", help="crowds, competitors, kills")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="collector-tests-") as home:
         base = {**os.environ, "COLLECTOR_HOME": home, "PYTHONUNBUFFERED": "1"}
