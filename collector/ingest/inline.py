@@ -10,7 +10,8 @@ from collector.ingest.shield import apart, hide, hide_structure, hides
 # Where an external link without a label stood; no character of any text.
 _GONE = "\ufdd0"
 _AROUND_GONE = re.compile(rf"[ ]?\({_GONE}\)|{_GONE}")
-MANY_DOUBLE_BLANKS = 20
+# How pages are asked whether they have many: their beginning, and more than so many there.
+BEGINNING, FEW_DOUBLE_BLANKS = 5000, 3
 
 _QUOTES = re.compile(r"'{2,}")
 _MARKS = re.compile("''(?:'(?:'')?)?")
@@ -54,7 +55,8 @@ def clean(text: str, *, variants: bool = False) -> str:
         text = apart(text)
     text = text.replace("\xa0", " ").replace("\t", " ")
     # A few are cheaper to mend where they stand, paragraph by paragraph.
-    return text.replace("  ", " ") if text.count("  ") > MANY_DOUBLE_BLANKS else text
+    many = text.count("  ", 0, BEGINNING) > FEW_DOUBLE_BLANKS
+    return text.replace("  ", " ") if many else text
 
 
 def _in_place_of_external(match: re.Match[str]) -> str:

@@ -37,7 +37,7 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
     start = 0
     waiting: list[str] = []
     for line in text.split("\n"):
-        if line and (line[0] not in _MARKS or _is_prose(line, cells)):
+        if line and (line[0] not in _MARKS or (line[0] in "-!" and _is_prose(line, cells))):
             if waiting and _ends_sentence(waiting[-1]):
                 cutter.add_prose(waiting, start)
                 waiting = []
@@ -55,7 +55,7 @@ def read_lines(text: str, links: list[Link]) -> tuple[list[Section], list[Paragr
 
 
 def _is_prose(line: str, cells: bool) -> bool:
-    """Return whether a line that begins with a mark is prose; `cells`: the page has loose ones."""
+    """Return whether a line that begins with - or ! is prose; `cells`: the page has loose ones."""
     if line[0] == "-":
         return not line.startswith("----")
     # `!Kung` is a word, `! 1994` and `!a!!b` are cells of a table that a template has begun.
@@ -132,7 +132,7 @@ class _Cutter:
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
         if heading:
-            self._headings.append((level, show(heading)))
+            self._headings.append((level, show(heading) if self._hides else heading))
 
 
 def _shown(text: str, links: list[Link]) -> tuple[str, list[Link]]:

@@ -1,11 +1,13 @@
 """Reads pages in several processes; the records come back in the dump's order."""
 
 import gc
+import pickle
 import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context
 
@@ -69,7 +71,7 @@ def read_records(
 def _in_order(
     executor: ProcessPoolExecutor, work: Iterator[list[bytes]], n_ahead: int
 ) -> Iterator[list[Record]]:
-    waiting: deque[Future[list[Record]]] = deque()
+    waiting: deque[Future[bytes]] = deque()
     failure: Exception | None = None
     while True:
         while failure is None and len(waiting) < n_ahead:
@@ -84,12 +86,14 @@ def _in_order(
         if not waiting:
             break
         try:
-            records = waiting.popleft().result()
+            packed = waiting.popleft().result()
         except BrokenProcessPool as error:
             raise DumpError(
                 "a process that reads pages ended, perhaps for lack of memory; run the same "
                 "command with fewer --processes: what was read before stays."
             ) from error
+        with _no_collecting():
+            records: list[Record] = pickle.loads(packed)
         yield records
     if failure is not None:
         raise failure
@@ -102,16 +106,24 @@ def _start(site: Site) -> None:
     _reader = PageReader(site)
 
 
-def _read(batch: list[bytes]) -> list[Record]:
-    return _read_batch(_reader, batch)
+def _read(batch: list[bytes]) -> bytes:
+    # Packed here and unpacked by the reader of the results, not by the executor, which would
+    # look for cycles meanwhile.
+    return pickle.dumps(_read_batch(_reader, batch))
 
 
 def _read_batch(reader: PageReader, batch: list[bytes]) -> list[Record]:
-    # Records are many small objects without cycles: looking for some costs a tenth of the time.
+    with _no_collecting():
+        return [reader.read(page) for page in batch]
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Look for no cycles: records are many small objects without any, and looking takes long."""
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return [reader.read(page) for page in batch]
+        yield
     finally:
         if collecting:
             gc.enable()
