@@ -25,8 +25,8 @@ from tasks.tests.making import make_worker, questions_for, stage_of
 # Copies have ids from here on, far from those of what the benchmark works with.
 FIRST = 10**9
 PEOPLE = 1000
-WRITER = f"'stored' || n % {PEOPLE}"
-READER = f"'stored' || (n + 1) % {PEOPLE}"
+WRITER = f"'stored' || mod(n, {PEOPLE})"
+READER = f"'stored' || mod(n + 1, {PEOPLE})"
 
 
 def hand_in_one() -> None:
@@ -65,7 +65,7 @@ def store(start: int, end: int) -> None:
     payment, key = one.payments.earliest("pk"), "'K' || n"
     _copy(Payment, payment, hits, key=key, worker_id=WRITER, submission_id=own, posting_id=own)
     question, answer = one.questions.earliest("pk"), Answer.objects.earliest("pk")
-    place = {"submission_id": mine, "key": key, "worker_id": WRITER, "position": "n % 10"}
+    place = {"submission_id": mine, "key": key, "worker_id": WRITER, "position": "mod(n, 10)"}
     _copy(Question, question, items, **place)
     votes = {"question_id": own, "submission_id": mine, "worker_id": READER, "writer_id": WRITER}
     _copy(Answer, answer, items, **votes)
