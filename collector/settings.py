@@ -19,7 +19,6 @@ RELEASES = BASE_DIR / "releases"
 EMBEDDED = ENVIRONMENT.embedded
 HOME = ENVIRONMENT.home
 HOME.mkdir(parents=True, exist_ok=True)
-DATA = ENVIRONMENT.COLLECTOR_DATA
 
 
 def _secret_key() -> str:

@@ -1,25 +1,7 @@
-"""Chance-corrected agreement: Cohen's kappa for two annotators, Fleiss' for any number."""
+"""Chance-corrected agreement: Fleiss' kappa, for any number of annotators."""
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-
-def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """Return Cohen's kappa of two annotators' labels of the same items, in the same order.
-
-    1.0 where both gave one and the same label throughout, although chance would do the same.
-    Raises ValueError for no items or unequal numbers of them (Cohen 1960).
-    """
-    if not first or len(first) != len(second):
-        raise ValueError(
-            f"Both annotators must label the same items: {len(first)} and {len(second)} labels."
-        )
-    n = len(first)
-    observed = sum(one == other for one, other in zip(first, second, strict=True)) / n
-    mine, theirs = Counter(first), Counter(second)
-    expected = sum(mine[label] * theirs[label] for label in mine) / (n * n)
-    return _corrected(observed, expected)
 
 
 def fleiss_kappa(counts: Sequence[Sequence[int]] | Any) -> float:

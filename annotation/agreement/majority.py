@@ -28,14 +28,3 @@ def agreeing_groups(
 def largest_group(groups: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """Return the largest group, of equally large ones the one that began first; () for none."""
     return max(groups, key=len, default=())
-
-
-def pairwise_agreement(votes: Sequence[Vote], agree: Callable[[Vote, Vote], bool]) -> float:
-    """Return the share of pairs of votes that agree, 0..1; raises ValueError below two votes."""
-    n = len(votes)
-    if n < 2:
-        raise ValueError(f"Agreement needs two votes or more, not {n}.")
-    n_agreeing = sum(
-        agree(votes[first], votes[second]) for first in range(n) for second in range(first + 1, n)
-    )
-    return n_agreeing / (n * (n - 1) / 2)

@@ -60,11 +60,6 @@ class Line:
         """Return whether it came without any work."""
         return isinstance(self.work, Unmatched)
 
-    @property
-    def can_be_paid(self) -> bool:
-        """Return whether a person may decide now that it is paid."""
-        return self.is_unmatched and self.work.state == ReceiptState.CONFIRMED
-
 
 def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
     """Return the collection's assignments that stand where a filter of FILTERS says."""

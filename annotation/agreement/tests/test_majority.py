@@ -2,11 +2,10 @@
 
 from operator import eq
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.agreement.majority import agreeing_groups, largest_group, pairwise_agreement
+from annotation.agreement.majority import agreeing_groups, largest_group
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9))
@@ -20,13 +19,3 @@ def test_every_vote_is_in_the_one_group_of_its_equals(votes: list[str]) -> None:
 def test_of_equally_large_groups_the_first_counts() -> None:
     assert largest_group(agreeing_groups("abba", eq)) == (0, 3)
     assert largest_group([]) == ()
-
-
-def test_pairwise_agreement_is_a_share_of_pairs() -> None:
-    assert pairwise_agreement("aab", eq) == pytest.approx(1 / 3)
-    assert pairwise_agreement("aa", eq) == 1.0
-
-
-def test_it_refuses_a_single_vote() -> None:
-    with pytest.raises(ValueError, match="two votes or more, not 1"):
-        pairwise_agreement("a", eq)
