@@ -26,7 +26,7 @@ CLOSING = "</script>"
 class Frame:
     """What decides the shared part of a page: equal frames have equal parts."""
 
-    words: tuple[str, ...]
+    words: tuple[str | int, ...]
     version: int
     reward_cents: int
     seen: bool
@@ -72,6 +72,7 @@ def _frame(
         stage.name,
         collection.title,
         collection.protocol,
+        collection.protocol_version,
         collection.requester_name,
         collection.requester_contact,
         collection.ethics_number,
