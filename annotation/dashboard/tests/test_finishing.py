@@ -157,7 +157,11 @@ def test_for_scripts_the_command_prints_what_stays(busy: Collection) -> None:
     assert (told["undecided"], told["pay_decisions"]) == (1, 0)
 
 
-def test_the_command_says_when_nothing_stays(pilot: Collection) -> None:
+def test_the_command_says_when_nothing_stays(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marketplace, "expire_hit", lambda hit_id: None)
+    monkeypatch.setattr(marketplace, "is_vacant", lambda hit_id: True)
     make_verdict(make_question(stage_of(pilot, "question")), "dropped")
     pilot.payments.update(state="confirmed")
     assert "Nothing stays to be done." in finish()
