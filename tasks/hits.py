@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import transaction
 from django.db.models import F, Sum
@@ -50,12 +50,11 @@ def plan_postings(stage: Stage, now: datetime) -> int:
         serial = ordinary.count()
         written = 0
         while written < wanted and budget.reserve(stage.collection_id, cost):
-            name = f"{stage.collection.pseudonym_key}/{stage.name}/{serial + written}"
             Posting.objects.create(
                 stage=stage,
                 provider=marketplace.PROVIDER,
                 environment=marketplace.environment(),
-                token=uuid5(NAMESPACE_URL, name),
+                token=token_of(stage.collection.pseudonym_key, stage.name, serial + written),
                 reward_cents=table.reward_cents,
                 reserved_cents=cost,
                 created_at=now,
@@ -63,6 +62,11 @@ def plan_postings(stage: Stage, now: datetime) -> int:
             )
             written += 1
         return written
+
+
+def token_of(key: str, stage: str, serial: int) -> UUID:
+    """Return the token of a stage's HIT number `serial`, of a collection with this secret key."""
+    return uuid5(NAMESPACE_URL, f"{key}/{stage}/{serial}")
 
 
 def places_left(stage: Stage) -> int:

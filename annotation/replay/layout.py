@@ -12,8 +12,9 @@ from collector.protocol import find
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Worker
 
-# A replay makes its own units and HITs, in the order of the log: no job does it meanwhile.
-OWN_TENDING = timedelta(days=30)
+# A replay makes its own units and HITs, in the order of the log: no job does it meanwhile. It
+# claims the collection anew at every step; one that died leaves it to the jobs after so long.
+OWN_TENDING = timedelta(minutes=10)
 
 
 def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:

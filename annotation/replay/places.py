@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.release.assignments import units_of
 from annotation.replay.log import AssignmentLine, Log, LogError
 from collector.creation import parameters_of
 from collector.models import Collection, Seed, Stage, StageState
-from tasks import hits
+from tasks import budget, hits
 from tasks.models import LeaseState, Posting, PostingState, Question, Unit
 from tasks.publication import publish
 from tasks.units import create_unit
@@ -39,7 +40,8 @@ class Places:
             line = self.log.units[one.unit]
             table = parameters_of(self.collection).stages()[stage.name]
             items = self._items(line.items, from_seeds=table.items_from == "seeds")
-            self._units[one.unit] = create_unit(stage, items, line.redundancy).pk
+            with transaction.atomic():
+                self._units[one.unit] = create_unit(stage, items, line.redundancy).pk
         return Unit.objects.get(pk=self._units[one.unit])
 
     def vacant_hit(self, one: AssignmentLine, stage: Stage) -> str:
@@ -60,9 +62,8 @@ class Places:
         if not free.exists():
             hits.plan_postings(stage, timezone.now())
             # Rewards may have changed since: this HIT gets the reward that it had.
-            stage.postings.filter(state=PostingState.PUBLISHING).update(
-                reward_cents=one.reward_cents
-            )
+            for planned in stage.postings.filter(state=PostingState.PUBLISHING):
+                reprice(planned, one.reward_cents)
             hits.publish_pending(stage, timezone.now())
         posting = free.first()
         if posting is None:
@@ -80,6 +81,17 @@ class Places:
         if missing:
             raise LogError(f"Nobody has made {missing[0]!r} at that time: the log is not whole.")
         return [found[key] for key in keys]
+
+
+def reprice(posting: Posting, reward_cents: int) -> None:
+    """Let a planned HIT pay this, and hold the money for it; raises LogError without enough."""
+    collection = posting.stage.collection
+    cost = reward_cents + budget.fee_cents(reward_cents, parameters_of(collection).pay)
+    with transaction.atomic():
+        if not budget.reserve(collection.pk, cost - posting.reserved_cents):
+            raise LogError(f"The budget of {collection.slug!r} does not suffice for another HIT.")
+        posting.reward_cents, posting.reserved_cents = reward_cents, cost
+        posting.save(update_fields=["reward_cents", "reserved_cents"])
 
 
 @contextmanager

@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from django.utils import timezone
 
 from annotation.deciding import decide_collection
 from annotation.models import Verdict
 from annotation.placing import make_splits
 from annotation.release.folder import SUMS, digests
 from annotation.release.issue import Issued, issue
-from annotation.replay.layout import lay_out
+from annotation.replay.layout import OWN_TENDING, lay_out
 from annotation.replay.log import Log, LogError
 from annotation.replay.rerun import Rerun
 from annotation.review.review import follow_votes, override_verdict
 from collector.models import Collection, Corpus
+from tasks import hits
+from tasks.crowd import marketplace
 from tasks.publication import pause
 
 
@@ -40,18 +43,38 @@ def remake(
     """Return the release of the log's work, done again on a new collection over `corpus`.
 
     `advance` is called after each step of the work. Raises LogError, and what laying out, working
-    and issuing raise; a collection on which work has begun then stays as it is.
+    and issuing raise; a collection on which work has begun then stays as it is, for jobs to tend.
     """
+    check_unused(log)
     collection = lay_out(log, corpus, now)
-    Rerun(collection, log, transport).run(advance)
-    pause(collection)
-    collection.refresh_from_db()
-    decide_collection(collection, now)
-    override_again(collection, log, now)
-    make_splits(collection, now)
-    issued = issue(collection, out, now)
-    Collection.objects.filter(pk=collection.pk).update(tended_until=None)
+    own = Collection.objects.filter(pk=collection.pk)
+
+    def step() -> None:
+        own.update(tended_until=timezone.now() + OWN_TENDING)
+        advance()
+
+    try:
+        Rerun(collection, log, transport).run(step)
+        pause(collection)
+        collection.refresh_from_db()
+        decide_collection(collection, now)
+        override_again(collection, log, now)
+        make_splits(collection, now)
+        issued = issue(collection, out, now)
+    finally:
+        own.update(tended_until=None)
     return Remade(issued, different_files(log, issued.folder))
+
+
+def check_unused(log: Log) -> None:
+    """Refuse a marketplace that has HITs of the log's collection; raises LogError."""
+    stages = {line.stage for line in log.units.values()}
+    key = log.collection.pseudonym_key
+    if marketplace.find_hits(str(hits.token_of(key, stage, 0)) for stage in stages):
+        raise LogError(
+            "The marketplace has HITs of this collection: replay the log with another one, whose "
+            "database is empty too."
+        )
 
 
 def override_again(collection: Collection, log: Log, now: datetime) -> None:
