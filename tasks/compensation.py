@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -57,6 +57,14 @@ def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> P
 
     None when the budget cannot hold it; the requester is shown what could not be paid.
     """
+    try:
+        return _compensate(lease, amount_cents, reason, now)
+    except IntegrityError:
+        # Another round was quicker by a moment: its payment is there now.
+        return _compensate(lease, amount_cents, reason, now)
+
+
+def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:
     stage = lease.unit.stage
     fee = budget.fee_cents(amount_cents, parameters_of(stage.collection).pay)
     key = f"compensation:{lease.unit_id}:{lease.worker_id}"
