@@ -1,4 +1,8 @@
-"""From a dump to a released dataset: real text on SQLite, the sample corpus on PostgreSQL."""
+"""From a dump to a released dataset: real text on SQLite, the sample corpus on PostgreSQL.
+
+The suite has ten minutes on two cores, and the way on real text is among its longest tests, so it
+is walked once; `test_real_dumps` reads the same slice into both databases.
+"""
 
 import hashlib
 import json

@@ -118,7 +118,10 @@ def find_answer(page: AnswerPage, item: dict[str, Any], number: int) -> Given:
 
 
 def assert_the_next_one_is_at_hand(person: Person) -> None:
-    """Take the next HIT with the one button that has the focus, and give it back."""
+    """Take the next HIT with the one button that has the focus, and give it back.
+
+    The time is printed and not asserted: on a machine that does other things too it says little.
+    """
     before = person.actions
     person.key("Enter")
     frame = person.frame
