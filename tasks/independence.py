@@ -1,14 +1,19 @@
 """Which units a worker may take: nobody meets their own work, nobody gives two votes."""
 
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from collector.models import Stage
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, Unit, Worker
+from tasks.statements import Prepared
 
 HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
+Units = QuerySet[Unit, Any]
+UNIT = ("pk", "position")
 # How many units are read at a time: mostly the first one is free still.
 FEW = 10
 
@@ -20,19 +25,46 @@ def suitable_units(stage: Stage, worker: Worker, *, qualifies: bool) -> Iterator
     unit whose unfinished work was paid for is not handed to that worker again.
     """
     held = Lease.objects.filter(worker=worker, state__in=HELD)
-    begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker, draft__isnull=False)
     if qualifies and held.filter(unit__stage=stage).exists():
         return
+    begun, others = _prepared(stage.kind)
+    for pk, position in begun.rows(stage=stage.pk, worker=worker.pk):
+        yield Unit(pk=pk, stage=stage, position=position)
+    last = -1
+    while found := others.rows(stage=stage.pk, worker=worker.pk, last=last):
+        for pk, last in found:
+            yield Unit(pk=pk, stage=stage, position=last)
+
+
+@cache
+def _prepared(kind_of_stage: str) -> tuple[Prepared, Prepared]:
+    """Return what finds the units a worker has begun, and the next few of the others."""
+
+    def begun(stage: int, worker: str) -> Units:
+        return (
+            _free(kind_of_stage, stage, worker).filter(Exists(_drafts(worker))).values_list(*UNIT)
+        )
+
+    def others(stage: int, worker: str, last: int) -> Units:
+        units = _free(kind_of_stage, stage, worker).exclude(Exists(_drafts(worker)))
+        return units.filter(position__gt=last).values_list(*UNIT)[:FEW]
+
+    who: dict[str, int | str] = {"stage": -101, "worker": "nobody"}
+    return Prepared(begun, **who), Prepared(others, **who, last=2_000_000_102)
+
+
+def _drafts(worker: str) -> QuerySet[Lease]:
+    return Lease.objects.filter(unit=OuterRef("pk"), worker=worker, draft__isnull=False)
+
+
+def _free(kind_of_stage: str, stage: int, worker: str) -> QuerySet[Unit]:
+    """Return the stage's units with a free place that the worker may take, in order."""
+    held = Lease.objects.filter(worker=worker, state__in=HELD)
     free = (
         Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
         .exclude(Exists(held.filter(unit=OuterRef("pk"))))
         .exclude(Exists(Lease.objects.filter(unit=OuterRef("pk"), worker=worker, paid=True)))
         .order_by("position")
     )
-    allowed: QuerySet[Unit] = kind(stage.kind).allowed(free, worker)
-    yield from allowed.filter(Exists(begun))
-    others = allowed.exclude(Exists(begun))
-    last = -1
-    while found := list(others.filter(position__gt=last)[:FEW]):
-        yield from found
-        last = found[-1].position
+    allowed: QuerySet[Unit] = kind(kind_of_stage).allowed(free, Worker(pk=worker))
+    return allowed

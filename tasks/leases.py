@@ -12,7 +12,7 @@ from collector.models import Stage
 from tasks.independence import suitable_units
 from tasks.kinds import kind
 from tasks.models import Exposure, Lease, LeaseState, Session, Unit, Worker
-from tasks.statements import run
+from tasks.statements import insert, insert_all, run
 
 # A longer silence between two saves is a break, not work.
 LONGEST_PAUSE_SECONDS = 120
@@ -75,7 +75,7 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
     names = [stage.name, "consent"]
     newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
     texts = dict(newest_last.values_list("name", "pk"))
-    lease = Lease.objects.create(
+    lease = Lease(
         unit=unit,
         worker_id=session.worker_id,
         session=session,
@@ -86,14 +86,10 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         instructions_id=texts[stage.name],
         consent_text_id=texts["consent"],
     )
-    seeds = kind(stage.kind).seeds_shown(unit)
-    Exposure.objects.bulk_create(
-        [
-            Exposure(worker_id=session.worker_id, seed_id=seed, kind=stage.kind, at=now)
-            for seed in seeds
-        ],
-        ignore_conflicts=True,
-    )
+    insert(lease)
+    shown = {"worker_id": session.worker_id, "kind": stage.kind, "at": now}
+    seeds = [{"seed_id": seed} for seed in kind(stage.kind).seeds_shown(unit)]
+    insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")
     return lease
 
 

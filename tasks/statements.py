@@ -5,7 +5,7 @@ here reads and changes single rows by their keys; everything else asks Django.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from django.db import connection
-from django.db.models import Field, Model
+from django.db.models import Field, Model, QuerySet
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,32 @@ class Reading:
             yield part.model.from_db(connection.alias, names, row[start:end])
             start = end
         yield from row[start:]
+
+
+class Prepared:
+    """A query that Django builds once, and that runs with other values each time.
+
+    `build` makes it of the stand-ins, which are values that no row has; `values_list` decides
+    what comes back, as the database gives it.
+    """
+
+    def __init__(self, build: "Callable[..., QuerySet[Any, Any]]", **stand_ins: int | str) -> None:
+        self.build = build
+        self.stand_ins = stand_ins
+
+    @cached_property
+    def _built(self) -> tuple[str, list[tuple[str, Any]]]:
+        """Return the SQL and, for each place in it, the name of a value or "" and a constant."""
+        names = {value: name for name, value in self.stand_ins.items()}
+        sql, values = self.build(**self.stand_ins).query.sql_with_params()
+        places = [(names.get(value, ""), value) for value in values]
+        assert {name for name, _ in places if name} == set(self.stand_ins)
+        return sql, places
+
+    def rows(self, **values: Any) -> list[tuple[Any, ...]]:
+        """Return what the query finds for these values."""
+        sql, places = self._built
+        return rows(sql, *[values[name] if name else constant for name, constant in places])
 
 
 def rows(sql: str, *values: Any) -> list[tuple[Any, ...]]:
