@@ -22,10 +22,10 @@ EXAMPLE = """
 Only reports what it would do, until --apply. Running it again adds nothing twice.
 Example, texts first, then the labels that others gave them:
   manage.py import_results old --protocol P --corpus old-passages --stage text \\
-    --map passage=Input.paragraph --map headline=Answer.title texts.csv --apply
+    --map passage=Input.paragraph --map title=Answer.title texts.csv --apply
   manage.py import_results old --protocol P --corpus old-passages --stage label \\
     --map passage=Input.paragraph --map text=Input.title labels.json --inputs shown.csv --apply
-HITs of several items: --map passage=Input.paragraph{n} --map headline=Answer.title{n}
+HITs of several items: --map passage=Input.paragraph{n} --map title=Answer.title{n}
 """
 
 
