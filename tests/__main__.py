@@ -73,8 +73,9 @@ def suite(base: dict[str, str]) -> bool:
         base["COLLECTOR_CHROMIUM"] = services.chromium()
         with services.postgresql() as database, services.redis() as redis:
             base["TEST_REDIS_URL"] = redis
-            pytest = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"]
-            on_sqlite = run("tests on SQLite", pytest, base)
+            # Three on two cores: one of them mostly waits for a browser or another process.
+            pytest = [PYTHON, "-m", "pytest", "-q", "-n", "3", "--dist", "loadgroup"]
+            on_sqlite = run("tests on SQLite", [*pytest, "-m", "not once"], base)
             other = {**base, **postgres_settings(database)}
             on_postgres = run("tests on PostgreSQL", [*pytest, "-m", NO_TWICE], other)
     except services.Missing as missing:

@@ -39,6 +39,7 @@ MOST_CROWDS = 5
 SETTLED_WITHIN_SECONDS = 60
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_storm_loses_nothing_and_pays_nobody_twice(tmp_path: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "release"

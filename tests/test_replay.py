@@ -24,6 +24,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_replayed_log_gives_the_same_release(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
