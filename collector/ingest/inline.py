@@ -2,10 +2,11 @@
 
 import html
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from collector.ingest.joints import drop_stray
-from collector.ingest.shield import apart, hide, hide_structure, hides
+from collector.ingest.shield import apart, hide_structure, hides
 
 # Where an external link without a label stood; no character of any text.
 _GONE = "\ufdd0"
@@ -78,13 +79,18 @@ def drop_quotes(text: str) -> str:
     Where a line would have odd numbers of both, three of them are one apostrophe and italics, as
     MediaWiki has it: `l'''Iliade''` reads l'Iliade, and `''Desire'''s` Desire's.
     """
-    return _MARKS.sub("", _with_apostrophes(text))
-
-
-def _with_apostrophes(text: str) -> str:
-    """Hide the one apostrophe in each line that has odd numbers of bold and italics."""
-    pieces: list[str] = []
     done = 0
+    pieces: list[str] = []
+    for place in _apostrophes(text):
+        # A stand-in would make a wide string of the page, and every search in it slower.
+        pieces += (_MARKS.sub("", text[done:place]), "'")
+        done = place + 1
+    rest = _MARKS.sub("", text[done:] if done else text)
+    return "".join(pieces) + rest if pieces else rest
+
+
+def _apostrophes(text: str) -> Iterator[int]:
+    """Yield where the one apostrophe is in each line with odd numbers of bold and italics."""
     position = text.find("'''")
     while position >= 0:
         start = text.rfind("\n", 0, position) + 1
@@ -94,10 +100,8 @@ def _with_apostrophes(text: str) -> str:
         n_bold = sum(run != 2 for run in runs)
         n_italic = sum(run not in (3, 4) for run in runs)
         if n_bold % 2 and n_italic % 2 and (place := _apostrophe(text, start, end)) >= 0:
-            pieces += (text[done:place], hide("'"))
-            done = place + 1
+            yield place
         position = text.find("'''", end)
-    return "".join(pieces) + text[done:] if pieces else text
 
 
 def _apostrophe(text: str, start: int, end: int) -> int:
