@@ -31,7 +31,7 @@ def test_one_person_asks_another_answers_and_both_are_paid(
     instance.call(f"{ROWS}:read_sample")
     # One redundancy for all folds, so that the ten questions make one answer HIT.
     instance.call(f"{ROWS}:open_island", SLUG)
-    ada, grace = enter("Ada"), enter("Grace", 1920, 1080)
+    ada, grace = enter("Ada who asks"), enter("Grace who answers", 1920, 1080)
     first = ask(ada, "question_qualification", 3, 1)
     assert_questions_are_kept(
         instance.call(f"{ROWS}:questions", SLUG, "question_qualification"), first
