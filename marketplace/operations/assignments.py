@@ -25,7 +25,7 @@ from marketplace.prepared import Prepared
 from marketplace.wire.compiled import Columns
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import page_asked, token_after
+from marketplace.wire.results import FOREIGN_TOKEN, page_asked, token_after
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024
@@ -35,25 +35,37 @@ ONE_ASSIGNMENT = Prepared(
     lambda key: Assignment.objects.filter(pk=key).values_list(*ASSIGNMENT.values()), key=int
 )
 
+# Exact to the last digit, which the times of a page's rows are not.
+PLACE = Prepared(
+    lambda key, assignment_id, requester: Assignment.objects.filter(
+        pk=key, assignment_id=assignment_id, hit__requester=requester, submitted_at__isnull=False
+    ).values_list("submitted_at"),
+    key=int,
+    assignment_id=str,
+    requester=int,
+)
+
 
 @operation("ListAssignmentsForHIT")
 def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a page of what was handed in for a HIT, in the order it came."""
     states = tuple(STATE_OF[one] for one in parameters.get("AssignmentStatuses") or STATE_OF)
-    size, last = page_asked(parameters, datetime)
-    value, key = last or (FIRST, 0)
-    found = _settled_page(call, parameters["HITId"], states, size, value=value, key=key)
-    token = None
-    if len(found) > size:
-        found.pop()
-        key = found[-1][-1]
-        # Exact to the last digit, which the times of the rows are not.
-        value = Assignment.objects.values_list("submitted_at", flat=True).get(pk=key)
-        token = token_after(value, key)
+    size, last = page_asked(parameters, str)
+    after = {"value": FIRST, "key": 0} if last is None else _place_of(call, *last)
+    found = _settled_page(call, parameters["HITId"], states, size, **after)
+    token = token_after(found[-1][0], found[-1][-1]) if found else None
     columns = Columns(zip(ASSIGNMENT, zip(*found, strict=True), strict=False))
     if found:
         columns["HITId"] = [parameters["HITId"]] * len(found)
     return {"NumResults": len(found), "NextToken": token, "Assignments": columns}
+
+
+def _place_of(call: Call, assignment_id: str, key: int) -> dict[str, Any]:
+    """Return where the row of a token stands in the order of handing in."""
+    row = PLACE.first(key=key, assignment_id=assignment_id, requester=call.requester.pk)
+    if row is None:
+        raise InvalidParameter(FOREIGN_TOKEN)
+    return {"value": row[0], "key": key}
 
 
 def _settled_page(
@@ -81,7 +93,7 @@ def _page_of_hit(states: tuple[str, ...], size: int) -> Prepared:
             .filter(Q(hit__next_due_at__gt=now) | Q(hit__next_due_at=None), state__in=states)
             .filter(Q(submitted_at__gt=value) | Q(submitted_at=value, pk__gt=key))
             .order_by("submitted_at", "pk")
-            .values_list(*ASSIGNMENT.values(), "pk")[: size + 1]
+            .values_list(*ASSIGNMENT.values(), "pk")[:size]
         ),
         hit_id=str,
         requester=int,
@@ -120,10 +132,11 @@ def approve_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]
 
 @operation("RejectAssignment")
 def reject_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Reject work with a reason that the worker reads; its place is not given out again."""
+    """Reject work with a reason that the worker reads; its place is not given out again.
+
+    The reason may be empty, as published clients leave it; the worker is told that none was given.
+    """
     feedback = _checked_feedback(parameters)
-    if not feedback.strip():
-        raise InvalidParameter("RequesterFeedback may not be empty: the worker reads why.")
     with own_assignment(call, parameters["AssignmentId"]) as (hit, assignment):
         _require_submitted(assignment)
         assignment.state, assignment.rejected_at = State.REJECTED, call.now
@@ -138,7 +151,7 @@ def _checked_feedback(parameters: dict[str, Any]) -> str:
     feedback = parameters.get("RequesterFeedback", "")
     if len(feedback) > LONGEST_FEEDBACK:
         raise InvalidParameter(f"RequesterFeedback is longer than {LONGEST_FEEDBACK} characters.")
-    return str(feedback)
+    return str(feedback).strip()
 
 
 def _require_submitted(assignment: Assignment) -> None:

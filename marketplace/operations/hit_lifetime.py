@@ -8,7 +8,7 @@ from marketplace.lifecycle import refresh
 from marketplace.models import HIT
 from marketplace.operations.hit_types import LONGEST_SECONDS
 from marketplace.operations.hits import MOST_ASSIGNMENTS
-from marketplace.operations.ownership import own_hit, refuse_disposed, require_changeable
+from marketplace.operations.ownership import own_hit, require_changeable
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation
@@ -54,11 +54,13 @@ def update_expiration_for_hit(call: Call, parameters: dict[str, Any]) -> dict[st
     """Extend a HIT or end it now; workers inside may finish in either case."""
     expires_at: datetime = parameters["ExpireAt"]
     with own_hit(call, parameters["HITId"]) as hit:
-        refuse_disposed(hit)
         if expires_at > call.now + timedelta(seconds=LONGEST_SECONDS):
             raise InvalidParameter("ExpireAt is more than a year away.")
         if expires_at > call.now:
             require_changeable(hit, call.now)
+        elif hit.disposed_at is not None:
+            # Over already; clients that clean up expire whatever they find before they delete it.
+            return {}
         if expires_at > max(call.now, hit.expires_at):
             tell(hit, "HITExtended", call.now)
         hit.expires_at = max(expires_at, datetime.fromtimestamp(0, UTC))
@@ -71,7 +73,7 @@ def update_hit_review_status(call: Call, parameters: dict[str, Any]) -> dict[str
     """Mark a Reviewable HIT as Reviewing, or with Revert the other way."""
     expected = "Reviewing" if parameters.get("Revert", False) else "Reviewable"
     with own_hit(call, parameters["HITId"]) as hit:
-        _require_status(hit, expected, call.now)
+        _require_status(hit, call.now, expected)
         hit.is_reviewing = not hit.is_reviewing
         hit.save()
     return {}
@@ -81,7 +83,7 @@ def update_hit_review_status(call: Call, parameters: dict[str, Any]) -> dict[str
 def delete_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Dispose of a HIT whose work is all decided; its assignments can still be read."""
     with own_hit(call, parameters["HITId"]) as hit:
-        _require_status(hit, "Reviewable", call.now)
+        _require_status(hit, call.now, "Reviewing", "Reviewable")
         if hit.n_awaiting:
             raise RequestError(
                 "InvalidHITState",
@@ -93,11 +95,11 @@ def delete_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _require_status(hit: HIT, expected: str, now: datetime) -> None:
+def _require_status(hit: HIT, now: datetime, *expected: str) -> None:
     status = hit.status(now)
-    if status != expected:
+    if status not in expected:
         raise RequestError(
             "InvalidHITState",
             f"This HIT is currently in the state '{status}'. "
-            f"This operation can be called with a status of: {expected}",
+            f"This operation can be called with a status of: {', '.join(expected)}",
         )

@@ -62,8 +62,9 @@ def _granted(call: Call, parameters: dict[str, Any]) -> QualificationGrant:
     found = row.grants.select_related("worker", "qualification_type").filter(worker=worker).first()
     if found is None:
         raise RequestError(
+            # The service's own words: clients know by them that somebody has no score yet.
             "QualificationDoesNotExist",
-            f"Worker {worker.worker_id} does not have this qualification.",
+            "You requested a Qualification that does not exist.",
         )
     if found.is_revoked:
         raise RequestError(

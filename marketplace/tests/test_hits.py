@@ -1,5 +1,6 @@
 """HITs and HIT types through the API."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -123,8 +124,19 @@ def test_pages_of_hits_stay_right_while_hits_arrive(rita: Any, make_hit: Any) ->
     rest = rita.list_hits(MaxResults=10, NextToken=first["NextToken"])
     found = [hit["HITId"] for hit in first["HITs"] + rest["HITs"]]
     assert found == made[::-1]
-    assert "NextToken" not in rest
     assert rest["NumResults"] == 3
+
+
+def test_lists_can_be_read_until_a_page_is_empty(rita: Any, ada: Any, make_hit: Any) -> None:
+    hit = make_hit(rita)
+    ada.submit(hit)
+    for read in (rita.list_hits, partial(rita.list_assignments_for_hit, HITId=hit["HITId"])):
+        page, n_rows = read(MaxResults=10), 0
+        while page["NumResults"] > 0:
+            n_rows += page["NumResults"]
+            page = read(MaxResults=10, NextToken=page["NextToken"])
+        assert n_rows == 1
+        assert "NextToken" not in page
 
 
 def test_a_foreign_token_is_refused(rita: Any) -> None:
@@ -152,3 +164,13 @@ def test_a_token_is_good_for_its_own_list_alone(rita: Any, make_hit: Any) -> Non
     with refused("InvalidParameterValue", "NextToken"):
         rita.list_assignments_for_hit(HITId=hits[0]["HITId"], NextToken=token)
     assert rita.list_hits(NextToken=token)["NumResults"] == 1
+
+
+def test_a_token_of_another_requester_s_list_is_refused(
+    rita: Any, other_requester: Any, ada: Any, make_hit: Any
+) -> None:
+    theirs, mine = make_hit(other_requester), make_hit(rita)
+    ada.submit(theirs)
+    token = other_requester.list_assignments_for_hit(HITId=theirs["HITId"])["NextToken"]
+    with refused("InvalidParameterValue", "NextToken"):
+        rita.list_assignments_for_hit(HITId=mine["HITId"], NextToken=token)

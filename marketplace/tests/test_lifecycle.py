@@ -39,7 +39,7 @@ def test_a_hit_goes_through_its_states(
     assert read(rita, hit) == ("Reviewing", 0, 0, 1)
     assert rita.list_reviewable_hits()["HITs"] == []
     assert len(rita.list_reviewable_hits(Status="Reviewing")["HITs"]) == 1
-    with refused("InvalidHITState", "Reviewing"):
+    with refused("InvalidHITState", "neither approved nor"):
         rita.delete_hit(HITId=hit["HITId"])
     rita.update_hit_review_status(HITId=hit["HITId"], Revert=True)
     with refused("InvalidHITState", "neither approved nor"):
@@ -50,6 +50,33 @@ def test_a_hit_goes_through_its_states(
     assert rita.list_hits()["HITs"] == []
     with refused("InvalidHITState", "'Disposed'"):
         rita.approve_assignment(AssignmentId=two["AssignmentId"], OverrideRejection=True)
+
+
+def test_a_hit_under_review_can_be_deleted(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    hit = make_hit(rita, MaxAssignments=1)
+    with refused("InvalidHITState", "status of: Reviewing, Reviewable"):
+        rita.delete_hit(HITId=hit["HITId"])
+    ada.submit(hit)
+    [one] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    rita.update_hit_review_status(HITId=hit["HITId"])
+    rita.approve_assignment(AssignmentId=one["AssignmentId"])
+    rita.delete_hit(HITId=hit["HITId"])
+    assert read(rita, hit)[0] == "Disposed"
+
+
+def test_a_deleted_hit_can_be_expired_again_and_not_extended(rita: Any, make_hit: Any) -> None:
+    hit = make_hit(rita)
+    for _ in range(2):
+        rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+        if read(rita, hit)[0] != "Disposed":
+            rita.delete_hit(HITId=hit["HITId"])
+    with refused("InvalidHITState", "currently in the state 'Disposed'"):
+        rita.delete_hit(HITId=hit["HITId"])
+    with refused("InvalidHITState", "'Disposed'"):
+        rita.update_expiration_for_hit(
+            HITId=hit["HITId"], ExpireAt=hit["Expiration"] + timedelta(days=1)
+        )
+    assert rita.get_account_balance()["OnHoldBalance"] == "0.00"
 
 
 def test_an_abandoned_place_is_free_again(
@@ -146,10 +173,7 @@ def test_an_open_hit_cannot_be_deleted(rita: Any, make_hit: Any) -> None:
         rita.update_hit_review_status(HITId=hit["HITId"])
     rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
     rita.delete_hit(HITId=hit["HITId"])
-    with refused("InvalidHITState", "'Disposed'"):
-        rita.delete_hit(HITId=hit["HITId"])
-    with refused("InvalidHITState"):
-        rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+    assert read(rita, hit)[0] == "Disposed"
 
 
 def test_a_place_given_up_never_costs_more_than_was_held(

@@ -62,8 +62,9 @@ def test_pages_of_work_stay_right_while_more_comes(rita: Any, make_hit: Any, lat
         seen += [one["AssignmentId"] for one in page["Assignments"]]
         if not page.get("NextToken"):
             break
-        visitors[len(seen) + 1].submit(hit)
-        later(seconds=1)
+        for visitor in visitors[len(seen) + 1 : len(seen) + 2]:
+            visitor.submit(hit)
+            later(seconds=1)
         token = {"NextToken": page["NextToken"]}
     stored = Assignment.objects.order_by("submitted_at").values_list("assignment_id", flat=True)
     assert seen == list(stored)

@@ -51,7 +51,7 @@ def test_a_qualification_is_given_read_and_taken_away(rita: Any, ada: Visitor) -
     type_id = make(rita)
     worker_id = ada.worker.worker_id
     both = {"QualificationTypeId": type_id, "WorkerId": worker_id}
-    with refused("QualificationDoesNotExist"):
+    with refused("QualificationDoesNotExist", "You requested a Qualification that does not exist."):
         rita.get_qualification_score(**both)
     rita.associate_qualification_with_worker(**both, IntegerValue=70)
     rita.associate_qualification_with_worker(**both, IntegerValue=80, SendNotification=False)

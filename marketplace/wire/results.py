@@ -4,7 +4,6 @@ import base64
 import binascii
 import json
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -12,13 +11,14 @@ from django.db.models import Model, QuerySet
 from marketplace.wire.errors import InvalidParameter
 
 DEFAULT_SIZE = 10
+FOREIGN_TOKEN = "This NextToken was not given out by this operation."
 Row = TypeVar("Row", bound=Model)
 
 
 def page_of(
     rows: QuerySet[Row], parameters: dict[str, Any], newest_first: bool = False
 ) -> tuple[list[Row], str | None]:
-    """Return one page of rows and the token of the next page, None at the end.
+    """Return one page of rows and the token of what comes after, None when there are no rows.
 
     Rows are ordered by key; a token names the last row shown, so nothing is shown twice or passed
     over when others appear. Raises InvalidParameter for a token not ours.
@@ -26,18 +26,15 @@ def page_of(
     size, last = page_asked(parameters, int)
     if last is not None:
         rows = rows.filter(**{"pk__lt" if newest_first else "pk__gt": last[1]})
-    found = list(rows.order_by("-pk" if newest_first else "pk")[: size + 1])
-    if len(found) <= size:
-        return found, None
-    key = found[size - 1].pk
-    return found[:size], token_after(key, key)
+    found = list(rows.order_by("-pk" if newest_first else "pk")[:size])
+    return found, token_after(found[-1].pk, found[-1].pk) if found else None
 
 
 def page_asked(parameters: dict[str, Any], kind: type) -> tuple[int, tuple[Any, int] | None]:
-    """Return the size of the page asked for, and value and key of the last row shown before it.
+    """Return the size of the page asked for, and name and key of the last row shown before it.
 
-    `kind` is that of the values the operation orders by (int or datetime); raises InvalidParameter
-    for a token of anything else.
+    `kind` is that of the names (int or str) in the operation's tokens; raises InvalidParameter for
+    any other token.
     """
     token = parameters.get("NextToken")
     last = None if token is None else _decode(token, kind)
@@ -51,23 +48,20 @@ def listing(
     return {"NumResults": len(rows), "NextToken": token, name: [describe(row) for row in rows]}
 
 
-def token_after(value: Any, key: int) -> str:
-    """Return the token of the page after the row with this key and value of its order."""
-    last = [value if isinstance(value, int) else value.isoformat(), key]
-    return base64.urlsafe_b64encode(json.dumps(last).encode()).decode()
+def token_after(name: int | str, key: int) -> str:
+    """Return the token of the page after the row with this name and key.
+
+    Every page with rows gets one, the last too: clients loop until a page is empty and read the
+    token of each page before it.
+    """
+    return base64.urlsafe_b64encode(json.dumps([name, key]).encode()).decode()
 
 
 def _decode(token: str, kind: type) -> tuple[Any, int]:
     try:
-        value, key = json.loads(base64.urlsafe_b64decode(token.encode()))
-        if kind is datetime:
-            value = datetime.fromisoformat(value)
-            if value.tzinfo is None:
-                raise ValueError(value)
-        elif type(value) is not int:
-            raise ValueError(value)
-        if type(key) is not int or abs(key) >= 2**63:
-            raise ValueError(key)
-        return value, key
+        name, key = json.loads(base64.urlsafe_b64decode(token.encode()))
+        if type(name) is not kind or type(key) is not int or abs(key) >= 2**63:
+            raise ValueError(name, key)
+        return name, key
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise InvalidParameter("This NextToken was not given out by this operation.") from None
+        raise InvalidParameter(FOREIGN_TOKEN) from None
