@@ -6,11 +6,11 @@ from django.db.models import F, Sum
 
 from marketplace.amounts import amount_of
 from marketplace.models import Kind, LedgerEntry, Payout, Requester, Worker
-from marketplace.prepared import execute
+from marketplace.prepared import IF_SO, execute
 
 MOVE = (
     f"UPDATE {Requester._meta.db_table} SET balance_cents = balance_cents - %s, "
-    "held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s RETURNING id"
+    f"held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s {IF_SO} RETURNING id"
 )
 
 

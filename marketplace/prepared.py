@@ -1,6 +1,6 @@
 """Statements of the busiest paths: querysets and models turned into SQL once per process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -11,6 +11,10 @@ from django.db.models.expressions import Col
 
 from marketplace.router import DATABASE
 
+# SQL that returns the rows it changed, and its values.
+Change = tuple[str, list[Any]]
+# Stands in the SQL of a change, after its other conditions, for what `chained` adds to them.
+IF_SO = "/* if so */"
 # What stands for a parameter while the SQL is made; no row has these values.
 STAND_INS: dict[type, Callable[[int], Any]] = {
     str: lambda n: f"\x01{n}",
@@ -51,18 +55,26 @@ class Prepared:
 
     def rows(self, **given: Any) -> list[tuple[Any, ...]]:
         """Return the rows for these parameters, in one statement."""
-        sql, places, converters = self._compiled
-        values = [given[place[0]] if type(place) is list else place for place in places]
-        found = execute(sql, values)
-        if not converters:
-            return found
-        connection = connections[DATABASE]
-        return [_converted(row, converters, connection) for row in found]
+        found = execute(*self.bound(**given))
+        return [self.converted(row) for row in found] if self._compiled[2] else found
 
     def first(self, **given: Any) -> tuple[Any, ...] | None:
         """Return the first row for these parameters, or None."""
         found = self.rows(**given)
         return found[0] if found else None
+
+    def bound(self, **given: Any) -> tuple[str, list[Any]]:
+        """Return the statement and its values for these parameters."""
+        sql, places, _ = self._compiled
+        return sql, [given[place[0]] if type(place) is list else place for place in places]
+
+    def converted(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """Return a row of the statement as the queryset would give it."""
+        connection, cells = connections[DATABASE], list(row)
+        for place, converter, expression in self._compiled[2]:
+            if cells[place] is not None:
+                cells[place] = converter(cells[place], expression, connection)
+        return tuple(cells)
 
 
 def execute(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
@@ -88,32 +100,35 @@ def _with_question_marks(sql: str) -> str:
     return sql.replace("%s", "?").replace("%%", "%")
 
 
-def _converted(row: tuple[Any, ...], converters: Any, connection: Any) -> tuple[Any, ...]:
-    cells = list(row)
-    for place, converter, expression in converters:
-        if cells[place] is not None:
-            cells[place] = converter(cells[place], expression, connection)
-    return tuple(cells)
-
-
 def insert(row: Model) -> None:
     """Insert a new instance of a model without JSON columns and give it its key."""
-    sql, names = _insertion(type(row))
-    ((row.pk,),) = execute(sql, [getattr(row, name) for name in names])
+    ((row.pk,),) = execute(*insertion(row))
     row._state.adding, row._state.db = False, DATABASE
 
 
+def insertion(row: Model, instead: str = "", looked_up: str = "", *given: Any) -> Change:
+    """Return the change that inserts a new instance of a model without JSON columns.
+
+    looked_up: SQL of the value of the column `instead`, with the parameters given.
+    """
+    sql, before, after = _insertion(type(row), instead, looked_up)
+    values = [getattr(row, name) for name in before]
+    return sql, [*values, *given, *(getattr(row, name) for name in after)]
+
+
 @cache
-def _insertion(model: type[Model]) -> tuple[str, list[str]]:
+def _insertion(
+    model: type[Model], instead: str, looked_up: str
+) -> tuple[str, list[str], list[str]]:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     assert not any(isinstance(field, JSONField) for field in fields), f"{model} has JSON"
-    columns, places = (
-        ", ".join(str(field.column) for field in fields),
-        ", ".join(["%s"] * len(fields)),
-    )
+    names = [field.attname for field in fields]
+    columns = ", ".join(str(field.column) for field in fields)
+    places = ", ".join(looked_up if name == instead else "%s" for name in names)
     table = model._meta.db_table
-    sql = f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING id"
-    return sql, [field.attname for field in fields]
+    sql = f"INSERT INTO {table} ({columns}) SELECT {places} WHERE true {IF_SO} RETURNING id"
+    place = names.index(instead) if instead else len(names)
+    return sql, names[:place], names[place + 1 :]
 
 
 def _adapted(connection: Any, value: Any) -> Any:

@@ -64,9 +64,7 @@ def own_hit_type(call: Call, hit_type_id: str) -> HITType:
 
 def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     """Return the caller's HIT type with exactly these values; raises InvalidParameterValue."""
-    values = {name: parameters[name] for name in MEMBERS if name in parameters}
-    values["Reward"] = cents_of(parameters["Reward"])
-    _check(values)
+    values = type_values(parameters)
     asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
     fingerprint = fingerprint_of(values)
     if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
@@ -89,6 +87,14 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
         },
     )
     return found
+
+
+def type_values(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return what makes a HIT type, its reward in cents; raises InvalidParameterValue."""
+    values = {name: parameters[name] for name in MEMBERS if name in parameters}
+    values["Reward"] = cents_of(parameters["Reward"])
+    _check(values)
+    return values
 
 
 def _check(values: dict[str, Any]) -> None:

@@ -6,20 +6,22 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace import funds
+from marketplace import clock, funds
 from marketplace.configuration import is_own_origin
 from marketplace.events import tell
 from marketplace.identifiers import new_entity_id
 from marketplace.lifecycle import settle_account
-from marketplace.models import HIT, HITType
+from marketplace.models import HIT
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
     check_seconds,
     hit_type_of,
     own_hit_type,
+    type_values,
 )
 from marketplace.operations.ownership import settled_hit
+from marketplace.operations.posting import post
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.prepared import insert
 from marketplace.question import (
@@ -33,6 +35,7 @@ from marketplace.router import DATABASE
 from marketplace.visibility import warn_if_nobody
 from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
+from marketplace.wire.replays import refuse_replay
 from marketplace.wire.results import listing, page_of
 
 MOST_ASSIGNMENTS = 1_000_000
@@ -44,58 +47,61 @@ NOT_DONE_HERE = (
 )
 
 
-@operation("CreateHIT")
+@operation("CreateHIT", is_remembering=True)
 def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new HIT of a type made by value."""
-    return _create(call, "CreateHIT", parameters)
+    hit, values = _new_hit(call, parameters), type_values(parameters)
+    if "UniqueRequestToken" in parameters:
+        refuse_replay(call.attempt, clock.wall())
+    elif post(call, hit, values):
+        return _told(call, hit)
+    return _create(call, "CreateHIT", hit, parameters)
 
 
 @operation("CreateHITWithHITType")
 def create_hit_with_hit_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new HIT of an existing type."""
-    return _create(call, "CreateHITWithHITType", parameters)
+    return _create(call, "CreateHITWithHITType", _new_hit(call, parameters), parameters)
 
 
-def _create(call: Call, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    question = _checked_question(call, parameters)
-    check_seconds("LifetimeInSeconds", parameters, 30, LONGEST_SECONDS)
-    if not 1 <= parameters.get("MaxAssignments", 1) <= MOST_ASSIGNMENTS:
-        raise InvalidParameter(f"MaxAssignments has to be from 1 to {MOST_ASSIGNMENTS}.")
-    if len(parameters.get("RequesterAnnotation", "")) > 255:
-        raise InvalidParameter("RequesterAnnotation is longer than 255 characters.")
-    hit_id = new_entity_id()
+def _create(call: Call, name: str, hit: HIT, parameters: dict[str, Any]) -> dict[str, Any]:
     try:
         with transaction.atomic(using=DATABASE):
-            claim_token(call, name, parameters.get("UniqueRequestToken"), hit_id)
+            claim_token(call, name, parameters.get("UniqueRequestToken"), hit.hit_id)
             if name == "CreateHIT":
-                kind = hit_type_of(call, parameters)
+                hit.hit_type = hit_type_of(call, parameters)
             else:
-                kind = own_hit_type(call, parameters["HITTypeId"])
-            hit = _new_hit(call, hit_id, kind, question, parameters)
+                hit.hit_type = own_hit_type(call, parameters["HITTypeId"])
+            hit.held_cents = hit.max_assignments * hit.hit_type.reward_cents
+            funds.move(call.requester.pk, hit.held_cents)
+            insert(hit)
+            tell(hit, "HITCreated", call.now)
     except AlreadyDoneError as error:
         raise RequestError(
             "HITAlreadyExists",
             f"The HIT with ID {error.subject} already exists for this UniqueRequestToken.",
         ) from None
-    warn_if_nobody(kind)
+    return _told(call, hit)
+
+
+def _told(call: Call, hit: HIT) -> dict[str, Any]:
+    warn_if_nobody(hit.hit_type)
     return {"HIT": describe_hit(hit, call.now)}
 
 
-def _new_hit(
-    call: Call,
-    hit_id: str,
-    kind: HITType,
-    question: ExternalQuestion | HTMLQuestion,
-    parameters: dict[str, Any],
-) -> HIT:
+def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
+    """Return the HIT asked for, neither kept yet nor given its type and money."""
+    question = _checked_question(call, parameters)
+    check_seconds("LifetimeInSeconds", parameters, 30, LONGEST_SECONDS)
     n_assignments = parameters.get("MaxAssignments", 1)
-    held_cents = n_assignments * kind.reward_cents
+    if not 1 <= n_assignments <= MOST_ASSIGNMENTS:
+        raise InvalidParameter(f"MaxAssignments has to be from 1 to {MOST_ASSIGNMENTS}.")
+    if len(parameters.get("RequesterAnnotation", "")) > 255:
+        raise InvalidParameter("RequesterAnnotation is longer than 255 characters.")
     expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
-    funds.move(call.requester.pk, held_cents)
-    hit = HIT(
-        hit_id=hit_id,
+    return HIT(
+        hit_id=new_entity_id(),
         requester=call.requester,
-        hit_type=kind,
         question=parameters["Question"],
         external_url=question.url,
         frame_height=question.frame_height,
@@ -103,14 +109,10 @@ def _new_hit(
         max_assignments=n_assignments,
         first_max_assignments=n_assignments,
         n_open=n_assignments,
-        held_cents=held_cents,
         created_at=call.now,
         expires_at=expires_at,
         next_due_at=expires_at,
     )
-    insert(hit)
-    tell(hit, "HITCreated", call.now)
-    return hit
 
 
 def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestion | HTMLQuestion:

@@ -14,13 +14,14 @@ from marketplace.funds import InsufficientFundsError
 from marketplace.weather import FAIR, chance_of, weather_of
 from marketplace.wire.errors import NotSupported, RequestError, ServiceFault, WireError
 from marketplace.wire.limits import take, throttled
-from marketplace.wire.registry import OPERATIONS, Call
+from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
 from marketplace.wire.replays import refuse_replay
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
 from marketplace.wire.signature import authenticate
 
 log = logging.getLogger(__name__)
 
+READING = ("Get", "List")
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
 CONTENT_TYPE = "application/x-amz-json-1.1"
 
@@ -73,10 +74,10 @@ def carry_out(request: HttpRequest) -> bytes:
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
-    if signed.attempt:
-        refuse_replay(name, signed.attempt, clock.wall())
+    if name not in REMEMBERING and not name.startswith(READING):
+        refuse_replay(signed.attempt, clock.wall())
     try:
-        result = operation(Call(requester, clock.now(), request), parameters)
+        result = operation(Call(requester, clock.now(), request, signed.attempt), parameters)
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
     reply = dump_reply(name, result)

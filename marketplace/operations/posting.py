@@ -1,0 +1,44 @@
+"""Posts a HIT of a type that is there already: all that changes, in one go."""
+
+from typing import Any
+
+from marketplace import clock
+from marketplace.chain import chained
+from marketplace.funds import MOVE
+from marketplace.models import HIT, HITType
+from marketplace.models.hit_type import fingerprint_of
+from marketplace.operations.hit_types import SAME_TYPE, TYPE_FIELDS
+from marketplace.prepared import IF_SO, insertion
+from marketplace.router import DATABASE
+from marketplace.wire.registry import Call
+from marketplace.wire.replays import SEEN, forget_old, replayed
+
+TYPE = f"SELECT id FROM {HITType._meta.db_table} WHERE requester_id = %s AND fingerprint = %s"
+# An event has to be written with the change that it tells, so types that tell go the longer way.
+MOVE_IF_SILENT = MOVE.replace(IF_SO, f"AND EXISTS ({TYPE} AND NOT is_notifying) {IF_SO}")
+
+
+def post(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
+    """Keep a new HIT of the type with these values and hold its money; tells whether that was done.
+
+    It is not when there is no such type yet, when events are told of it or money is short: then
+    nothing has changed but that the call's attempt is remembered. Raises WireError for an attempt
+    that was made before.
+    """
+    known = (call.requester.pk, fingerprint_of(values))
+    hit.held_cents = cents = hit.max_assignments * values["Reward"]
+    changes = [
+        (MOVE_IF_SILENT, [cents, cents, call.requester.pk, cents, *known]),
+        insertion(hit, "hit_type_id", f"({TYPE})", *known),
+    ]
+    if call.attempt:
+        now = clock.wall()
+        changes.insert(0, (SEEN, [call.attempt, now]))
+        forget_old(call.attempt, now)
+    n_made, row = chained(changes, SAME_TYPE, requester=known[0], fingerprint=known[1])
+    if call.attempt and n_made == 0:
+        raise replayed()
+    if n_made < len(changes) or row is None:
+        return False
+    hit.hit_type = HITType.from_db(DATABASE, TYPE_FIELDS, row)
+    return True
