@@ -14,11 +14,10 @@ from marketplace.question import HTMLQuestion, read_question
 from marketplace.requirements import access_to, standing_of
 from marketplace.site.pages import SignedInRequest, harden, worker_page
 
-# No allow-same-origin: the page has no cookies, no storage and no way into the pages around it.
-SANDBOX = {
-    "html": "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox",
-    "external": "allow-scripts allow-forms allow-same-origin allow-modals",
-}
+# Many a task opens a window of its own and goes on there. It leads to no page of ours.
+ALLOWED = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
+# Without allow-same-origin a page has no cookies, no storage, no way into the pages around it.
+SANDBOX = {"html": ALLOWED, "external": f"{ALLOWED} allow-same-origin"}
 # The service's own scripts, by the addresses that templates name, and ours in their place.
 SCRIPTS = {
     "mturk-public/externalHIT_v1.js": "marketplace/external_hit.js",

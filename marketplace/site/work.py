@@ -83,6 +83,8 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
         now=clock.now(),
         grace_until=assignment.deadline + timedelta(seconds=GRACE_SECONDS),
     )
+    # A window that the task opens has to find its way back to the frame.
+    response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     return harden(response, frame_src="http: https:")
 
 

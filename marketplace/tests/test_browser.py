@@ -32,6 +32,13 @@ class Task(BaseHTTPRequestHandler):
                 '<label>Question <input name="question"></label><button>Hand in</button></form>'
                 '<button id="back">Give back</button><script>document.getElementById("back")'
                 '.onclick=()=>parent.postMessage({collector:"return"},"*")</script>'
+                '<button onclick="window.open(`/window`)">Open</button>'
+                f"<p>{query.get('said', '')}</p>"
+            )
+        if self.path == "/window":
+            form = (
+                '<button onclick="opener.top.location=`/x`">Take over</button><button onclick="'
+                'opener.location=opener.location+`&said=Done`;window.close()">Done</button>'
             )
         page = f'<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>{form}</html>'
         self.send_response(200)
@@ -166,6 +173,22 @@ def test_the_task_can_ask_to_be_returned(rita: Any, make_hit: Any, task: str, pa
     dialog.get_by_role("button", name="Return the HIT").click()
     page.get_by_role("status").get_by_text("You returned").wait_for()
     assert Assignment.objects.get().state == State.RETURNED
+
+
+def test_a_window_of_the_task_reaches_its_frame_and_not_the_page_around_it(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    post_hits(rita, make_hit, task, 1)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    page.wait_for_url("**/work/*/")
+    address, frame = page.url, page.frame_locator("#task")
+    with page.expect_popup() as opened:
+        frame.get_by_role("button", name="Open").click()
+    opened.value.get_by_role("button", name="Take over").click()
+    opened.value.get_by_role("button", name="Done").click()
+    frame.get_by_text("Done").wait_for()
+    assert page.url == address
 
 
 def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -> None:
