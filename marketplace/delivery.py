@@ -53,7 +53,10 @@ def deliver_due(now: datetime, send: Send = webhook.send, most: int = 500) -> De
         try:
             for _ in range(_copies(event)):
                 send(event.destination, *envelope_of(event, now))
-        except webhook.WebhookError as error:
+        except Exception as error:
+            # Whatever is wrong with one event, the others go out.
+            if not isinstance(error, webhook.WebhookError):
+                log.exception("Event %s cannot be delivered.", event.document_id)
             n_failed += 1
             _keep_trying(event, str(error), now)
         else:

@@ -36,6 +36,10 @@ def problem_with(address: str) -> str:
         return "Destination has to be the https:// address of your own listener, for SQS and SNS."
     if parts.username is not None or any(ord(letter) <= 32 for letter in address):
         return "Destination may hold neither a user name nor spaces."
+    try:
+        parts.hostname.encode("idna")
+    except UnicodeError:
+        return "Destination names a host that cannot be: look at the dots and its length."
     if private_webhooks():
         return ""
     if parts.scheme != "https":
@@ -87,7 +91,7 @@ def _pinned(parts: SplitResult) -> tuple[str, dict[str, str]]:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise WebhookError(f"The host of Destination is not known: {error}.") from None
     numbers = [str(one[4][0]) for one in found]
     if not private_webhooks() and not all(ipaddress.ip_address(one).is_global for one in numbers):

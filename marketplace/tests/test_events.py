@@ -177,6 +177,21 @@ def test_what_is_not_taken_is_tried_again_and_seen(rita: Any, later: Any) -> Non
     assert (event.n_attempts, event.next_attempt_at, event.problem) == (3, None, "")
 
 
+def test_an_event_that_nobody_can_send_stops_no_other(rita: Any, later: Any) -> None:
+    for _ in range(2):
+        rita.send_test_event_notification(Notification=notification(), TestEventType="Ping")
+    listener = Listener()
+
+    def send(address: str, headers: dict[str, str], body: bytes) -> None:
+        if Event.objects.earliest("pk").document_id in body.decode():
+            raise UnicodeError("label too long")
+        listener(address, headers, body)
+
+    done = deliver_due(clock.now(), send)
+    assert (done.n_failed, done.n_delivered) == (1, 1)
+    assert "label too long" in Event.objects.earliest("pk").problem
+
+
 def test_it_is_given_up_at_last(rita: Any, later: Any) -> None:
     rita.send_test_event_notification(Notification=notification(), TestEventType="Ping")
     later(days=4)
@@ -204,6 +219,8 @@ def test_in_hostile_weather_events_come_twice_and_late(rita: Any, later: Any) ->
     "changes",
     [
         {"Transport": "Email", "Destination": "rita@lab.example"},
+        {"Destination": "https://a..b/"},
+        {"Destination": f"https://{'a' * 64}.example/"},
         {"Destination": "arn:aws:sns:us-east-1:1:topic"},
         {"Destination": "http://listener.example/"},
         {"Destination": "https://127.0.0.1/"},
