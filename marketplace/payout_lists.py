@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q, Sum
 
 from marketplace.amounts import amount_of
+from marketplace.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
 from marketplace.payouts import PayoutError, record_payout
 from marketplace.router import DATABASE
@@ -54,7 +55,9 @@ def make_list(by: str, now: datetime, least_cents: int = 1) -> PayoutList | None
     """Return a new list of what is owed to workers who stand on no open list, None if nobody does.
 
     Made twice it lists nothing twice: a line stays the worker's until it is paid or taken off.
+    What the clock has approved by now is owed too; expects no transaction.
     """
+    settle_due(now)
     with transaction.atomic(using=DATABASE):
         # The workers' locks keep a payment recorded meanwhile from being listed again.
         keys = list(owed_by_worker())

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from marketplace import funds
 from marketplace.amounts import amount_of
+from marketplace.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, PaymentReport, Payout, Worker
 from marketplace.router import DATABASE
 
@@ -22,9 +23,10 @@ def record_payout(
 ) -> Payout:
     """Return the record of one payment; the same reference again is the same payment.
 
-    Raises PayoutError for an unknown worker, a sum that is not owed, or a reference that was used
-    for another payment.
+    What the clock has approved by now is owed too. Raises PayoutError for an unknown worker, a sum
+    that is not owed, or a reference that was used for another payment.
     """
+    settle_due(now, assignments__worker__worker_id=worker_id)
     with transaction.atomic(using=DATABASE):
         worker = Worker.objects.select_for_update().filter(worker_id=worker_id).first()
         if worker is None:

@@ -10,6 +10,7 @@ from marketplace.configuration import currency_symbol
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, plain_cell, show, sorry
 from marketplace.desk.uploading import text_from
+from marketplace.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
 from marketplace.payout_lists import (
     COLUMNS,
@@ -36,6 +37,7 @@ def payouts(request: DeskRequest) -> HttpResponse:
             return redirect("desk-payouts")
         record(request, f"Made the payout list {made.pk}")
         return redirect("desk-payout-list", key=made.pk)
+    settle_due(clock.now())
     owed = owed_by_worker()
     lists = PayoutList.objects.order_by("-pk").prefetch_related("lines")
     return show(

@@ -117,3 +117,23 @@ def test_a_report_is_answered_once(ada: Visitor) -> None:
     assert report.answer == "It left today."
     page = host.send(host.html("/desk/payouts/"), path, answer="Again")
     assert "answered before" in page.content.decode()
+
+
+def test_what_the_clock_approved_is_owed_though_nobody_looked(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    ada.submit(make_hit(rita))
+    later(days=6)
+    host = DeskVisitor("Ida")
+    assert "13.50" in host.html("/desk/payouts/")
+    ada.submit(make_hit(rita))
+    later(days=6)
+    now = clock.now()
+    made = make_list("Ida", now)
+    assert made is not None
+    assert made.lines.get(worker=ada.worker).amount_cents == 1350
+    ada.submit(make_hit(rita))
+    later(days=6)
+    now = clock.now()
+    paid = record_payout(ada.worker.worker_id, 1800, now.date(), "cash", "all of it", now)
+    assert paid.amount_cents == 1800
