@@ -74,6 +74,9 @@ def worker(request: DeskRequest, key: int) -> HttpResponse:
     found = found_worker(key)
     if found is None:
         return sorry(request, NO_WORKER)
+    if found.erased_at and request.method == "POST":
+        leave_notice(request, "This person was erased at their own wish: nothing is kept of them.")
+        return redirect("desk-worker", key=key)
     profile = getattr(found, "profile", None) or WorkerProfile(worker=found)
     known = {
         name: getattr(profile, name) or "" for name in PersonForm.base_fields if name != "name"

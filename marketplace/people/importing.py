@@ -115,6 +115,12 @@ def _carry_out(person: Person, now: datetime) -> Line:
         ids = " and ".join(worker.worker_id for worker in found)
         problem = f"This row fits two accounts, {ids}. Merge them first, or mend the row."
         return Line(person.row, name, Outcome.PROBLEM, [problem])
+    if found and found[0].erased_at:
+        problem = (
+            f"{found[0].worker_id} was erased at the person's own wish. "
+            "Leave worker_id empty to make a new account."
+        )
+        return Line(person.row, name, Outcome.PROBLEM, [problem])
     if not found and "worker_id" in person.values:
         problem = f"There is no worker {person.values['worker_id']} here. Leave worker_id empty."
         return Line(person.row, name, Outcome.PROBLEM, [problem])

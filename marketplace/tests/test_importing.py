@@ -7,12 +7,15 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from marketplace import clock
+from marketplace.erasure import erase
 from marketplace.models import (
     Worker,
     WorkerGroup,
+    WorkerProfile,
 )
 from marketplace.people.groups import GroupError, group_named, make_group
-from marketplace.people.importing import Report, import_workers
+from marketplace.people.importing import Outcome, Report, import_workers
+from marketplace.tests.visitor import Visitor
 from marketplace.uploads import UploadError, read_table, text_of
 
 PEOPLE = (
@@ -144,3 +147,13 @@ def test_a_group_has_one_name() -> None:
     for name in ("Spring class", "", "x" * 201):
         with pytest.raises(GroupError):
             make_group(name, "", clock.now())
+
+
+def test_an_erased_account_gets_no_name_again(ada: Visitor) -> None:
+    worker = ada.worker
+    erase(worker, clock.now())
+    row = f"worker_id,name,mail\n{worker.worker_id},Ada,ada@lab.example\n"
+    [line] = import_workers(row, clock.now(), is_dry=False).lines
+    assert line.outcome == Outcome.PROBLEM
+    assert "was erased" in line.sentences[0]
+    assert not WorkerProfile.objects.filter(mail="ada@lab.example").exists()

@@ -8,6 +8,7 @@ from django.core import mail
 
 from marketplace import clock, funds
 from marketplace.accounts import open_worker
+from marketplace.erasure import erase
 from marketplace.models import (
     Assignment,
     ClassCode,
@@ -178,6 +179,10 @@ def test_merging_refuses_what_makes_no_sense() -> None:
     merge(ada, other, clock.now())
     with pytest.raises(MergeError, match="closed or merged"):
         merge(other, ada, clock.now())
+    gone, _ = open_worker("Grace", "", clock.now())
+    erase(gone, clock.now())
+    with pytest.raises(MergeError, match="was erased"):
+        merge(ada, gone, clock.now())
 
 
 def test_a_second_account_s_id_goes_on_naming_the_person(rita: Any, make_hit: Any) -> None:
