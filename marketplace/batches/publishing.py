@@ -10,6 +10,7 @@ from marketplace.amounts import amount_of
 from marketplace.batches.calls import carry_out
 from marketplace.batches.template import document, filled, question_xml, survey_page, variables
 from marketplace.models import HIT, Batch, BatchRow, HITType, Project, ProjectKind
+from marketplace.question import QuestionError, read_question
 from marketplace.router import DATABASE
 from marketplace.uploads import Table
 from marketplace.wire.registry import Call
@@ -122,11 +123,24 @@ def check_before(batch: Batch) -> None:
         )
 
 
+def _check_rows(batch: Batch) -> None:
+    """Raise BatchError for the first row whose page could not be published."""
+    for row in batch.rows.order_by("position").iterator():
+        try:
+            read_question(question_xml(page_of_row(batch, row)))
+        except QuestionError as error:
+            raise BatchError(
+                f"Row {row.position} cannot be published, so none was. {error} "
+                "Mend that row in the CSV and upload it again."
+            ) from None
+
+
 def begin(batch: Batch, now: datetime) -> None:
     """Let the rows be published, on the terms the batch has now; raises BatchError."""
     if batch.published_at is not None:
         return
     check_before(batch)
+    _check_rows(batch)
     Batch.objects.filter(pk=batch.pk, published_at=None).update(published_at=now)
 
 

@@ -6,6 +6,8 @@ from html import escape
 from html.parser import HTMLParser
 
 VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
+# What XML 1.0 forbids: controls, halves of surrogate pairs, two that are no characters.
+UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NAMESPACE = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
 )
@@ -146,8 +148,11 @@ def _after_head(html: str, tags: str) -> str:
 
 
 def question_xml(page: str, frame_height: int = 0) -> str:
-    """Return the HTMLQuestion of a page; a height of 0 fills the window."""
-    content = page.replace("]]>", "]]]]><![CDATA[>")
+    """Return the HTMLQuestion of a page; a height of 0 fills the window.
+
+    Characters that XML cannot hold, as word processors leave them behind, are dropped.
+    """
+    content = UNSPEAKABLE.sub("", page).replace("]]>", "]]]]><![CDATA[>")
     return (
         f'<HTMLQuestion xmlns="{NAMESPACE}"><HTMLContent><![CDATA[{content}]]></HTMLContent>'
         f"<FrameHeight>{frame_height}</FrameHeight></HTMLQuestion>"

@@ -257,3 +257,18 @@ def test_a_survey_s_code_approves(desk: DeskVisitor, ada: Visitor, grace: Visito
     assert states == {"Ada": State.APPROVED, "Grace": State.SUBMITTED}
     desk.post(path, f"{path}stop/")
     assert not HIT.objects.get().is_assignable(clock.now())
+
+
+def test_a_row_that_cannot_be_published_is_named_before_any_is(desk: DeskVisitor) -> None:
+    rows = [{"sentence": "One"}, {"sentence": "long " * 15_000}, {"sentence": "Three"}]
+    batch = draft(desk, project(desk, TEMPLATES["radio"]), rows)
+    page = desk.post(f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/")
+    assert "Row 2 cannot be published, so none was." in page.content.decode()
+    assert not HIT.objects.exists()
+    assert Batch.objects.get().published_at is None
+
+
+def test_what_a_word_processor_leaves_behind_is_dropped(desk: DeskVisitor) -> None:
+    batch = published(desk, project(desk, TEMPLATES["radio"]), [{"sentence": "One\x0btwo \x02."}])
+    assert batch.rows.get().hit is not None
+    assert "Onetwo ." in HIT.objects.get().question
