@@ -90,6 +90,15 @@ MARKETPLACE_CALLS_PER_SECOND = float(os.environ.get("MARKETPLACE_CALLS_PER_SECON
 MARKETPLACE_DELIVER_EVENTS = flag("MARKETPLACE_DELIVER_EVENTS", default=True)
 MARKETPLACE_PRIVATE_WEBHOOKS = flag("MARKETPLACE_PRIVATE_WEBHOOKS", default=False)
 MARKETPLACE_PAYMENT_TERMS = os.environ.get("MARKETPLACE_PAYMENT_TERMS", "")
+# Where these are not given, configuration.py has the value.
+for _name in ("AUTO_APPROVAL_CAP", "QUEUE_LIMIT", "DEFAULT_BALANCE_CENTS", "SESSION_DAYS"):
+    if _given := os.environ.get(f"MARKETPLACE_{_name}"):
+        if not _given.isdecimal():
+            raise ImproperlyConfigured(f"MARKETPLACE_{_name}={_given!r}: write a whole number.")
+        globals()[f"MARKETPLACE_{_name}"] = int(_given)
+for _name in ("CURRENCY_SYMBOL", "CLIENT_ADDRESS_HEADER"):
+    if _given := os.environ.get(f"MARKETPLACE_{_name}"):
+        globals()[f"MARKETPLACE_{_name}"] = _given
 
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
@@ -99,7 +108,7 @@ CSRF_COOKIE_HTTPONLY = True
 if flag("MARKETPLACE_BEHIND_TLS_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_COOKIE_SECURE = True
-    MARKETPLACE_CLIENT_ADDRESS_HEADER = "X-Forwarded-For"
+    globals().setdefault("MARKETPLACE_CLIENT_ADDRESS_HEADER", "X-Forwarded-For")
 
 # Everything lives on the alias "marketplace", as it does inside a larger project.
 DATABASES: dict[str, dict[str, Any]] = {

@@ -1,0 +1,50 @@
+"""Served alone, the marketplace reads every setting that its README names."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.pure
+README = Path(__file__).resolve().parent.parent / "README.md"
+TOLD = re.findall(r"^\| `(MARKETPLACE_\w+)` \|", README.read_text("utf-8"), re.MULTILINE)
+# What a setting that is read turns a value into; all others keep a word as it is.
+GIVEN = {"1": 1, "yes": True}
+NUMBERS = ("CAP", "LIMIT", "CENTS", "DAYS", "SECOND")
+FLAGS = ("OPEN_SIGN_IN", "OPEN_DESK", "DELIVER_EVENTS", "PRIVATE_WEBHOOKS")
+SHOW = """
+import json
+from django.conf import settings
+print(json.dumps({name: getattr(settings, name, None) for name in NAMES}))
+"""
+
+
+def settings_with(folder: Path, given: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if "MARKETPLACE" not in name}
+    environment |= {"DJANGO_SETTINGS_MODULE": "marketplace.settings", **given}
+    environment["MARKETPLACE_DATA_DIR"] = str(folder)
+    script = SHOW.replace("NAMES", repr(TOLD))
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def test_every_setting_of_the_readme_is_read(tmp_path: Path) -> None:
+    assert len(TOLD) > 12
+    given = {
+        name: "1" if name.endswith(NUMBERS) else "yes" if name.endswith(FLAGS) else "words"
+        for name in TOLD
+    }
+    done = settings_with(tmp_path, given)
+    assert done.returncode == 0, done.stderr
+    expected = {name: GIVEN.get(value, value) for name, value in given.items()}
+    assert json.loads(done.stdout) == expected
+
+
+def test_a_number_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
+    done = settings_with(tmp_path, {"MARKETPLACE_QUEUE_LIMIT": "many"})
+    assert done.returncode == 1
+    assert "MARKETPLACE_QUEUE_LIMIT='many': write a whole number." in done.stderr
