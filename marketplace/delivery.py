@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -42,10 +43,16 @@ def deliver_due(now: datetime, send: Send = webhook.send, most: int = 500) -> De
     """Try every event that is due, oldest first; never called inside a transaction.
 
     `send` takes address, headers and body, and raises webhook.WebhookError when it is not taken.
+    A listener that did not take one is left alone for the rest of the round, so that nobody else's
+    events wait for it.
     """
     n_delivered = n_failed = 0
+    silent: set[str] = set()
+    began, began_at = time.monotonic(), now
     for _ in range(most):
-        event = _claim(now)
+        # Listeners take their time; a claim and a signature are of the moment they are made.
+        now = began_at + timedelta(seconds=time.monotonic() - began)
+        event = _claim(now, silent)
         if event is None:
             break
         if _is_held_back(event, now):
@@ -55,7 +62,9 @@ def deliver_due(now: datetime, send: Send = webhook.send, most: int = 500) -> De
                 send(event.destination, *envelope_of(event, now))
         except Exception as error:
             # Whatever is wrong with one event, the others go out.
-            if not isinstance(error, webhook.WebhookError):
+            if isinstance(error, webhook.WebhookError):
+                silent.add(event.destination)
+            else:
                 log.exception("Event %s cannot be delivered.", event.document_id)
             n_failed += 1
             _keep_trying(event, str(error), now)
@@ -86,12 +95,13 @@ def envelope_of(event: Event, now: datetime) -> tuple[dict[str, str], bytes]:
     return webhook.signed_headers(event.requester.entry_secret, written, now), written
 
 
-def _claim(now: datetime) -> Event | None:
+def _claim(now: datetime, silent: set[str]) -> Event | None:
     with transaction.atomic(using=DATABASE):
         event = (
             Event.objects.select_for_update(of=("self",), skip_locked=True)
             .select_related("requester")
             .filter(next_attempt_at__lte=now)
+            .exclude(destination__in=silent)
             .order_by("next_attempt_at", "pk")
             .first()
         )

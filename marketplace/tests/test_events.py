@@ -192,6 +192,23 @@ def test_an_event_that_nobody_can_send_stops_no_other(rita: Any, later: Any) -> 
     assert "label too long" in Event.objects.earliest("pk").problem
 
 
+def test_a_listener_that_takes_nothing_is_tried_once_a_round(rita: Any) -> None:
+    elsewhere = "https://elsewhere.example/"
+    for address in (ADDRESS, ADDRESS, elsewhere):
+        rita.send_test_event_notification(
+            Notification=notification(Destination=address), TestEventType="HITCreated"
+        )
+    tried = []
+
+    def deaf(address: str, headers: dict[str, str], body: bytes) -> None:
+        tried.append(address)
+        if address == ADDRESS:
+            raise webhook.WebhookError("The listener answered 503.")
+
+    deliver_due(clock.now(), deaf)
+    assert tried == [ADDRESS, elsewhere]
+
+
 def test_it_is_given_up_at_last(rita: Any, later: Any) -> None:
     rita.send_test_event_notification(Notification=notification(), TestEventType="Ping")
     later(days=4)
