@@ -12,6 +12,7 @@ from marketplace.models import (
     Contest,
     Invitation,
     Message,
+    PaymentReport,
     QualificationRequest,
     State,
     Worker,
@@ -61,13 +62,15 @@ def _fields(row: Model) -> dict[str, Any]:
 def erase(worker: Worker, now: datetime) -> None:
     """Forget who the worker was; what they handed in and were paid keeps the random id alone.
 
-    HITs in progress are returned, messages and requests deleted, every sign-in ended.
+    HITs in progress are returned, messages, requests and reports deleted, every sign-in ended.
     """
     for assignment in Assignment.objects.filter(worker=worker, state=State.ACCEPTED):
         give_back(assignment, now)
     with transaction.atomic(using=DATABASE):
         Assignment.objects.filter(worker=worker).update(late_answer="")
         Message.objects.filter(worker=worker).delete()
+        # Whoever misses a payment writes how they are paid.
+        PaymentReport.objects.filter(worker=worker).delete()
         QualificationRequest.objects.filter(worker=worker).delete()
         Invitation.objects.filter(worker=worker).delete()
         WorkerProfile.objects.filter(worker=worker).delete()

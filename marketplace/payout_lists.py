@@ -41,9 +41,11 @@ class Confirmed:
 def owed_by_worker() -> dict[int, int]:
     """Return integer cents owed and on no open list, by worker's key; only what is above nothing.
 
-    Three queries, however many workers there are.
+    Whoever erased their account has waived what was owed. Three queries, however many there are.
     """
-    earned = LedgerEntry.objects.filter(kind__in=[Kind.REWARD, Kind.BONUS], worker__isnull=False)
+    earned = LedgerEntry.objects.filter(
+        kind__in=[Kind.REWARD, Kind.BONUS], worker__isnull=False, worker__erased_at=None
+    )
     owed = dict(earned.values_list("worker").annotate(Sum("amount_cents")))
     for rows in (Payout.objects.all(), PayoutLine.objects.filter(OPEN)):
         for worker, cents in rows.values_list("worker").annotate(Sum("amount_cents")):
