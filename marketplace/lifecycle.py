@@ -103,6 +103,7 @@ def settle(hit: HIT, now: datetime) -> None:
         assignment.save()
         tell(hit, "AssignmentAbandoned", assignment.deadline, assignment.assignment_id)
     undecided = hit.assignments.filter(state=State.SUBMITTED, auto_approval_at__lte=now)
+    undecided = undecided.select_related("worker")
     paid_cents = 0
     for assignment in undecided.order_by("pk"):
         paid_cents += approve(hit, assignment, assignment.auto_approval_at)
@@ -117,7 +118,7 @@ def _approve_contested(hit: HIT, now: datetime) -> None:
     """
     unanswered = Contest.objects.filter(
         assignment__hit=hit, assignment__state=State.REJECTED, answered_at=None, due_at__lte=now
-    ).select_related("assignment")
+    ).select_related("assignment__worker")
     for contest in unanswered.order_by("assignment"):
         try:
             funds.move(hit.requester_id, 0, contest.assignment.reward_cents)
@@ -131,14 +132,15 @@ def _approve_contested(hit: HIT, now: datetime) -> None:
 def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     """Mark an assignment approved and owe its reward; returns the cents that `refresh` must spend.
 
-    Expects the HIT's lock.
+    What a closed account still earns is its person's, whose account is another now. Expects the
+    HIT's lock.
     """
     assert at is not None
     assignment.state, assignment.approved_at = State.APPROVED, at
     assignment.save()
     tell(hit, "AssignmentApproved", at, assignment.assignment_id)
-    cents = assignment.reward_cents
-    funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, assignment.worker_id, cents, at)
+    cents, worker_id = assignment.reward_cents, assignment.worker.account_id
+    funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, worker_id, cents, at)
     return cents
 
 

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from marketplace.amounts import amount_of
 from marketplace.models import Assignment, BonusPayment, Kind, LedgerEntry, Payout, State, Worker
@@ -53,7 +53,8 @@ def _entries(worker: Worker) -> Iterator[tuple[datetime, str, int, tuple[str, ..
 
 
 def _assignments(worker: Worker) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(worker=worker).select_related("hit__hit_type__requester")
+    mine = Q(worker=worker) | Q(worker__merged_into=worker)
+    return Assignment.objects.filter(mine).select_related("hit__hit_type__requester")
 
 
 def _facts(assignment: Assignment) -> tuple[str, ...]:

@@ -48,3 +48,8 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.display_name
+
+    @property
+    def account_id(self) -> int:
+        """Return the key of the account that the person has, this one unless it was merged."""
+        return int(self.merged_into_id or self.pk)

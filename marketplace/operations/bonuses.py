@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from marketplace import funds
 from marketplace.amounts import amount_of, cents_of
@@ -29,20 +30,19 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     if not parameters["Reason"].strip():
         raise InvalidParameter("Reason may not be empty: the worker reads it.")
     assignment = _assignment_of_worker(call, parameters)
-    request_id = new_entity_id()
+    request_id, worker_id = new_entity_id(), assignment.worker.account_id
     try:
         with transaction.atomic(using=DATABASE):
             claim_token(call, "SendBonus", parameters.get("UniqueRequestToken"), request_id)
             funds.move(call.requester.pk, hold_cents=0, spend_cents=cents)
             bonus = BonusPayment.objects.create(
                 requester=call.requester,
-                worker_id=assignment.worker_id,
+                worker_id=worker_id,
                 assignment=assignment,
                 amount_cents=cents,
                 reason=parameters["Reason"],
                 granted_at=call.now,
             )
-            worker_id = assignment.worker_id
             funds.owe(Kind.BONUS, bonus.pk, call.requester.pk, worker_id, cents, call.now)
     except AlreadyDoneError as error:
         raise RequestError(
@@ -56,11 +56,12 @@ def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
     worker = known_worker(parameters["WorkerId"])
     found = (
         Assignment.objects.filter(
+            Q(worker=worker) | Q(worker__merged_into=worker),
             assignment_id=parameters["AssignmentId"],
             hit__requester=call.requester,
-            worker=worker,
             state__in=HANDED_IN,
         )
+        .select_related("worker")
         .order_by("-pk")
         .first()
     )

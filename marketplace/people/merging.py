@@ -34,8 +34,8 @@ class MergeError(ValueError):
 def merge(kept: Worker, second: Worker, now: datetime) -> int:
     """Move all of the second account to the kept one and close it, its id naming the other now.
 
-    Returns how many pieces of work stay with the second account, because both did the same HIT;
-    what those still earn is paid under its name. Raises MergeError for one and the same account,
+    Returns how many pieces of work stay under the second id, because both did the same HIT; what
+    those still earn is owed to the kept account. Raises MergeError for one and the same account,
     one that was merged or erased before, and while the second one stands on an open payout list.
     """
     with transaction.atomic(using=DATABASE):

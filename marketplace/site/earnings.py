@@ -1,6 +1,6 @@
 """Four amounts that are never mixed (pending, approved, owed, paid) and a word on a wrong one."""
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -25,7 +25,9 @@ def earnings(request: SignedInRequest) -> HttpResponse:
 def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> HttpResponse:
     worker = request.worker
     settle_due(clock.now(), assignments__worker=worker)
-    pending = Assignment.objects.filter(worker=worker, state=State.SUBMITTED)
+    settle_due(clock.now(), assignments__worker__merged_into=worker)
+    mine = Q(worker=worker) | Q(worker__merged_into=worker)
+    pending = Assignment.objects.filter(mine, state=State.SUBMITTED)
     earned = LedgerEntry.objects.filter(worker=worker)
     payouts = Payout.objects.filter(worker=worker).order_by("-paid_on", "-pk")
     reports = worker.payment_reports.order_by("-pk")

@@ -171,6 +171,32 @@ def test_two_accounts_become_one_with_work_money_and_groups(rita: Any, make_hit:
     assert report.lines[0].outcome == Outcome.SAME
 
 
+def test_what_both_accounts_did_goes_on_earning_for_the_person(
+    rita: Any, make_hit: Any, later: Any
+) -> None:
+    kept, second = Visitor("Ada"), Visitor("Ada again")
+    hit = make_hit(rita, MaxAssignments=2)
+    kept.submit(hit)
+    second.submit(hit)
+    old_id = second.worker.worker_id
+    assert merge(kept.worker, second.worker, clock.now()) == 1
+    assert "2 HITs submitted" in kept.get("/earnings/").content.decode()
+    [row] = [
+        one
+        for one in rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+        if one["WorkerId"] == old_id
+    ]
+    rita.send_bonus(
+        WorkerId=old_id, AssignmentId=row["AssignmentId"], BonusAmount="0.50", Reason="Thanks."
+    )
+    rita.approve_assignment(AssignmentId=row["AssignmentId"])
+    assert funds.owed_cents(kept.worker) == 500
+    later(days=6)
+    statement = kept.get("/earnings/statement.csv").content.decode()
+    assert statement.count("Ask questions about a passage") == 3
+    assert funds.owed_cents(kept.worker) == 950
+
+
 def test_merging_refuses_what_makes_no_sense() -> None:
     ada, _ = open_worker("Ada", "", clock.now())
     other, _ = open_worker("Ada", "", clock.now())
