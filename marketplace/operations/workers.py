@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.db.models import Q
+
 from marketplace.models import Assignment, Message, State, Worker, WorkerBlock
 from marketplace.operations.ownership import known_worker
 from marketplace.wire.errors import InvalidParameter
@@ -26,19 +28,21 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     reviewed = Assignment.objects.filter(
         hit__requester=call.requester, state__in=[State.APPROVED, State.REJECTED]
     ).values("worker")
+    named = Worker.objects.filter(worker_id__in=ids)
+    # The id of a second account goes on naming the person, who gets a message once.
     reached = {
-        worker.worker_id: worker
-        for worker in Worker.objects.filter(worker_id__in=ids, pk__in=reviewed)
+        worker.worker_id: worker.account_id
+        for worker in named.filter(Q(pk__in=reviewed) | Q(merged_into__in=reviewed))
     }
     Message.objects.bulk_create(
         Message(
-            worker=worker,
+            worker_id=key,
             requester=call.requester,
             subject=parameters["Subject"],
             text=parameters["MessageText"],
             sent_at=call.now,
         )
-        for worker in reached.values()
+        for key in sorted(set(reached.values()))
     )
     missed = [worker_id for worker_id in ids if worker_id not in reached]
     return {"NotifyWorkersFailureStatuses": [_describe_failure(one) for one in missed]}

@@ -221,3 +221,16 @@ def test_a_second_account_s_id_goes_on_naming_the_person(rita: Any, make_hit: An
     which = {"QualificationTypeId": made["QualificationTypeId"], "WorkerId": other.worker_id}
     rita.associate_qualification_with_worker(**which)
     assert rita.get_qualification_score(**which)["Qualification"]["WorkerId"] == ada.worker_id
+
+
+def test_a_message_to_both_ids_reaches_the_person_once(rita: Any, make_hit: Any) -> None:
+    kept, second = Visitor("Ada"), Visitor("Ada again")
+    hit = make_hit(rita)
+    second.submit(hit)
+    [row] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    rita.approve_assignment(AssignmentId=row["AssignmentId"])
+    ids = [kept.worker.worker_id, second.worker.worker_id]
+    merge(kept.worker, second.worker, clock.now())
+    sent = rita.notify_workers(Subject="Thanks", MessageText="All good.", WorkerIds=ids)
+    assert sent["NotifyWorkersFailureStatuses"] == []
+    assert kept.worker.messages.count() == 1
