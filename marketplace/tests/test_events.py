@@ -13,7 +13,6 @@ from django.core.management import call_command
 
 from marketplace import clock, webhook
 from marketplace.delivery import deliver_due
-from marketplace.events import events_of
 from marketplace.models import Event, Requester
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
@@ -157,65 +156,6 @@ def test_a_message_is_signed_and_in_the_documented_envelope(rita: Any) -> None:
     secret = Requester.objects.get().entry_secret.encode()
     stamp, _, given = headers[webhook.SIGNATURE].removeprefix("t=").partition(",v1=")
     assert hmac.new(secret, f"{stamp}.".encode() + plain, hashlib.sha256).hexdigest() == given
-
-
-def test_what_is_not_taken_is_tried_again_and_seen(rita: Any, later: Any) -> None:
-    rita.send_test_event_notification(Notification=notification(), TestEventType="HITExpired")
-    listener = Listener(n_refusals=2)
-    assert deliver_due(clock.now(), listener).n_failed == 1
-    [event] = events_of(Requester.objects.get())
-    assert (event.n_attempts, event.delivered_at) == (1, None)
-    assert "503" in event.problem
-    assert deliver_due(clock.now(), listener).n_failed == 0
-    later(seconds=11)
-    assert deliver_due(clock.now(), listener).n_failed == 1
-    later(seconds=11)
-    assert deliver_due(clock.now(), listener) == deliver_due(clock.now(), listener)
-    later(seconds=10)
-    assert deliver_due(clock.now(), listener).n_delivered == 1
-    event.refresh_from_db()
-    assert (event.n_attempts, event.next_attempt_at, event.problem) == (3, None, "")
-
-
-def test_an_event_that_nobody_can_send_stops_no_other(rita: Any, later: Any) -> None:
-    for _ in range(2):
-        rita.send_test_event_notification(Notification=notification(), TestEventType="Ping")
-    listener = Listener()
-
-    def send(address: str, headers: dict[str, str], body: bytes) -> None:
-        if Event.objects.earliest("pk").document_id in body.decode():
-            raise UnicodeError("label too long")
-        listener(address, headers, body)
-
-    done = deliver_due(clock.now(), send)
-    assert (done.n_failed, done.n_delivered) == (1, 1)
-    assert "label too long" in Event.objects.earliest("pk").problem
-
-
-def test_a_listener_that_takes_nothing_is_tried_once_a_round(rita: Any) -> None:
-    elsewhere = "https://elsewhere.example/"
-    for address in (ADDRESS, ADDRESS, elsewhere):
-        rita.send_test_event_notification(
-            Notification=notification(Destination=address), TestEventType="HITCreated"
-        )
-    tried = []
-
-    def deaf(address: str, headers: dict[str, str], body: bytes) -> None:
-        tried.append(address)
-        if address == ADDRESS:
-            raise webhook.WebhookError("The listener answered 503.")
-
-    deliver_due(clock.now(), deaf)
-    assert tried == [ADDRESS, elsewhere]
-
-
-def test_it_is_given_up_at_last(rita: Any, later: Any) -> None:
-    rita.send_test_event_notification(Notification=notification(), TestEventType="Ping")
-    later(days=4)
-    deliver_due(clock.now(), Listener(n_refusals=1))
-    event = Event.objects.get()
-    assert event.next_attempt_at is None
-    assert event.delivered_at is None
 
 
 def test_in_hostile_weather_events_come_twice_and_late(rita: Any, later: Any) -> None:
