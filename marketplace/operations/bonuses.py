@@ -23,7 +23,7 @@ WORKED_WITHIN = timedelta(days=183)
 
 @operation("SendBonus")
 def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Owe a worker a bonus for an assignment they handed in to the caller."""
+    """Owe a worker a bonus for an assignment they handed in to the caller, be it too late."""
     cents = cents_of(parameters["BonusAmount"])
     if not 1 <= cents <= MOST_CENTS:
         raise InvalidParameter(f"BonusAmount has to be from 0.01 to {MOST_CENTS // 100}.")
@@ -57,9 +57,9 @@ def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
     found = (
         Assignment.objects.filter(
             Q(worker=worker) | Q(worker__merged_into=worker),
+            Q(state__in=HANDED_IN) | ~Q(late_answer=""),
             assignment_id=parameters["AssignmentId"],
             hit__requester=call.requester,
-            state__in=HANDED_IN,
         )
         .select_related("worker")
         .order_by("-pk")
@@ -67,8 +67,9 @@ def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
     )
     if found is None:
         raise DoesNotExist("Assignment", "Assignment", parameters["AssignmentId"])
-    assert found.submitted_at is not None
-    if call.now - found.submitted_at > WORKED_WITHIN:
+    worked_at = found.submitted_at or found.ended_at
+    assert worked_at is not None
+    if call.now - worked_at > WORKED_WITHIN:
         raise InvalidParameter("A bonus can be sent within six months after the work was done.")
     return found
 

@@ -11,6 +11,7 @@ from django.utils.translation import get_language, gettext_noop, ngettext
 from django.utils.translation import gettext as _
 
 from marketplace.amounts import amount_of
+from marketplace.batches.results import answers_in
 from marketplace.configuration import currency_symbol
 from marketplace.site.languages import LANGUAGES
 
@@ -112,3 +113,9 @@ def typed(sent: Mapping[str, list[str]] | None, name: str) -> str:
 def languages() -> tuple[tuple[str, str], ...]:
     """Return the languages of the site, each under its own name."""
     return LANGUAGES
+
+
+@register.filter
+def answers(xml: str) -> list[tuple[str, str]]:
+    """Return what a worker handed in, field by field; nothing for an empty text."""
+    return list(answers_in(xml).items()) if xml else []
