@@ -1,6 +1,6 @@
 """Every address of the marketplace, wherever it is served."""
 
-from django.urls import include, path
+from django.urls import include, path, register_converter
 
 from marketplace.site import (
     account,
@@ -21,6 +21,23 @@ from marketplace.site import (
     work,
 )
 
+
+class Word:
+    """What ids and secrets are made of; nothing else is looked up, least of all a NUL."""
+
+    regex = "[A-Za-z0-9_-]+"
+
+    def to_python(self, value: str) -> str:
+        """Return the text as it stands in the address."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """Return the text as it is written into an address."""
+        return value
+
+
+register_converter(Word, "word")
+
 urlpatterns = [
     path("", home.home, name="home"),
     path("sign-in/", sign_in.sign_in, name="sign-in"),
@@ -29,11 +46,11 @@ urlpatterns = [
     path("join/", join.join, name="join"),
     path("desk/", include("marketplace.desk.urls")),
     path("hits/", available.available, name="available"),
-    path("hits/<str:hit_id>/", previews.preview, name="preview"),
-    path("hits/<str:hit_id>/question/", html_question.preview, name="html-preview"),
-    path("hits/<str:hit_id>/accept/", previews.accept_this, name="accept"),
-    path("kinds/<str:hit_type_id>/", previews.preview_any, name="preview-any"),
-    path("kinds/<str:hit_type_id>/accept/", previews.accept_any, name="accept-any"),
+    path("hits/<word:hit_id>/", previews.preview, name="preview"),
+    path("hits/<word:hit_id>/question/", html_question.preview, name="html-preview"),
+    path("hits/<word:hit_id>/accept/", previews.accept_this, name="accept"),
+    path("kinds/<word:hit_type_id>/", previews.preview_any, name="preview-any"),
+    path("kinds/<word:hit_type_id>/accept/", previews.accept_any, name="accept-any"),
     path("work/", work.queue, name="queue"),
     path("work/<int:key>/", work.work, name="work"),
     path("work/<int:key>/return/", work.return_hit, name="return"),
@@ -56,12 +73,12 @@ urlpatterns = [
     path("account/data.json", account.data, name="my-data"),
     path("account/erase/", account.forget, name="erase"),
     path("qualifications/", qualifications.qualifications, name="qualifications"),
-    path("qualifications/<str:type_id>/ask/", qualifications.ask, name="ask"),
-    path("qualifications/<str:type_id>/test/", qualification_test.test, name="test"),
-    path("accepted/<str:secret>/question/", html_question.accepted, name="html-question"),
+    path("qualifications/<word:type_id>/ask/", qualifications.ask, name="ask"),
+    path("qualifications/<word:type_id>/test/", qualification_test.test, name="test"),
+    path("accepted/<word:secret>/question/", html_question.accepted, name="html-question"),
     # The form in the frame posts here; the protocol fixes the end of this address.
     path(
-        "accepted/<str:secret>/mturk/externalSubmit",
+        "accepted/<word:secret>/mturk/externalSubmit",
         submission.external_submit,
         name="external-submit",
     ),

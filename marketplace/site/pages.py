@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_protect
@@ -58,11 +58,23 @@ def page(view: View[Arguments]) -> View[Arguments]:
     def hardened(
         request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> HttpResponse:
+        request.GET = without_nul(request.GET)  # type: ignore[assignment]
+        request.POST = without_nul(request.POST)  # type: ignore[assignment]
         with speaking(request):
             response = view(request, *args, **kwargs)
         return response if response.has_header("Content-Security-Policy") else harden(response)
 
     return csrf_protect(hardened)
+
+
+def without_nul(given: QueryDict) -> QueryDict:
+    """Return what was sent without NULs, which no person types and PostgreSQL cannot keep."""
+    if not any("\x00" in value for _, values in given.lists() for value in values):
+        return given
+    cleaned = QueryDict(mutable=True)
+    for name, values in given.lists():
+        cleaned.setlist(name, [value.replace("\x00", "") for value in values])
+    return cleaned
 
 
 def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:

@@ -87,7 +87,7 @@ def addresses(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, str]:
             continue  # the desk has a table of its own
         address = "/" + str(pattern.pattern)
         for name, value in given.items():
-            for kind in ("str", "int"):
+            for kind in ("str", "int", "word"):
                 address = address.replace(f"<{kind}:{name}>", value)
         found[str(pattern.name)] = address
     return found
@@ -157,3 +157,31 @@ def test_a_list_costs_the_same_for_one_hit_and_for_many(
         make_hit(rita, Title=f"Kind {n}")
     with django_assert_max_num_queries(12, connection=connections["marketplace"]):
         ada.client.get("/hits/")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/hits/%00/",
+        "/hits/%00/question/",
+        "/kinds/%00/",
+        "/accepted/%00/question/",
+        "/accepted/%00/mturk/externalSubmit",
+        "/qualifications/%00/test/",
+        "/join/?code=%00",
+        "/desk/sign-in/?next=%00",
+    ],
+)
+def test_a_nul_in_an_address_finds_nothing(ada: Visitor, path: str) -> None:
+    assert ada.get(path).status_code in (200, 404)
+
+
+def test_a_nul_in_a_form_is_left_out(ada: Visitor, rita: Any, make_hit: Any) -> None:
+    ada.submit(make_hit(rita))
+    path = f"/work/{Assignment.objects.get().pk}/write/"
+    ada.post(path, path, subject="One\x00 more", text="A\x00B")
+    letter = Message.objects.get()
+    assert (letter.subject, letter.text) == ("One more", "AB")
+    nobody = Client(headers={"Host": HOST})
+    wrong = nobody.post("/desk/sign-in/", {"name": "Ida\x00", "password": "x"})
+    assert wrong.status_code == 403
