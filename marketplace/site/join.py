@@ -28,12 +28,13 @@ def join(request: HttpRequest) -> HttpResponse:
     code, now = typed(given.get("code", "")), clock.now()
     if not code:
         return _drawn(request)
-    if problem := too_many(request, "", now):
-        return _drawn(request, problem, 429, code=code)
     if Worker.objects.filter(link_digest=digest(code), is_active=True).exists():
         return redirect("enter", token=code)
     found = class_code_of(code, now)
     if found is None:
+        # A class sits behind one address: whoever types it right comes in, though others did not.
+        if problem := too_many(request, "", now):
+            return _drawn(request, problem, 429, code=code)
         note_failure(request, "", now)
         return _drawn(request, UNKNOWN, 404, code=code)
     if request.method != "POST" or "name" not in request.POST:

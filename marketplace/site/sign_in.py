@@ -65,10 +65,11 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     Opening it alone signs nobody in: programs that check links in mail open them too.
     """
     now = clock.now()
-    if problem := too_many(request, "", now):
-        return door(request, problem, 429)
+    # A class sits behind one address: whoever has a link comes in, however often others failed.
     worker = Worker.objects.filter(link_digest=digest(token), is_active=True).first()
     if worker is None:
+        if problem := too_many(request, "", now):
+            return door(request, problem, 429)
         note_failure(request, "", now)
         return door(request, _("This link is not valid any more. Ask for a new one."), 404)
     if request.method != "POST":

@@ -9,6 +9,7 @@ import pytest
 from marketplace import clock, funds
 from marketplace.accounts import open_worker
 from marketplace.models import Assignment, Message, Session, State, Worker
+from marketplace.people.invitations import make_class_code
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Visitor
 
@@ -62,6 +63,16 @@ def test_guessing_links_becomes_slow() -> None:
     visitor = Visitor()
     statuses = [visitor.get(f"/enter/guess-{n}/").status_code for n in range(52)]
     assert statuses == [404] * 50 + [429] * 2
+
+
+def test_whoever_has_a_link_or_code_comes_in_though_others_guessed() -> None:
+    _, token = open_worker("Ada", "", clock.now())
+    code = make_class_code("Spring class", 1, 14, "Ida", clock.now()).code
+    for n in range(51):
+        Visitor().get(f"/enter/guess-{n}/")
+    assert Visitor().get("/join/?code=GUESS").status_code == 429
+    assert "Ada" in Visitor().get(f"/enter/{token}/").content.decode()
+    assert "Spring class" in Visitor().get(f"/join/?code={code}").content.decode()
 
 
 def test_a_password_has_rules(ada: Visitor, grace: Visitor) -> None:
