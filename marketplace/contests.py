@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from marketplace.lifecycle import locked, refresh
+from marketplace.lifecycle import approve, locked, refresh
 from marketplace.models import Assignment, Contest, Requester, State
 
 ANSWER_WITHIN = timedelta(days=7)
 RAISED_WITHIN = timedelta(days=30)
 LONGEST_TEXT = 2000
 LONGEST_ANSWER = 1024
+SETTLED = "This contest is settled already."
 
 
 class ContestError(ValueError):
@@ -63,6 +64,18 @@ def unanswered_contests(requester: Requester | None = None) -> QuerySet[Contest]
     return rows.select_related("assignment__hit__hit_type__requester").order_by("due_at", "pk")
 
 
+def grant_contest(contest: Contest, now: datetime) -> None:
+    """Approve contested work after all, as its time would: whatever became of the HIT meanwhile.
+
+    Raises ContestError when it is settled, InsufficientFundsError when it cannot be paid.
+    """
+    with locked(now, pk=contest.assignment.hit_id) as hit:
+        assignment = hit.assignments.select_related("worker").get(pk=contest.assignment_id)
+        if assignment.state != State.REJECTED:
+            raise ContestError(SETTLED)
+        refresh(hit, now, approve(hit, assignment, now))
+
+
 def keep_rejection(contest: Contest, answer: str, now: datetime) -> None:
     """Answer a contest and keep the rejection; approving instead answers it by itself.
 
@@ -76,5 +89,5 @@ def keep_rejection(contest: Contest, answer: str, now: datetime) -> None:
             pk=contest.pk, answered_at=None, assignment__state=State.REJECTED
         ).update(answer=answer, answered_at=now)
         if not changed:
-            raise ContestError("This contest is settled already.")
+            raise ContestError(SETTLED)
         refresh(hit, now)

@@ -5,14 +5,13 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
-from marketplace.batches.calls import call_of, carry_out
 from marketplace.batches.results import answers_in
-from marketplace.contests import ContestError, keep_rejection, unanswered_contests
+from marketplace.contests import ContestError, grant_contest, keep_rejection, unanswered_contests
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.funds import InsufficientFundsError
 from marketplace.letters import letters_to
 from marketplace.models import Message
-from marketplace.wire.errors import WireError
 
 
 @requester_page
@@ -39,17 +38,15 @@ def settle_contest(request: DeskRequest, key: int) -> HttpResponse:
     assignment_id = contest.assignment.assignment_id
     try:
         if "approve" in request.POST:
-            call = call_of(request, request.requester)
-            parameters = {"AssignmentId": assignment_id, "OverrideRejection": True}
-            carry_out(call, "ApproveAssignment", parameters)
+            grant_contest(contest, clock.now())
             record(request, f"Approved the contested assignment {assignment_id}")
             leave_notice(request, "The work is approved and will be paid.")
         else:
             keep_rejection(contest, request.POST.get("answer", ""), clock.now())
             record(request, f"Kept the rejection of the assignment {assignment_id}")
             leave_notice(request, "The rejection stays, and the worker reads your answer.")
-    except (ContestError, WireError) as error:
-        leave_notice(request, error.message if isinstance(error, WireError) else str(error))
+    except (ContestError, InsufficientFundsError) as error:
+        leave_notice(request, str(error))
     return redirect("desk-letters")
 
 

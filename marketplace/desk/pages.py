@@ -11,8 +11,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from marketplace.configuration import currency_symbol
+from marketplace.contests import unanswered_contests
 from marketplace.desk.access import DeskRequest
-from marketplace.models import Contest, PaymentReport
+from marketplace.models import PaymentReport
 
 PAGE_SIZE = 50
 
@@ -29,8 +30,7 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
 def _n_waiting(request: DeskRequest) -> int:
     """Return how many people wait for an answer of whoever sits at this desk."""
     if request.desk.requester is not None:
-        mine = Contest.objects.filter(assignment__hit__requester=request.desk.requester)
-        return mine.filter(answered_at=None).count()
+        return unanswered_contests(request.desk.requester).count()
     return PaymentReport.objects.filter(answered_at=None).count()
 
 

@@ -9,7 +9,7 @@ from marketplace.models.assignment import Assignment
 class Contest(models.Model):
     """One per assignment; without an answer by `due_at` the rejected work is approved.
 
-    `answered_at` is set by the requester's answer, by an approval, or when the time is up.
+    `answered_at` is set by the requester's answer; approved work needs none.
     """
 
     assignment = models.OneToOneField(Assignment, models.CASCADE, related_name="contest")

@@ -7,11 +7,13 @@ import pytest
 from marketplace import clock, funds
 from marketplace.contests import (
     ContestError,
+    grant_contest,
     keep_rejection,
     raise_contest,
     unanswered_contests,
 )
 from marketplace.models import Assignment, Contest, Requester, State
+from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor
 
 WHY = "Five of ten need a link."
@@ -91,6 +93,25 @@ def test_a_kept_rejection_stays_and_the_worker_reads_why(
     page = ada.get(f"/work/{rejected.pk}/submitted/").content.decode()
     assert "None of them does." in page
     assert Assignment.objects.get().state == State.REJECTED
+
+
+def test_the_requester_grants_it_whatever_became_of_the_hit(
+    rita: Any, ada: Visitor, rejected: Assignment, later: Any, settings: Any
+) -> None:
+    settings.MARKETPLACE_OPEN_DESK = False
+    later(days=29)
+    contest(ada, rejected)
+    rita.delete_hit(HITId=rejected.hit.hit_id)
+    later(days=3)  # past the days in which the API overrides a rejection
+    desk = DeskVisitor("Rita", Requester.objects.get(name="Rita"))
+    assert "1<span" in desk.html("/desk/projects/")
+    path = f"/desk/contests/{Contest.objects.get().pk}/"
+    page = desk.post("/desk/letters/", path, approve="1").content.decode()
+    assert "The work is approved and will be paid." in page
+    assert "to answer" not in page
+    assert funds.owed_cents(ada.worker) == 450
+    with pytest.raises(ContestError, match="settled"):
+        grant_contest(Contest.objects.get(), clock.now())
 
 
 def test_an_override_settles_it(rita: Any, ada: Visitor, rejected: Assignment, later: Any) -> None:
