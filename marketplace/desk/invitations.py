@@ -2,6 +2,7 @@
 
 from django import forms
 from django.db import transaction
+from django.db.models import F, OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -112,7 +113,7 @@ def _drawn(request: DeskRequest, form: InviteForm, code_form: ClassCodeForm) -> 
 
 
 def _people(who: str, group_type: int | None) -> list[Worker]:
-    rows = Worker.objects.filter(is_active=True).select_related("profile").order_by("pk")
+    rows = Worker.objects.filter(is_active=True).select_related("profile")
     if who == "group":
         rows = rows.filter(grants__qualification_type=group_type, grants__is_revoked=False)
     elif who == "never":
@@ -121,7 +122,12 @@ def _people(who: str, group_type: int | None) -> list[Worker]:
     else:
         waiting = Invitation.objects.filter(used_at=None, revoked_at=None)
         rows = rows.filter(pk__in=waiting.values("worker"))
-    return list(rows[:MOST_AT_ONCE])
+    # Those invited longest ago come first, so that the next press goes on with the others.
+    last = Subquery(
+        Invitation.objects.filter(worker=OuterRef("pk")).order_by("-made_at").values("made_at")[:1]
+    )
+    rows = rows.annotate(last_invited_at=last)
+    return list(rows.order_by(F("last_invited_at").asc(nulls_first=True), "pk")[:MOST_AT_ONCE])
 
 
 def _handed_out(

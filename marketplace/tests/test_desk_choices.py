@@ -15,6 +15,7 @@ from marketplace.configuration import (
     system_policies,
 )
 from marketplace.models import AuditEntry, ClassCode, HITType, Invitation, Worker, WorkerGroup
+from marketplace.people.groups import add_members
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.test_importing import PEOPLE
 from marketplace.tests.visitor import Visitor
@@ -111,6 +112,22 @@ def test_everybody_who_was_imported_gets_a_link(host: DeskVisitor) -> None:
     assert not Invitation.objects.filter(worker=first.worker, revoked_at=None).exists()
     group = host.post(path, path, who="group", delivery="links", group="")
     assert "Choose the group" in group.content.decode()
+
+
+def test_more_than_one_press_can_take_are_invited_by_the_next(
+    host: DeskVisitor, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("marketplace.desk.invitations.MOST_AT_ONCE", 1)
+    host.send(host.html("/desk/"), "/desk/workers/import/", carried=PEOPLE, apply="1")
+    spring = WorkerGroup.objects.get(qualification_type__name="Spring class")
+    add_members(spring.qualification_type, Worker.objects.all(), clock.now())
+    path = "/desk/invitations/"
+    for who in ("group", "waiting"):
+        pressed = [
+            rows_in(host.post(path, path, who=who, delivery="links", group=str(spring.pk)))
+            for _ in range(2)
+        ]
+        assert sorted(rows[0]["name"] for rows in pressed) == ["Ada", "Grace"]
 
 
 def test_mail_is_offered_where_it_is_set_up(host: DeskVisitor, settings: Any) -> None:
