@@ -100,6 +100,10 @@ for _name in ("CURRENCY_SYMBOL", "CLIENT_ADDRESS_HEADER"):
     if _given := os.environ.get(f"MARKETPLACE_{_name}"):
         globals()[f"MARKETPLACE_{_name}"] = _given
 
+# A file of 10 MB that was looked at first comes back as a field; and tasks may ask for much.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 11_000_000
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+
 SECRET_KEY = secret_key(DATA_DIR)
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
 # Cookies know no ports: another site on this host may have one of the usual name.

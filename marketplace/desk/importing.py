@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from marketplace import clock
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.pages import show
-from marketplace.desk.uploading import text_from
+from marketplace.desk.uploading import text_to_carry
 from marketplace.people.importing import import_workers
 from marketplace.people.roster import COLUMNS
 from marketplace.uploads import UploadError
@@ -26,7 +26,7 @@ def import_people(request: DeskRequest) -> HttpResponse:
         return show(request, "import.html", **context)
     is_dry = "apply" not in request.POST
     try:
-        text = text_from(request)
+        text = text_to_carry(request)
         report = import_workers(text, clock.now(), is_dry=is_dry)
     except UploadError as error:
         return show(request, "import.html", status=400, problem=str(error), **context)

@@ -78,6 +78,16 @@ def test_people_are_imported_on_a_page_after_a_look(host: DeskVisitor) -> None:
     assert (empty.status_code, "Choose a file first" in empty.content.decode()) == (400, True)
 
 
+def test_a_list_that_no_form_can_bring_back_is_refused_before_the_look(
+    host: DeskVisitor, settings: Any
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_200_000
+    path, row = "/desk/workers/import/", "Ada,ada@example.org,"
+    page = host.upload(path, path, f"name,mail,notes\n{row}{'x' * 1_150_000}\n")
+    assert page.status_code == 400
+    assert "The file is larger than 1 MB. Split it" in page.content.decode()
+
+
 def test_a_group_takes_ids_and_mail_addresses_and_names_who_is_unknown(host: DeskVisitor) -> None:
     path = "/desk/workers/import/"
     host.send(host.html(path), path, carried=PEOPLE, apply="1")
