@@ -5,6 +5,7 @@ import hmac
 import ipaddress
 import socket
 from datetime import datetime
+from threading import Timer
 from urllib.parse import SplitResult, urlsplit
 
 from marketplace.configuration import private_webhooks
@@ -70,8 +71,12 @@ def send(address: str, headers: dict[str, str], body: bytes) -> None:
     parts = urlsplit(address)
     target, extensions = _pinned(parts)
     headers = {**headers, "Host": parts.netloc}
+    client = httpx.Client(trust_env=False, timeout=TIMEOUT_SECONDS)
+    # The time out is of each read alone: a reply may come letter by letter for days.
+    patience = Timer(2 * TIMEOUT_SECONDS, client.close)
+    patience.daemon = True
+    patience.start()
     try:
-        client = httpx.Client(trust_env=False, timeout=TIMEOUT_SECONDS)
         with (
             client,
             client.stream(
@@ -79,8 +84,11 @@ def send(address: str, headers: dict[str, str], body: bytes) -> None:
             ) as reply,
         ):
             status = reply.status_code
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+        # A connection closed in the midst of a read is a ValueError where there is TLS.
         raise WebhookError(f"{type(error).__name__}: {error}") from None
+    finally:
+        patience.cancel()
     if not 200 <= status < 300:
         raise WebhookError(f"The listener answered {status}.")
 

@@ -1,6 +1,12 @@
 """The outbox of events: what is not taken is tried again, and holds up nobody else's."""
 
+import socket
+from contextlib import suppress
+from threading import Event as Signal
+from threading import Thread
 from typing import Any
+
+import pytest
 
 from marketplace import clock, webhook
 from marketplace.delivery import deliver_due
@@ -57,6 +63,29 @@ def test_a_listener_that_takes_nothing_is_tried_once_a_round(rita: Any) -> None:
 
     deliver_due(clock.now(), deaf)
     assert tried == [ADDRESS, elsewhere]
+
+
+def test_a_reply_that_never_ends_is_cut_off(settings: Any, monkeypatch: Any) -> None:
+    settings.MARKETPLACE_PRIVATE_WEBHOOKS = True
+    monkeypatch.setattr(webhook, "TIMEOUT_SECONDS", 0.5)
+    is_over = Signal()
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def drip() -> None:
+            visitor, _ = door.accept()
+            with visitor, suppress(OSError):
+                visitor.sendall(b"HTTP/1.1 200 OK\r\nX-Letters: ")
+                while not is_over.wait(0.05):
+                    visitor.sendall(b"a")
+
+        listener = Thread(target=drip, daemon=True)
+        listener.start()
+        try:
+            with pytest.raises(webhook.WebhookError):
+                webhook.send(f"http://127.0.0.1:{door.getsockname()[1]}/", {}, b"{}")
+        finally:
+            is_over.set()
+            listener.join()
 
 
 def test_it_is_given_up_at_last(rita: Any, later: Any) -> None:
