@@ -15,7 +15,7 @@ from marketplace.people.invitations import (
     typed,
 )
 from marketplace.site.pages import page
-from marketplace.site.sessions import begin
+from marketplace.site.sessions import begin, session_of
 from marketplace.throttle import note_failure, too_many
 
 UNKNOWN = "This code is not known here, or not good any more. Check it, or ask for a new one."
@@ -42,7 +42,17 @@ def join(request: HttpRequest) -> HttpResponse:
     return _seated(request, found)
 
 
+def _is_seated(request: HttpRequest, found: ClassCode) -> bool:
+    """Tell whether this browser sends the same form again; another name is another person."""
+    session, name = session_of(request), " ".join(request.POST["name"].split())
+    if session is None or session.worker.display_name != name:
+        return False
+    return session.worker.invitations.filter(class_code=found).exists()
+
+
 def _seated(request: HttpRequest, found: ClassCode) -> HttpResponse:
+    if _is_seated(request, found):
+        return redirect("available")
     try:
         letter = take_seat(found, request.POST["name"], clock.now())
     except InvitationError as error:

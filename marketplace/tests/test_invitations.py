@@ -143,6 +143,15 @@ def test_one_joins_with_a_code_from_the_wall(settings: Any) -> None:
     assert Visitor().get(f"/join/?code={code.code}").status_code == 404
 
 
+def test_the_same_form_again_takes_no_second_seat() -> None:
+    code = make_class_code("Spring class", 3, 14, "Ida", clock.now()).code
+    visitor, page = Visitor(), f"/join/?code={code}"
+    for name in ("Ada", " Ada ", "Grace"):
+        assert visitor.post(page, "/join/", code=code, name=name).status_code == 200
+    assert ClassCode.objects.get().n_taken == 2
+    assert sorted(Worker.objects.values_list("display_name", flat=True)) == ["Ada", "Grace"]
+
+
 def test_a_printed_code_leads_to_the_personal_link() -> None:
     [letter] = invite(workers()[:1], Delivery.PRINT, "Grace", clock.now())
     page = Visitor().get(f"/join/?code={letter.code.lower()}")
