@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from marketplace.configuration import queue_limit
+from marketplace.configuration import auto_approval_cap_seconds, queue_limit
 from marketplace.entry import GRACE_SECONDS
 from marketplace.events import tell
 from marketplace.identifiers import new_entity_id
@@ -141,7 +141,9 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
         if assignment.state != State.ACCEPTED and not _can_revive(assignment, hit, now):
             refusal = _keep_late(assignment, answer)
         else:
-            delay = timedelta(seconds=hit.hit_type.auto_approval_delay_seconds)
+            # A type may be older than the host's present cap.
+            longest = min(hit.hit_type.auto_approval_delay_seconds, auto_approval_cap_seconds())
+            delay = timedelta(seconds=longest)
             assignment.state, assignment.answer = State.SUBMITTED, answer
             assignment.submitted_at, assignment.auto_approval_at = now, now + delay
             assignment.ended_at = None

@@ -41,7 +41,7 @@ class SettingsForm(forms.Form):
         min_value=0,
         max_value=30,
         decimal_places=2,
-        help_text="At the latest; a requester can choose less. It counts for new HITs.",
+        help_text="At the latest; a requester can choose less. It counts for work handed in after.",
     )
     payment_terms = forms.CharField(
         label="Who pays, how and by when",

@@ -1,7 +1,10 @@
 """Accepting, returning, submitting: whose place it is at every moment."""
 
+from datetime import timedelta
 from typing import Any
 
+from marketplace import clock
+from marketplace.configuration import choose
 from marketplace.models import Assignment, State
 from marketplace.tests.visitor import Frame, Visitor
 
@@ -139,3 +142,13 @@ def test_next_takes_another_hit_of_the_kind_and_what_was_returned_last(
     assert ada.worker.accepts_next
     third.submit(a="1")
     assert b"No more HITs like this one" in ada.get(f"{third.path}submitted/").content
+
+
+def test_the_host_s_cap_counts_for_kinds_of_hits_that_are_older(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    make_hit(rita)
+    choose("auto_approval_cap_seconds", 3600, clock.now())
+    ada.submit(make_hit(rita))
+    handed_in = Assignment.objects.get()
+    assert handed_in.auto_approval_at - handed_in.submitted_at == timedelta(hours=1)
