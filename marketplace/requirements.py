@@ -217,8 +217,8 @@ def _locale_is_met(need: dict[str, Any], worker: Worker) -> bool:
     if not worker.country:
         return False
     is_there = any(
-        place["Country"] == worker.country
-        and place.get("Subdivision", worker.subdivision) == worker.subdivision
+        place["Country"].upper() == worker.country
+        and place.get("Subdivision", worker.subdivision).upper() == worker.subdivision
         for place in need.get("LocaleValues", [])
     )
     return is_there == (need["Comparator"] in ("EqualTo", "In"))

@@ -46,6 +46,7 @@ def standing(**changes: Any) -> Standing:
         (need("3X", "NotEqualTo", 80), False),
         (need("3X", "LessThan", 80), False),
         (need(LOCALE, "EqualTo", {"Country": "US"}), True),
+        (need(LOCALE, "EqualTo", {"Country": "us", "Subdivision": "ca"}), True),
         (need(LOCALE, "EqualTo", {"Country": "US", "Subdivision": "NY"}), False),
         (need(LOCALE, "In", {"Country": "GB"}, {"Country": "US", "Subdivision": "CA"}), True),
         (need(LOCALE, "NotIn", {"Country": "GB"}), True),
