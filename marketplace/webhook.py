@@ -13,6 +13,8 @@ from marketplace.configuration import private_webhooks
 TIMEOUT_SECONDS = 10
 SIGNATURE = "X-Marketplace-Signature"
 LONGEST_ADDRESS = 2000
+# A network without IPv4 reaches IPv4 through these (RFC 6052).
+TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
 
 
 class WebhookError(Exception):
@@ -46,10 +48,25 @@ def problem_with(address: str) -> str:
     if parts.scheme != "https":
         return "Destination has to begin with https://."
     try:
-        is_public = ipaddress.ip_address(parts.hostname).is_global
+        is_public = _is_public(parts.hostname)
     except ValueError:
         is_public = parts.hostname.rstrip(".").lower() != "localhost"
     return "" if is_public else "Destination is not a public address."
+
+
+def _is_public(number: str) -> bool:
+    """Tell whether an address is everybody's; of one that carries another, the inner one counts.
+
+    Raises ValueError for what is no number.
+    """
+    address = ipaddress.ip_address(number)
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in TRANSLATED:
+            inner = ipaddress.IPv4Address(address.packed[-4:])
+        if inner is not None:
+            return inner.is_global
+    return address.is_global
 
 
 def signed_headers(secret: str, body: bytes, now: datetime) -> dict[str, str]:
@@ -102,7 +119,7 @@ def _pinned(parts: SplitResult) -> tuple[str, dict[str, str]]:
     except (OSError, UnicodeError) as error:
         raise WebhookError(f"The host of Destination is not known: {error}.") from None
     numbers = [str(one[4][0]) for one in found]
-    if not private_webhooks() and not all(ipaddress.ip_address(one).is_global for one in numbers):
+    if not private_webhooks() and not all(map(_is_public, numbers)):
         raise WebhookError("Destination leads to an address that is not public.")
     number = f"[{numbers[0]}]" if ":" in numbers[0] else numbers[0]
     path = parts.path or "/"

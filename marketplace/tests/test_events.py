@@ -184,6 +184,8 @@ def test_in_hostile_weather_events_come_twice_and_late(rita: Any, later: Any) ->
         {"Destination": "https://localhost:8000/"},
         {"Destination": "https://[::1]/"},
         {"Destination": "https://10.0.0.5/"},
+        {"Destination": "https://[64:ff9b::7f00:1]/"},
+        {"Destination": "https://[2002:a00:5::1]/"},
         {"Destination": "https://a@b.example/"},
         {"Destination": "https://b.example:port/"},
     ],
