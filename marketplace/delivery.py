@@ -148,6 +148,15 @@ _start = Lock()
 _thread: Thread | None = None
 
 
+def look() -> None:
+    """Deliver what is due; what fails, like a database that starts again, is for the next look."""
+    try:
+        deliver_due(clock.now())
+    except Exception:
+        log.exception("Delivering events failed; it is tried again.")
+        connections.close_all()
+
+
 def wake() -> None:
     """Let this process deliver soon, unless the host leaves that to `deliver_events`."""
     global _thread
@@ -164,9 +173,5 @@ def _keep_delivering() -> None:
     while True:
         _something.wait(IDLE_SECONDS)
         _something.clear()
-        try:
-            deliver_due(clock.now())
-        except Exception:
-            log.exception("Delivering events failed; it is tried again.")
-        finally:
-            connections.close_all()
+        look()
+        connections.close_all()

@@ -7,6 +7,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.db import OperationalError
 
 from marketplace import clock, webhook
 from marketplace.delivery import deliver_due
@@ -86,6 +88,24 @@ def test_a_reply_that_never_ends_is_cut_off(settings: Any, monkeypatch: Any) -> 
         finally:
             is_over.set()
             listener.join()
+
+
+def test_a_database_that_is_away_is_looked_at_again(monkeypatch: Any, caplog: Any) -> None:
+    def away(now: Any) -> None:
+        raise OperationalError("the database system is starting up")
+
+    class EnoughError(Exception):
+        """Ends what would go on for ever."""
+
+    def third_time(seconds: float) -> None:
+        if caplog.text.count("Delivering events failed") == 3:
+            raise EnoughError
+
+    monkeypatch.setattr("marketplace.delivery.deliver_due", away)
+    monkeypatch.setattr("marketplace.delivery.connections.close_all", lambda: None)
+    monkeypatch.setattr("time.sleep", third_time)
+    with pytest.raises(EnoughError):
+        call_command("deliver_events")
 
 
 def test_it_is_given_up_at_last(rita: Any, later: Any) -> None:

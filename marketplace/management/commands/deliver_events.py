@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from marketplace import clock
-from marketplace.delivery import deliver_due
+from marketplace.delivery import deliver_due, look
 from marketplace.models import Event
 
 
@@ -31,11 +31,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Deliver, and say how much."""
-        while True:
-            found = deliver_due(clock.now())
-            if options["once"]:
-                break
+        while not options["once"]:
+            look()
             time.sleep(options["pause"])
+        found = deliver_due(clock.now())
         n_waiting = Event.objects.filter(next_attempt_at__isnull=False).count()
         if options["json"]:
             self.stdout.write(json.dumps({**asdict(found), "n_waiting": n_waiting}))
