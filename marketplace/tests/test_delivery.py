@@ -13,6 +13,7 @@ from django.db import OperationalError
 from marketplace import clock, webhook
 from marketplace.delivery import deliver_due
 from marketplace.events import events_of
+from marketplace.management.commands import deliver_events
 from marketplace.models import Event, Requester
 from marketplace.tests.test_events import ADDRESS, Listener, notification
 
@@ -105,7 +106,7 @@ def test_a_database_that_is_away_is_looked_at_again(monkeypatch: Any, caplog: An
     monkeypatch.setattr("marketplace.delivery.connections.close_all", lambda: None)
     monkeypatch.setattr("time.sleep", third_time)
     with pytest.raises(EnoughError):
-        call_command("deliver_events")
+        call_command(deliver_events.Command())
 
 
 def test_it_is_given_up_at_last(rita: Any, later: Any) -> None:
