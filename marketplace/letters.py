@@ -1,4 +1,4 @@
-"""Messages that workers write to requesters, who never see an address of theirs."""
+"""Messages that workers write to requesters; they carry the worker's id, never an address."""
 
 from datetime import datetime, timedelta
 

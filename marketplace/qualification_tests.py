@@ -11,6 +11,7 @@ from marketplace.answer_key import read_key, score
 from marketplace.answers import form_answers_xml
 from marketplace.grants import grant
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
+from marketplace.own_words import TIME_WAS_UP
 from marketplace.question_form import QuestionForm, answers_of, parse
 from marketplace.router import DATABASE
 
@@ -118,5 +119,5 @@ def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
 def _end_overdue(row: QualificationType, worker: Worker, now: datetime) -> None:
     over = now - timedelta(seconds=row.test_duration_seconds or 0) - GRACE
     row.requests.filter(worker=worker, state=RequestState.STARTED, started_at__lte=over).update(
-        state=RequestState.REJECTED, decided_at=now, reason="The time of the test was up."
+        state=RequestState.REJECTED, decided_at=now, reason=TIME_WAS_UP
     )

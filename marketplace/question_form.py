@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
 from marketplace.answers import Given
 from marketplace.formatted import clean_html
 from marketplace.question import SCHEMAS
@@ -142,7 +145,7 @@ def answers_of(form: QuestionForm, sent: Mapping[str, list[str]]) -> tuple[list[
             problem = _problem_with_selection(question.answer, len(chosen) + bool(other))
         is_empty = not any(values) and not given[-1].other
         if is_empty:
-            problem = "answer it." if question.is_required else ""
+            problem = _("answer it.") if question.is_required else ""
         if problem:
             problems.append(f"{name}: {problem}")
     return given, problems
@@ -150,26 +153,45 @@ def answers_of(form: QuestionForm, sent: Mapping[str, list[str]]) -> tuple[list[
 
 def _problem_with_text(answer: Text, text: str) -> str:
     if answer.is_numeric:
-        try:
-            number = float(text)
-        except ValueError:
-            return "write a number."
-        least = float("-inf") if answer.least is None else answer.least
-        most = float("inf") if answer.most is None else answer.most
-        if not least <= number <= most:
-            return f"write a number from {answer.least} to {answer.most}."
+        problem = _problem_with_number(answer.least, answer.most, text)
+        if problem:
+            return problem
     if len(text) < answer.least_length:
-        return f"write at least {answer.least_length} characters."
+        return _("write at least %(n)s characters.") % {"n": answer.least_length}
     if answer.most_length is not None and len(text) > answer.most_length:
-        return f"write at most {answer.most_length} characters."
+        return _("write at most %(n)s characters.") % {"n": answer.most_length}
     return ""
+
+
+def _problem_with_number(least: float | None, most: float | None, text: str) -> str:
+    try:
+        number = float(text)
+    except ValueError:
+        return _("write a number.")
+    # Written so that what is no number at all is outside, too.
+    is_enough = number >= (float("-inf") if least is None else least)
+    if is_enough and number <= (float("inf") if most is None else most):
+        return ""
+    ends = {"least": _plain(least), "most": _plain(most)}
+    if least is None:
+        return _("write a number of %(most)s at most.") % ends
+    if most is None:
+        return _("write a number of %(least)s or more.") % ends
+    return _("write a number from %(least)s to %(most)s.") % ends
+
+
+def _plain(number: float | None) -> str:
+    """Return a bound as people of the page's language write it: 5 and not 5.0."""
+    if number is None:
+        return ""
+    return number_format(int(number) if number.is_integer() else number)
 
 
 def _problem_with_selection(answer: Selection, n_chosen: int) -> str:
     if n_chosen < answer.least:
-        return f"choose at least {answer.least}."
+        return _("choose at least %(n)s.") % {"n": answer.least}
     if n_chosen > answer.most:
-        return f"choose at most {answer.most}."
+        return _("choose at most %(n)s.") % {"n": answer.most}
     return ""
 
 

@@ -21,6 +21,11 @@ from marketplace.site import (
     work,
 )
 
+handler400 = "marketplace.site.trouble.bad_request"
+handler403 = "marketplace.site.trouble.permission_denied"
+handler404 = "marketplace.site.trouble.page_not_found"
+handler500 = "marketplace.site.trouble.server_error"
+
 
 class Word:
     """What ids and secrets are made of; nothing else is looked up, least of all a NUL."""

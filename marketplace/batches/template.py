@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from html import escape
 from html.parser import HTMLParser
 
+from marketplace.task_words import marked
+
 VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
 # What XML 1.0 forbids: controls, halves of surrogate pairs, two that are no characters.
 UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -121,7 +123,8 @@ def document(html: str, title: str) -> str:
         html = (
             f'<form name="mturk_form" id="mturk_form" method="post" action="{SUBMIT_ADDRESS}">\n'
             '<input type="hidden" name="assignmentId" id="assignmentId" value="">\n'
-            f'{html}\n<p><input type="submit" id="submitButton" value="Submit"></p>\n</form>\n'
+            f'{html}\n<p><button type="submit" id="submitButton">{marked("Submit")}</button></p>\n'
+            "</form>\n"
             "<script>turkSetAssignmentID();</script>"
         )
     scripts = []
@@ -162,14 +165,14 @@ def question_xml(page: str, frame_height: int = 0) -> str:
 def survey_page(url: str, description: str) -> str:
     """Return the template of a survey elsewhere, whose completion code comes back."""
     return (
-        "<h1>Answer a survey</h1>\n"
+        f"<h1>{marked('Answer a survey')}</h1>\n"
         f"<p>{escape(description)}</p>\n"
         "<ol>\n"
-        f'<li><a href="{escape(url)}" target="_blank" rel="noopener">Open the survey</a> '
-        "in a new tab. Keep this one open.</li>\n"
-        "<li>At its end you get a completion code.</li>\n"
-        "<li>Write the code here and submit.</li>\n"
+        f'<li><a href="{escape(url)}" target="_blank" rel="noopener">'
+        f"{marked('Open the survey in a new tab.')}</a> {marked('Keep this one open.')}</li>\n"
+        f"<li>{marked('At its end you get a completion code.')}</li>\n"
+        f"<li>{marked('Write the code here and submit.')}</li>\n"
         "</ol>\n"
-        '<p><label for="surveycode">Completion code</label><br>\n'
+        f'<p><label for="surveycode">{marked("Completion code")}</label><br>\n'
         '<input id="surveycode" name="surveycode" required autocomplete="off"></p>'
     )

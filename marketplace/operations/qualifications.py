@@ -8,10 +8,14 @@ from marketplace.grants import grant
 from marketplace.models import Message, QualificationGrant
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, own_type
+from marketplace.own_words import GIVEN
 from marketplace.router import DATABASE
 from marketplace.wire.errors import RequestError
 from marketplace.wire.registry import Call, operation
 from marketplace.wire.results import listing, page_of
+
+# What its message keeps of a name, so that the whole subject fits.
+LONGEST_NAME = 160
 
 
 @operation("AssociateQualificationWithWorker")
@@ -25,7 +29,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
             Message.objects.create(
                 worker=worker,
                 requester=call.requester,
-                subject=f"You now have the qualification “{row.name}”"[:200],
+                subject=GIVEN % {"name": row.name[:LONGEST_NAME]},
                 text=row.description,
                 sent_at=call.now,
             )

@@ -13,10 +13,11 @@ from marketplace.models import (
     Worker,
     WorkerGroup,
 )
+from marketplace.own_words import HOST, MEMBERS, TAKEN_OUT
 from marketplace.router import DATABASE
 
 # Groups are qualifications of this account, which has no keys and posts nothing.
-HOST_ACCOUNT = "The host of this marketplace"
+HOST_ACCOUNT = HOST
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
 
 
@@ -49,7 +50,7 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
             row = QualificationType.objects.create(
                 requester=account,
                 name=name,
-                description=description.strip()[:LONGEST_DESCRIPTION] or f"Members of {name}.",
+                description=description.strip()[:LONGEST_DESCRIPTION] or MEMBERS % {"name": name},
                 # Nobody asks to be in a group; the host decides.
                 is_active=False,
                 created_at=now,
@@ -80,6 +81,4 @@ def add_members(
 
 def remove_member(row: QualificationType, worker: Worker) -> None:
     """Take a worker out of a group; twice is as once."""
-    row.grants.filter(worker=worker, is_revoked=False).update(
-        is_revoked=True, reason="Taken out of the group by the host."
-    )
+    row.grants.filter(worker=worker, is_revoked=False).update(is_revoked=True, reason=TAKEN_OUT)

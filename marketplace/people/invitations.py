@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from marketplace.configuration import mail_from
 from marketplace.identifiers import digest, new_secret
 from marketplace.models import ClassCode, Delivery, Invitation, QualificationType, Worker
 from marketplace.people.groups import add_members
 from marketplace.router import DATABASE
+from marketplace.site.languages import ENGLISH, spoken
 
 # Neither 0 and O nor 1 and I: people read codes from paper.
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -39,6 +42,11 @@ class Letter:
     def code(self) -> str:
         """Return the token as it is printed: in groups of four."""
         return spaced(self.token)
+
+    @property
+    def language(self) -> str:
+        """Return the language that its worker reads, English where that is not known."""
+        return spoken(self.worker.language) or ENGLISH
 
 
 def new_code(length: int = CODE_LENGTH) -> str:
@@ -117,13 +125,8 @@ def _send_one(letter: Letter, base: str, connection: object) -> str:
     profile = getattr(letter.worker, "profile", None)
     if profile is None or not profile.mail:
         return "No mail address is known. Add one, or hand the link over another way."
-    text = (
-        f"Hello {letter.worker.display_name},\n\n"
-        f"you are invited to work on HITs. This is your personal link:\n\n"
-        f"{link_of(letter.token, base)}\n\n"
-        "It signs you in whenever you open it, so keep it and do not pass it on.\n"
-    )
-    mail = EmailMessage("Your personal link", text, mail_from(), [profile.mail])
+    subject, text = _words_of(letter, base)
+    mail = EmailMessage(subject, text, mail_from(), [profile.mail])
     mail.connection = connection  # type: ignore[assignment]
     try:
         mail.send()
@@ -131,6 +134,18 @@ def _send_one(letter: Letter, base: str, connection: object) -> str:
         # Mail servers fail in many ways; each leaves the invitation to be sent again.
         return f"The mail server refused: {error}"[:300]
     return ""
+
+
+def _words_of(letter: Letter, base: str) -> tuple[str, str]:
+    """Return subject and text of an invitation's mail, in its worker's language."""
+    with translation.override(letter.language):
+        paragraphs = (
+            _("Hello %(name)s,") % {"name": letter.worker.display_name},
+            _("you are invited to work on HITs. This is your personal link:"),
+            link_of(letter.token, base),
+            _("It signs you in whenever you open it, so keep it and do not pass it on."),
+        )
+        return _("Your personal link"), "\n\n".join(paragraphs) + "\n"
 
 
 def link_of(token: str, base: str) -> str:
@@ -197,13 +212,16 @@ def take_seat(found: ClassCode, name: str, now: datetime) -> Letter:
     """Return a new worker with a seat and a personal link; raises InvitationError when full."""
     name = " ".join(name.replace("\x00", "").split())
     if not 1 <= len(name) <= LONGEST_NAME:
-        raise InvitationError(f"Write a name of 1 to {LONGEST_NAME} characters.")
+        sentence = _("Write a name of 1 to %(most)s characters.")
+        raise InvitationError(sentence % {"most": LONGEST_NAME})
     with transaction.atomic(using=DATABASE):
         free = ClassCode.objects.filter(
             pk=found.pk, n_taken__lt=F("n_seats"), revoked_at=None, expires_at__gt=now
         )
         if not free.update(n_taken=F("n_taken") + 1):
-            raise InvitationError("Every seat of this code is taken. Ask whoever gave it to you.")
+            raise InvitationError(
+                _("Every seat of this code is taken. Ask whoever gave it to you.")
+            )
         token = new_secret()
         worker = Worker.objects.create(display_name=name, link_digest=digest(token), created_at=now)
         invitation = Invitation.objects.create(

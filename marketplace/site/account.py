@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock, funds
-from marketplace.configuration import base_url
+from marketplace.configuration import base_url, requesters_see_mail
 from marketplace.erasure import erase, everything_about
 from marketplace.models import Assignment, State
 from marketplace.passwords import PasswordError, choose_password, renew_link
@@ -30,6 +30,7 @@ def _account(request: SignedInRequest, status: int = 200, **context: object) -> 
         "account.html",
         status=status,
         here="account",
+        mail_is_seen=requesters_see_mail(),
         owed_cents=funds.owed_cents(worker),
         n_pending=pending.count(),
         n_sessions=worker.sessions.filter(expires_at__gt=clock.now()).count(),

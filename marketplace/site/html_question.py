@@ -1,10 +1,13 @@
 """The page of an HTMLQuestion: the requester's own HTML, served without an origin of its own."""
 
 import re
+from html import escape
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
@@ -12,7 +15,9 @@ from marketplace.configuration import base_url
 from marketplace.models import HIT, Assignment
 from marketplace.question import HTMLQuestion, read_question
 from marketplace.requirements import access_to, standing_of
+from marketplace.site.languages import speaking
 from marketplace.site.pages import SignedInRequest, harden, worker_page
+from marketplace.task_words import for_scripts, in_language
 
 # Many a task opens a window of its own and goes on there. It leads to no page of ours.
 ALLOWED = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
@@ -42,10 +47,11 @@ def page_address(request: HttpRequest, hit: HIT, secret: str = "") -> str:
 @require_safe
 def accepted(request: HttpRequest, secret: str) -> HttpResponse:
     """Show the page of an acceptance, which its secret proves as it does when submitting."""
-    assignment = Assignment.objects.select_related("hit").filter(secret=secret).first()
-    if assignment is None or assignment.hit.question_kind != "html":
-        return harden(HttpResponseNotFound("There is no such page."))
-    return _page(assignment.hit)
+    assignment = Assignment.objects.select_related("hit", "worker").filter(secret=secret).first()
+    with speaking(request, assignment.worker.language if assignment else ""):
+        if assignment is None or assignment.hit.question_kind != "html":
+            return _missing(request)
+        return _page(assignment.hit)
 
 
 @worker_page
@@ -54,10 +60,17 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     """Show the page of a HIT to a worker who may look at it."""
     hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
     if hit is None or hit.question_kind != "html" or not hit.is_assignable(clock.now()):
-        return HttpResponseNotFound("There is no such page.")
+        return _missing(request)
     if not access_to(hit.hit_type, standing_of(request.worker)).can_preview:
-        return HttpResponseNotFound("There is no such page.")
+        return _missing(request)
     return _page(hit)
+
+
+def _missing(request: HttpRequest) -> HttpResponse:
+    """Return the small page shown in a frame that has nothing to show."""
+    context = {"heading": _("Not here"), "sentence": _("There is no such page.")}
+    response = render(request, "marketplace/in_frame.html", context, status=404)
+    return harden(response, frame_ancestors="'self'")
 
 
 def _page(hit: HIT) -> HttpResponse:
@@ -67,9 +80,13 @@ def _page(hit: HIT) -> HttpResponse:
 
 
 def framed(html: str) -> HttpResponse:
-    """Return a requester's page to be shown in a frame: our scripts in it, no origin around it."""
+    """Return a requester's page to be shown in a frame: our scripts and words in it, no origin."""
     html = SOURCE.sub(lambda found: f"{found[1]}{_script(found[2])}{found[3]}", html)
-    ending = f'<script src="{static("marketplace/html_question.js")}"></script>'
+    html = in_language(html)
+    ending = (
+        f'<script src="{static("marketplace/html_question.js")}" id="marketplace-words" '
+        f'data-words="{escape(for_scripts())}"></script>'
+    )
     response = HttpResponse(f"{html}\n{ending}\n")
     response["Content-Security-Policy"] = f"sandbox {SANDBOX['html']}; frame-ancestors 'self'"
     response["X-Content-Type-Options"] = "nosniff"

@@ -1,24 +1,29 @@
 """Coming in with a code read from paper or from a wall: one's own, or that of a class."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from marketplace import clock
 from marketplace.configuration import base_url
 from marketplace.identifiers import digest
 from marketplace.models import ClassCode, Worker
 from marketplace.people.invitations import (
+    LONGEST_NAME,
     InvitationError,
     class_code_of,
     link_of,
     take_seat,
     typed,
 )
-from marketplace.site.pages import page
+from marketplace.site.pages import draw, page
 from marketplace.site.sessions import begin, session_of
 from marketplace.throttle import note_failure, too_many
 
-UNKNOWN = "This code is not known here, or not good any more. Check it, or ask for a new one."
+UNKNOWN = gettext_noop(
+    "This code is not known here, or not good any more. Check it, or ask for a new one."
+)
 
 
 @page
@@ -36,7 +41,7 @@ def join(request: HttpRequest) -> HttpResponse:
         if problem := too_many(request, "", now):
             return _drawn(request, problem, 429, code=code)
         note_failure(request, "", now)
-        return _drawn(request, UNKNOWN, 404, code=code)
+        return _drawn(request, _(UNKNOWN), 404, code=code)
     if request.method != "POST" or "name" not in request.POST:
         return _drawn(request, code=code, found=found)
     return _seated(request, found)
@@ -56,7 +61,8 @@ def _seated(request: HttpRequest, found: ClassCode) -> HttpResponse:
     try:
         letter = take_seat(found, request.POST["name"], clock.now())
     except InvitationError as error:
-        return _drawn(request, str(error), 400, code=found.code, found=found)
+        given = {"code": found.code, "typed_name": request.POST["name"][:LONGEST_NAME]}
+        return _drawn(request, str(error), 400, found=found, **given)
     link = link_of(letter.token, base_url(request))
     response = _drawn(request, found=found, link=link, name=letter.worker.display_name)
     begin(request, response, letter.worker)
@@ -66,4 +72,4 @@ def _seated(request: HttpRequest, found: ClassCode) -> HttpResponse:
 def _drawn(
     request: HttpRequest, problem: str = "", status: int = 200, **context: object
 ) -> HttpResponse:
-    return render(request, "desk/join.html", {"problem": problem, **context}, status=status)
+    return draw(request, "join.html", status, problem=problem, **context)

@@ -10,6 +10,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 # Code and the language's own name, in the order of the footer.
 LANGUAGES = (("en", "English"), ("de", "Deutsch"))
 CODES = [code for code, _ in LANGUAGES]
+ENGLISH = CODES[0]
 COOKIE = "marketplace_language"
 YEAR_SECONDS = 365 * 24 * 3600
 
@@ -17,8 +18,14 @@ YEAR_SECONDS = 365 * 24 * 3600
 @contextmanager
 def speaking(request: HttpRequest, chosen: str = "") -> Iterator[None]:
     """Draw what is inside in `chosen`, else in the language of the browser."""
-    with translation.override(chosen if chosen in CODES else language_of(request)):
+    with translation.override(spoken(chosen) or language_of(request)):
         yield
+
+
+def spoken(wanted: str) -> str:
+    """Return the code among CODES that a language like `de-AT` comes to, or nothing."""
+    code = wanted.partition("-")[0].lower()
+    return code if code in CODES else ""
 
 
 def language_of(request: HttpRequest) -> str:
@@ -27,9 +34,9 @@ def language_of(request: HttpRequest) -> str:
     if kept in CODES:
         return kept
     for wanted, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "")):
-        if (code := wanted.partition("-")[0]) in CODES:
+        if code := spoken(wanted):
             return code
-    return CODES[0]
+    return ENGLISH
 
 
 def remember(response: HttpResponse, code: str, *, secure: bool) -> None:

@@ -10,8 +10,10 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.configuration import requesters_see_mail
 from marketplace.letters import LetterError, write_letter
 from marketplace.models import Assignment, Message, Requester
+from marketplace.own_words import said
 from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
 from marketplace.site.work import NOT_YOURS, own
 
@@ -28,7 +30,8 @@ def messages(request: SignedInRequest) -> HttpResponse:
     )
     page = Paginator(rows.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
     shown = [message.pk for message in page if not message.is_from_worker]
-    response = show(request, "messages.html", here="messages", page=page)
+    seen = requesters_see_mail()
+    response = show(request, "messages.html", here="messages", page=page, mail_is_seen=seen)
     Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
     return response
 
@@ -43,7 +46,8 @@ def reply(request: SignedInRequest, key: int) -> HttpResponse:
     )
     if found is None or found.requester is None:
         return sorry(request, _(NO_MESSAGE))
-    subject = found.subject if found.subject.startswith("Re: ") else f"Re: {found.subject}"
+    told = said(found.subject)
+    subject = told if told.startswith("Re: ") else f"Re: {told}"
     return _letter(request, found.requester, subject[:200], found.about, answered=found)
 
 
@@ -69,6 +73,7 @@ def _letter(
         "about": about,
         "answered": answered,
         "here": "messages",
+        "mail_is_seen": requesters_see_mail(),
         "address": request.path,
     }
     if request.method != "POST":

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_protect
 
 from marketplace.models import Message, Session, Worker
+from marketplace.site.form_check import form_checked
 from marketplace.site.languages import speaking
 from marketplace.site.sessions import session_of
 
@@ -62,9 +62,16 @@ def page(view: View[Arguments]) -> View[Arguments]:
         request.POST = without_nul(request.POST)  # type: ignore[assignment]
         with speaking(request):
             response = view(request, *args, **kwargs)
+        if response.status_code == 405 and response.has_header("Allow"):
+            from marketplace.site.trouble import form_only
+
+            return form_only(request, response["Allow"])
         return response if response.has_header("Content-Security-Policy") else harden(response)
 
-    return csrf_protect(hardened)
+    checked: View[Arguments] = form_checked(hardened)  # type: ignore[assignment]
+    # The check above is the only one: a surrounding project's would refuse on a page of its own.
+    checked.csrf_exempt = True  # type: ignore[attr-defined]
+    return checked
 
 
 def without_nul(given: QueryDict) -> QueryDict:

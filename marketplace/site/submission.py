@@ -57,6 +57,7 @@ def _refused(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
 
 def reply(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
     """Return the small page shown in the frame; it tells the page around it when all went well."""
-    context = {"sentence": sentence, "is_submitted": status == 200}
+    heading = _("Submitted") if status == 200 else _("Not submitted")
+    context = {"heading": heading, "sentence": sentence, "is_submitted": status == 200}
     response = render(request, "marketplace/in_frame.html", context, status=status)
     return harden(response, frame_ancestors="'self'")

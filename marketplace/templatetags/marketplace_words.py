@@ -13,9 +13,11 @@ from django.utils.translation import gettext as _
 from marketplace.amounts import amount_of
 from marketplace.batches.results import answers_in
 from marketplace.configuration import currency_symbol
+from marketplace.own_words import said
 from marketplace.site.languages import LANGUAGES
 
 register = template.Library()
+register.filter("said", said)
 
 SIZES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 STATES = {

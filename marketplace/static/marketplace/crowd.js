@@ -2,10 +2,10 @@
 // field under its name, and all of them together as `taskAnswers`, the way the service did.
 (() => {
   const LABELS = {
-    "short-summary": "Summary",
-    "detailed-instructions": "Instructions",
-    "positive-example": "Good example",
-    "negative-example": "Bad example",
+    "short-summary": () => say("Summary"),
+    "detailed-instructions": () => say("Instructions"),
+    "positive-example": () => say("Good example"),
+    "negative-example": () => say("Bad example"),
   };
   const STYLE = `
     crowd-form { display: block; }
@@ -26,6 +26,11 @@
   const isPreview = !assignmentId || assignmentId === "ASSIGNMENT_ID_NOT_AVAILABLE";
   let count = 0;
 
+  // Our words in the worker's language come with the script at the end of the page.
+  const say = (english) => {
+    const found = document.getElementById("marketplace-words");
+    return (found && JSON.parse(found.dataset.words)[english]) ?? english;
+  };
   const make = (tag, values = {}) => Object.assign(document.createElement(tag), values);
   const text = (element, name) => element.getAttribute(name) || "";
   const isSet = (element, name) => element.hasAttribute(name) && text(element, name) !== "false";
@@ -151,11 +156,11 @@
       if (this.isDrawn) return;
       this.isDrawn = true;
       const details = make("details");
-      details.append(make("summary", { textContent: text(this, "link-text") || "Instructions" }));
+      details.append(make("summary", { textContent: text(this, "link-text") || say("Instructions") }));
       for (const part of [...this.children]) {
         const heading = LABELS[part.localName];
         if (heading) {
-          details.append(make("h3", { textContent: heading }));
+          details.append(make("h3", { textContent: heading() }));
           part.style.display = "block";
         }
         details.append(part);
@@ -171,7 +176,7 @@
       this.form.append(...this.childNodes);
       this.append(this.form);
       if (!this.form.querySelector("crowd-button[form-action=submit], button, input[type=submit]")) {
-        const button = make("crowd-button", { textContent: "Submit" });
+        const button = make("crowd-button", { textContent: say("Submit") });
         button.setAttribute("form-action", "submit");
         this.form.append(button);
       }

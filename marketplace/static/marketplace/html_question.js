@@ -4,6 +4,8 @@
   const assignmentId = asked.get("assignmentId") || "";
   const submitTo = (asked.get("turkSubmitTo") || "").replace(/\/$/, "");
   const isPreview = !submitTo;
+  const words = JSON.parse(document.currentScript.dataset.words);
+  const say = (english) => words[english] ?? english;
   const ending = /\/mturk\/externalSubmit\/?$/;
 
   function isOurs(form) {
@@ -30,7 +32,7 @@
   function lock(form) {
     for (const button of form.querySelectorAll('button:not([type="button"]), [type="submit"]')) {
       button.disabled = true;
-      button.title = "Accept the HIT to work on it.";
+      button.title = say("Accept the HIT to work on it.");
     }
   }
 
