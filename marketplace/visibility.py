@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from marketplace.models import HIT, HITType, Worker
-from marketplace.requirements import Standing, access_to, is_met, standings_of
+from marketplace.requirements import Standing, guard_of, is_met, standings_of
 
 log = logging.getLogger(__name__)
 
@@ -58,21 +58,26 @@ def visibilities_of(kinds: Iterable[HITType]) -> list[Visibility]:
 
 
 def _counted(kind: HITType, standings: list[Standing]) -> Visibility:
-    access = [access_to(kind, standing) for standing in standings]
-    counted = [Excluded(need, _n_without(need, standings)) for need in kind.requirements]
+    # As requirements.access_to says of one worker; each requirement is judged once for all.
+    met = [[is_met(need, one) for one in standings] for need in kind.requirements]
+    open_to = [kind.requester_id not in one.blocked_by for one in standings]
+    hiding = [
+        rows
+        for need, rows in zip(kind.requirements, met, strict=True)
+        if guard_of(need) == "DiscoverPreviewAndAccept"
+    ]
+    counted = [
+        Excluded(need, rows.count(False)) for need, rows in zip(kind.requirements, met, strict=True)
+    ]
     return Visibility(
         n_workers=len(standings),
-        n_can_see=sum(one.can_discover for one in access),
-        n_can_accept=sum(one.can_accept for one in access),
-        n_blocked=sum(kind.requester_id in one.blocked_by for one in standings),
+        n_can_see=sum(map(all, zip(open_to, *hiding, strict=True))),
+        n_can_accept=sum(map(all, zip(open_to, *met, strict=True))),
+        n_blocked=open_to.count(False),
         excluded=tuple(
             sorted((one for one in counted if one.n_workers), key=lambda one: -one.n_workers)
         ),
     )
-
-
-def _n_without(need: dict[str, Any], standings: list[Standing]) -> int:
-    return sum(not is_met(need, standing) for standing in standings)
 
 
 _counted_at: dict[int, float] = {}

@@ -1,6 +1,7 @@
 """Who can see a HIT: by the host's policies, counted, and never nobody unnoticed."""
 
 import logging
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,7 +9,15 @@ import pytest
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, choose
 from marketplace.models import HIT, Worker, WorkerProfile
-from marketplace.requirements import ADULT, LOCALE, MASTERS, N_APPROVED, PERCENT_APPROVED
+from marketplace.requirements import (
+    ADULT,
+    LOCALE,
+    MASTERS,
+    N_APPROVED,
+    PERCENT_APPROVED,
+    access_to,
+    standings_of,
+)
 from marketplace.tests.visitor import Visitor
 from marketplace.visibility import _counted_at, visibility
 
@@ -42,6 +51,26 @@ def test_workers_are_counted_with_what_keeps_them_out(
     assert (blocked.n_can_see, blocked.is_nobody) == (0, True)
     Worker.objects.filter(display_name="Mallory").update(is_active=False)
     assert visibility(hit_with(rita, make_hit)).n_workers == 2
+
+
+def test_the_count_is_what_each_worker_meets(
+    rita: Any, ada: Visitor, grace: Visitor, mallory: Visitor, make_hit: Any
+) -> None:
+    Worker.objects.filter(display_name="Ada").update(is_adult=True, country="GB")
+    Worker.objects.filter(display_name="Grace").update(country="GB")
+    rita.create_worker_block(WorkerId=mallory.worker.worker_id, Reason="r")
+    guards = ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept")
+    for adult_guard, place_guard in product(guards, guards):
+        hit = hit_with(
+            rita,
+            make_hit,
+            need(ADULT, "EqualTo", 1, ActionsGuarded=adult_guard),
+            need(LOCALE, "EqualTo", LocaleValues=[{"Country": "GB"}], ActionsGuarded=place_guard),
+        )
+        each = [access_to(hit.hit_type, one) for one in standings_of(list(Worker.objects.all()))]
+        found = visibility(hit)
+        assert found.n_can_see == sum(one.can_discover for one in each)
+        assert found.n_can_accept == sum(one.can_accept for one in each)
 
 
 def test_it_costs_the_same_for_one_worker_and_for_many(
