@@ -39,7 +39,10 @@ def test_joining_and_its_refusals_are_german() -> None:
     code = make_class_code("Spring class", 1, 14, "Grace", clock.now()).code
     assert "Mit einem Code dazukommen" in stranger().get("/join/").content.decode()
     assert "hier nicht bekannt" in stranger().get("/join/?code=NOTHING").content.decode()
-    assert "Spring class: dazukommen" in stranger().get(f"/join/?code={code}").content.decode()
+    door = stranger().get(f"/join/?code={code}").content.decode()
+    assert "Spring class: dazukommen" in door
+    # The form carries the code on, not the page's language.
+    assert f'name="code" value="{code}"' in door
     for name, sentence in ((" ", "1 bis 80"), ("Ada", "Sie sind angemeldet"), ("Eve", "vergeben")):
         page = stranger().post("/join/", {"code": code, "name": name})
         assert sentence in page.content.decode()
