@@ -46,6 +46,7 @@ class Limits:
     holds for all turns after it.
     """
 
+    min_pairs: int
     max_questions: int
     max_unanswerable: int
     max_span_tokens: int

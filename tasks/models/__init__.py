@@ -2,6 +2,15 @@
 
 from tasks.models.answer import Answer
 from tasks.models.consent import Consent
+from tasks.models.dialog import (
+    Dialog,
+    DialogState,
+    PartnerReport,
+    Ticket,
+    TicketState,
+    Topic,
+    Turn,
+)
 from tasks.models.lease import Lease, LeaseState
 from tasks.models.payment import Payment, PaymentKind, PaymentState
 from tasks.models.posting import Posting, PostingState, Session
@@ -17,12 +26,15 @@ from tasks.models.worker import Identity, Worker
 __all__ = [
     "Answer",
     "Consent",
+    "Dialog",
+    "DialogState",
     "Exposure",
     "Grant",
     "GrantState",
     "Identity",
     "Lease",
     "LeaseState",
+    "PartnerReport",
     "Payment",
     "PaymentKind",
     "PaymentState",
@@ -37,6 +49,10 @@ __all__ = [
     "RejectionStep",
     "Session",
     "Submission",
+    "Ticket",
+    "TicketState",
+    "Topic",
+    "Turn",
     "Unit",
     "UnitItem",
     "Unmatched",

@@ -11,6 +11,7 @@ class PaymentKind(models.TextChoices):
     """What a payment is for."""
 
     REWARD = "reward", "Reward"
+    BONUS = "bonus", "Bonus"
     COMPENSATION = "compensation", "Compensation"
 
 

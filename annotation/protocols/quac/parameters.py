@@ -47,6 +47,7 @@ class DialogTable(StageTable):
 
     requires_student: str
     requires_teacher: str
+    min_pairs: int = Field(ge=1)
     max_questions: int = Field(ge=1)
     max_unanswerable: int = Field(ge=1)
     max_span_tokens: int = Field(ge=1)
@@ -73,9 +74,8 @@ class DialogTable(StageTable):
 
 
 class AgreementTable(Table):
-    """Which dialogs count, and which questions are scored (QuAC 2.2, 4.1)."""
+    """Which questions are scored (QuAC 4.1)."""
 
-    min_pairs: int = Field(ge=1)
     min_human_f1: float = Field(ge=0, le=1)
 
 

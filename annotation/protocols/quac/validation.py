@@ -34,7 +34,7 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdi
     """Return whether a question is kept; the teacher's answer is the released one (QuAC 2.2).
 
     votes: the teacher's, and those of the validators, in submission order. parameters: read are
-    agreement.min_pairs and validation.redundancy.<fold>. Disagreement drops nothing: questions
+    dialog.min_pairs and validation.redundancy.<fold>. Disagreement drops nothing: questions
     on which people agree too little are left out of the scores only (QuAC 4.1).
     """
     teachers = [index for index, vote in enumerate(votes) if vote.n_pairs is not None]
@@ -42,7 +42,7 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdi
         return Verdict(Outcome.WAITING, "waiting_for_the_dialog", "The dialog is not over yet.")
     teacher = teachers[0]
     n_pairs = votes[teacher].n_pairs or 0
-    least = parameters.agreement.min_pairs
+    least = parameters.dialog.min_pairs
     if n_pairs < least:
         sentence = f"The dialog has {n_pairs} answered questions; {least} are needed."
         return Verdict(Outcome.DROPPED, "short_dialog", sentence)

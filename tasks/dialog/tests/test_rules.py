@@ -21,6 +21,7 @@ from tasks.dialog.rules import (
 )
 
 LIMITS = Limits(
+    min_pairs=3,
     max_questions=12,
     max_unanswerable=3,
     max_span_tokens=5,

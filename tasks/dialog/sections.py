@@ -1,0 +1,39 @@
+"""The section a dialog is about, as the teacher reads it, and what the student may know of it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from collector.ingest.tokens import tokens
+from collector.models import Seed
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section with its article's beginning; `tokens` are (start, end) in `text`."""
+
+    title: str
+    heading: str
+    background: str
+    text: str
+    tokens: tuple[tuple[int, int], ...]
+    language: str
+    direction: str
+
+
+@lru_cache(maxsize=256)
+def section_of(seed_id: int) -> Section:
+    """Return a seed's section; the first of its paragraphs is the article's, the background."""
+    seed = Seed.objects.select_related("collection__corpus").get(pk=seed_id)
+    rows = seed.seed_paragraphs.select_related("paragraph__article", "paragraph__section")
+    first, *others = [each.paragraph for each in rows.order_by("position")]
+    corpus = seed.collection.corpus
+    text = " ".join(paragraph.text for paragraph in others)
+    return Section(
+        title=first.article.title,
+        heading=others[0].section.heading,
+        background=first.text,
+        text=text,
+        tokens=tuple(tokens(text, corpus.language)),
+        language=corpus.language,
+        direction=corpus.direction,
+    )
