@@ -39,6 +39,9 @@ DEBUG = False
 
 PORT = ENVIRONMENT.PORT
 COLLECTOR_URL = ENVIRONMENT.COLLECTOR_URL or f"http://localhost:{PORT}"
+# The same host, where a front server passes /hit/socket on; a port of its own without one.
+LIVE_URL = ENVIRONMENT.COLLECTOR_LIVE_URL or COLLECTOR_URL
+SOCKET_URL = f"{LIVE_URL.replace('http', 'ws', 1)}/hit/socket"
 MARKETPLACE_URL = ENVIRONMENT.MARKETPLACE_URL or f"http://127.0.0.1:{PORT}"
 MTURK_ENDPOINT_URL = ENVIRONMENT.MTURK_ENDPOINT_URL or MARKETPLACE_URL
 MTURK_KEYS_FILE = Path(ENVIRONMENT.MTURK_KEYS_FILE or HOME / "requester.json")
@@ -141,7 +144,17 @@ PROTOCOL_FOLDERS = [
     *(Path(folder) for folder in ENVIRONMENT.COLLECTOR_PROTOCOLS.split(":") if folder),
 ]
 
+# Carries "look now" between processes and nothing else: rows are the truth.
+CHANNEL_LAYERS: dict[str, dict[str, object]] = {
+    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
 if ENVIRONMENT.REDIS_URL:
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [ENVIRONMENT.REDIS_URL], "prefix": "collector"},
+        }
+    }
     CACHES = {
         "default": {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",

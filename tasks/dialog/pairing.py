@@ -12,7 +12,7 @@ from collector.models import Stage
 from tasks import budget
 from tasks.dialog.limits import limits_of
 from tasks.dialog.presence import SILENCE
-from tasks.dialog.rules import Role, most_cents
+from tasks.dialog.rules import most_cents
 from tasks.models import (
     Dialog,
     DialogState,
@@ -61,11 +61,6 @@ def open_dialog(ticket: Ticket) -> Dialog | None:
     """Return the dialog that the ticket is in now, None while it waits."""
     holds = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
     return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
-
-
-def role_of(dialog: Dialog, ticket: Ticket) -> Role:
-    """Return the role that the ticket's holder has in the dialog."""
-    return Role.STUDENT if dialog.student_ticket_id == ticket.pk else Role.TEACHER
 
 
 def _present(tickets: QuerySet[Ticket], now: datetime) -> QuerySet[Ticket]:

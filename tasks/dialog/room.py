@@ -75,7 +75,7 @@ def _speak(ticket: Ticket, kind: str, message: dict[str, Any], now: datetime) ->
     elif kind == "answer":
         done = turns.reply(dialog.pk, ticket, _id(message), _reply(message), now)
     elif kind == "end":
-        done = turns.end(dialog.pk, pairing.role_of(dialog, ticket), Ending.ENDED, now)
+        done = turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.ENDED, now)
     elif kind == "report":
         reason = message.get("reason")
         if reason not in REASONS:

@@ -9,7 +9,6 @@ from django.db import transaction
 from collector.creation import parameters_of
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
-from tasks.dialog.pairing import role_of
 from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.dialog.sections import section_of
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, Turn
@@ -87,6 +86,11 @@ def report(dialog_id: int, ticket: Ticket, reason: str, note: str, now: datetime
         if state.ending:
             return Move(row, state)
         return _store(row, rules.end(state, role, Ending.REPORTED), now)
+
+
+def role_of(dialog: Dialog, ticket: Ticket) -> Role:
+    """Return the role that the ticket's holder has in the dialog."""
+    return Role.STUDENT if dialog.student_ticket_id == ticket.pk else Role.TEACHER
 
 
 def state_of(row: Dialog) -> rules.Dialog:

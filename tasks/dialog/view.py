@@ -6,10 +6,10 @@ from typing import Any
 from collector.creation import parameters_of
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
-from tasks.dialog.pairing import open_dialog, role_of
+from tasks.dialog.pairing import open_dialog
 from tasks.dialog.rules import Role
 from tasks.dialog.sections import Section, section_of
-from tasks.dialog.turns import state_of
+from tasks.dialog.turns import role_of, state_of
 from tasks.models import Dialog, DialogState, Ticket, TicketState, Turn
 
 

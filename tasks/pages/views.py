@@ -35,6 +35,8 @@ DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
 def framed(view: View) -> View:
     """Let the marketplace, and nobody else, frame the page and receive its form; no cookie."""
     policy = {
+        # Not every browser counts a socket of the page's own host as its own.
+        "connect-src": [SELF, settings.SOCKET_URL],
         "frame-ancestors": settings.SUBMIT_ORIGINS,
         "form-action": [SELF, *settings.SUBMIT_ORIGINS],
     }
