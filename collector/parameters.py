@@ -55,6 +55,10 @@ class Redundancy(Table):
     dev: int = Field(ge=1)
     test: int = Field(ge=1)
 
+    def of(self, fold: str) -> int:
+        """Return how many one item of `fold` needs; an item without a fold is training."""
+        return int(getattr(self, fold or "train"))
+
 
 class StageTable(Table):
     """One stage: what its HITs hold, who may take them, for how much and for how long."""

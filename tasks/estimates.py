@@ -11,7 +11,6 @@ from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
 from tasks import budget
 from tasks.models import Posting, PostingState, Unmatched
-from tasks.units import redundancy_of
 
 # Postings whose pay is fixed: it can still be earned, or was, or a rejection can be taken back.
 STANDING = (
@@ -97,8 +96,7 @@ def _hits(
         total = sum(folds.values()) or 1
         questions[stage.name] = Counter(
             {
-                fold: ceil(units * per_unit * number / total)
-                * redundancy_of(fold, table.redundancy)
+                fold: ceil(units * per_unit * number / total) * table.redundancy.of(fold)
                 for fold, number in folds.items()
             }
         )
@@ -119,7 +117,7 @@ def _places(items: Counter[str], table: StageTable) -> int:
     """Return the HITs that this many items per fold need, bundled by their redundancy."""
     groups: Counter[int] = Counter()
     for fold, number in items.items():
-        groups[redundancy_of(fold, table.redundancy)] += number
+        groups[table.redundancy.of(fold)] += number
     return sum(
         redundancy * ceil(number / table.items_per_hit) for redundancy, number in groups.items()
     )

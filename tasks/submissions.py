@@ -34,9 +34,12 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     stage = lease.unit.stage
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
-    cleaned, problems = kind(stage.kind).clean(
+    module = kind(stage.kind)
+    cleaned, problems = module.clean(
         data, items, documents_of(lease, items), table, getattr(parameters, "checks", None)
     )
+    if not problems and hasattr(module, "unfinished"):
+        problems = module.unfinished(lease)
     found = (
         find(stage.collection.protocol)
         .part("checks")

@@ -89,7 +89,7 @@ def _keep(row: Dialog, state: rules.Dialog) -> None:
             worker_id=row.student_id,
             key=uuid5(NAMESPACE_URL, name).hex,
             text=turn.question,
-            payload={"dialog": row.ordinal, "turn": turn.number},
+            payload={"dialog": row.ordinal, "turn": turn.number, "n_pairs": state.completed},
             synthetic=synthetic,
             created_at=turn.asked_at,
         )

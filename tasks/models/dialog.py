@@ -45,8 +45,10 @@ class TicketState(models.TextChoices):
 class Ticket(models.Model):
     """One person's place in the dialogs of a stage, as long as its lease lasts.
 
-    `seen_at` is the last sign of presence, None before the first; `waited_seconds` adds up the
-    waits that are over; `ready` is whether the holder has answered the present check;
+    Tickets are numbered as people come: whoever has a lower one is paired first, also after a
+    partner has left. `waiting_since` is since when the wait that goes on is paid,
+    `waited_seconds` adds up those that are over; `seen_at` is the last sign of presence, None
+    before the first; `ready` is whether the holder has answered the present check;
     `reserved_cents` is what the budget holds for the longest wait until it is paid.
     """
 
@@ -69,7 +71,7 @@ class Ticket(models.Model):
         ordering = ["id"]
         indexes = [
             models.Index(
-                fields=["stage", "waiting_since"],
+                fields=["stage", "id"],
                 condition=Q(state="waiting"),
                 name="ticket_waiting",
             )
@@ -124,7 +126,10 @@ class Dialog(models.Model):
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["state", "moved_at"], name="dialog_by_state")]
+        indexes = [
+            models.Index(fields=["stage"], condition=~Q(state="over"), name="dialog_going_on"),
+            models.Index(fields=["stage"], condition=Q(settled=False), name="dialog_unsettled"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(student=F("teacher")), name="dialog_never_with_oneself"
