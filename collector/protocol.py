@@ -39,15 +39,18 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "simulated": {"fill": ("page", "behaviour", "rng", "open_article")},
 }
-# Offered where they fit: values of an earlier version brought up to date, real work to do again,
-# the stand-in for who inspects a qualification, the official metrics, the paper's own tables.
+# Offered where they fit: values of an earlier version brought up to date, the text that a seed of
+# several paragraphs is about, real work to do again, the stand-in for who inspects a
+# qualification, the official metrics, the paper's own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "parameters": {"upgrade": ("parameters", "from_version")},
+    "seeds": {"text_of": ("texts",)},
     "simulated": {
         "inspect": ("kind", "data", "items", "open_article"),
         "replay": ("path",),
     },
     "scoring": {"score": ("predictions", "gold", "options")},
+    "baselines": {"run": ("name", "predictions", "gold", "options")},
     "report": {"tables": ("seeds", "parameters")},
 }
 

@@ -5,17 +5,22 @@ from functools import lru_cache
 
 from collector.ingest.tokens import tokens
 from collector.models import Seed
+from collector.seeds.sections import section_text
+from tasks.dialog.rules import Token
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section with its article's beginning; `tokens` are (start, end) in `text`."""
+    """A section with its article's beginning.
+
+    tokens: (start, end, whether it is a word) in `text`; what has no letter or digit is none.
+    """
 
     title: str
     heading: str
     background: str
     text: str
-    tokens: tuple[tuple[int, int], ...]
+    tokens: tuple[Token, ...]
     language: str
     direction: str
 
@@ -27,13 +32,16 @@ def section_of(seed_id: int) -> Section:
     rows = seed.seed_paragraphs.select_related("paragraph__article", "paragraph__section")
     first, *others = [each.paragraph for each in rows.order_by("position")]
     corpus = seed.collection.corpus
-    text = " ".join(paragraph.text for paragraph in others)
+    text = section_text([paragraph.text for paragraph in (first, *others)])
     return Section(
         title=first.article.title,
         heading=others[0].section.heading,
         background=first.text,
         text=text,
-        tokens=tuple(tokens(text, corpus.language)),
+        tokens=tuple(
+            (start, end, any(map(str.isalnum, text[start:end])))
+            for start, end in tokens(text, corpus.language)
+        ),
         language=corpus.language,
         direction=corpus.direction,
     )

@@ -24,6 +24,7 @@ from annotation.release.shape import (
     SeedRecord,
     VoteRecord,
 )
+from collector.seeds.sections import section_text
 
 SPLITS = tuple(FILES)
 
@@ -76,7 +77,7 @@ def seed_text(seed: SeedRecord) -> str:
 
     The first passage of a seed collected here is the article's first paragraph, the background.
     """
-    return " ".join(passage["text"] for passage in seed["passages"][1:])
+    return section_text([passage["text"] for passage in seed["passages"]])
 
 
 def _file(seeds: Iterable[SeedRecord]) -> Iterator[bytes]:

@@ -16,8 +16,9 @@ class SeedsTable(Table):
 
     category_keywords: list[str]
     min_incoming_links: int = Field(ge=0)
-    persons_by: Literal["categories", "anything"]
+    persons_by: Literal["categories", "titles", "anything"]
     person_categories: list[str]
+    person_titles: list[str]
     min_paragraphs: int = Field(ge=1)
     max_paragraphs: int = Field(ge=1)
     min_tokens: int = Field(ge=1)
@@ -39,6 +40,7 @@ class ValidationTable(StageTable):
     """A stage whose workers answer a dialog's questions in order (QuAC 2.2)."""
 
     redundancy: Validators
+    max_span_tokens: int = Field(ge=1)
     continuation: bool
 
 
