@@ -145,7 +145,9 @@ class Crowd:
             self._look_up_types()
             self.turns.wake()
         quiet = now - self._changed_at
-        if self.turns.n_busy or quiet < settings.LOOK_SECONDS + 1:
+        # Whoever waits for a partner does nothing that others could wait for.
+        n_waiting = sum(worker.is_waiting for worker in self.workers)
+        if self.turns.n_busy > n_waiting or quiet < settings.LOOK_SECONDS + 1:
             return False
         if quiet < QUIET_LOOKS * settings.LOOK_SECONDS + 1 and not news.is_done(self.collection):
             return False
