@@ -40,10 +40,11 @@ def seed_records(files: Mapping[str, bytes]) -> Iterator[SeedRecord]:
     for name, content in files.items():
         split = split_of(PurePath(name).name)
         for number, section in enumerate(read(name, content)):
-            yield _seed(section, split, f"{split}/{number}")
+            yield seed_record(section, split, f"{split}/{number}")
 
 
-def _seed(section: Mapping[str, Any], split: str, key: str) -> SeedRecord:
+def seed_record(section: Mapping[str, Any], split: str, key: str) -> SeedRecord:
+    """Return the seed of one section object, its questions kept in `split`."""
     dialogs = section["paragraphs"]
     # What the file says of the section stays as it is; the questions have rows of their own.
     outline = {**section, "paragraphs": [{**dialog, "qas": []} for dialog in dialogs]}
