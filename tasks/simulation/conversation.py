@@ -22,7 +22,8 @@ class Conversation:
     """A worker at a dialog's page; it opens no socket itself, so that any driver will do.
 
     `taken` are the moves that the server said it has. After each message `gone` tells that the
-    worker has left for good, `cut` that the connection is lost now and has to be made again.
+    worker has left for good, `cut` that the connection is lost now and has to be made again,
+    `pause_seconds` how long the worker waits before saying what is sent next.
     """
 
     token: str
@@ -34,6 +35,7 @@ class Conversation:
     state: Mapping[str, Any] = field(default_factory=dict)
     gone: bool = False
     cut: bool = False
+    pause_seconds: float = 0.0
     _pending: Message | None = None
     # The position in which the last move was made, and what it was: nobody makes two in one.
     _moved_at: tuple[Any, ...] = ()
@@ -63,12 +65,15 @@ class Conversation:
 
     def hear(self, message: Mapping[str, Any]) -> list[Message]:
         """Return what is sent in reply; raises StuckError when the server refuses and refuses."""
-        kind = message.get("type")
+        kind, self.pause_seconds = message.get("type"), 0.0
         if kind == "state":
             self.state = message["state"]
         elif kind == "taken":
             self._settle(message)
         elif kind == "refused":
+            if "wait" in message and self._pending:
+                self.pause_seconds = message["wait"]
+                return [self._pending]
             self._refused(message)
         else:
             return []
@@ -87,7 +92,9 @@ class Conversation:
 
     def _refused(self, message: Mapping[str, Any]) -> None:
         """Think again, unless it was a message sent twice of which the first one counted."""
-        if not self._pending or message.get("id") != self._pending["id"]:
+        if "id" not in message:
+            raise StuckError(f"The socket was refused: {message.get('message')}")
+        if not self._pending or message["id"] != self._pending["id"]:
             return
         self.counts["refused"] += 1
         self._n_refused += 1
@@ -100,7 +107,9 @@ class Conversation:
             return []
         dialog = self.state.get("dialog") or {}
         if self.phase == CHECKING and not dialog.get("ready"):
-            return self._once((dialog.get("id"), "ready"), lambda: {"type": "ready"})
+            return self._once(
+                (dialog.get("id"), "ready"), lambda: {"type": "ready", "dialog": dialog["id"]}
+            )
         if self.phase != TALKING or dialog.get("to_move") != dialog.get("role"):
             return []
         return self._move(dialog)
@@ -115,7 +124,7 @@ class Conversation:
             return []
         turns = dialog["turns"]
         place = (dialog["id"], len(turns), bool(turns and turns[-1]["answer"]))
-        return self._once(place, lambda: self.speak(dialog))
+        return self._once(place, lambda: {**self.speak(dialog), "dialog": dialog["id"]})
 
     def _once(self, place: tuple[Any, ...], move: Callable[[], Message]) -> list[Message]:
         if place == self._moved_at:

@@ -75,7 +75,9 @@ def _serve(line: ClientConnection, talk: Conversation) -> None:
             continue
         if talk.phase != WAITING:
             since = time.monotonic()
-        _say(line, talk.hear(orjson.loads(heard)))
+        replies = talk.hear(orjson.loads(heard))
+        time.sleep(talk.pause_seconds)
+        _say(line, replies)
         if talk.cut:
             return
 

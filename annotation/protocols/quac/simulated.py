@@ -5,8 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.quac.simulation import reading
+from annotation.protocols.quac.simulation.replay import replay
+from annotation.protocols.quac.simulation.talking import speak
 from tasks.simulation.behaviour import Behaviour
 
+__all__ = ["fill", "inspect", "replay", "speak"]
 OPENINGS = (
     "What is known about {subject}?",
     "What happened first in {heading}?",

@@ -58,7 +58,7 @@ def _answer(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dic
         "start": start,
         "end": end,
         "continuation": "follow_up" if len(fresh) > 2 else rng.choice(("maybe", "dont")),
-        "affirmation": rng.choice(("yes", "yes", "no")) if ASKS_YES_OR_NO.match(question) else "neither",
+        "affirmation": _affirmation(question, rng),
     }
 
 
@@ -80,10 +80,10 @@ def _shortened(state: Mapping[str, Any], start: int, end: int, most: int) -> tup
     inside = [token for token in state["tokens"] if start <= token[0] and token[1] <= end]
     if len(inside) > most:
         inside = inside[:most]
-        texts = [state["section"][slice(*token)] for token in inside]
+        texts = [state["section"][slice(*token[:2])] for token in inside]
         pauses = [at for at, text in enumerate(texts) if text in (",", ";", "and") and at > 4]
         inside = inside[: pauses[-1]] if pauses else inside
-    elif len(inside) > 1 and not state["section"][slice(*inside[-1])].isalnum():
+    elif len(inside) > 1 and not state["section"][slice(*inside[-1][:2])].isalnum():
         inside = inside[:-1]
     return inside[0][0], inside[-1][1]
 
@@ -91,7 +91,7 @@ def _shortened(state: Mapping[str, Any], start: int, end: int, most: int) -> tup
 def _sentences(section: str, tokens: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     """Return (start, end) of what looks like sentences, from token to token."""
     found, first = [], None
-    for start, end in tokens:
+    for start, end, *_ in tokens:
         first = start if first is None else first
         if section[start:end] in (".", "!", "?") or section[end - 1 : end + 1] == ". ":
             found.append((first, end))
@@ -103,6 +103,10 @@ def _sentences(section: str, tokens: Sequence[Sequence[int]]) -> list[tuple[int,
 
 def _told(span: tuple[int, int], starts: set[int | None]) -> bool:
     return any(at is not None and span[0] <= at < span[1] for at in starts)
+
+
+def _affirmation(question: str, rng: random.Random) -> str:
+    return rng.choice(("yes", "yes", "no")) if ASKS_YES_OR_NO.match(question) else "neither"
 
 
 def _none(rng: random.Random) -> dict[str, Any]:
