@@ -55,6 +55,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         worker.grants.filter(state=GrantState.SUBMITTED).delete()
         ProblemReport.objects.filter(lease__worker=worker).delete()
         leases.update(draft=None)
+        worker.given.all().delete()
         Identity.objects.filter(worker=worker).delete()
         Unmatched.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")

@@ -35,6 +35,8 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     module = kind(stage.kind)
+    if hasattr(module, "fixed"):
+        data = module.fixed(lease, data)
     cleaned, problems = module.clean(
         data, items, documents_of(lease, items), table, getattr(parameters, "checks", None)
     )

@@ -11,6 +11,7 @@ from tasks.models.dialog import (
     Topic,
     Turn,
 )
+from tasks.models.given import Given
 from tasks.models.lease import Lease, LeaseState
 from tasks.models.payment import Payment, PaymentKind, PaymentState
 from tasks.models.posting import Posting, PostingState, Session
@@ -29,6 +30,7 @@ __all__ = [
     "Dialog",
     "DialogState",
     "Exposure",
+    "Given",
     "Grant",
     "GrantState",
     "Identity",
