@@ -173,12 +173,15 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How often the jobs look; rows say what is to do, so a look too many costs little.
 LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
+# Somebody waits for a partner, or for one who may have left.
+LIVE_LOOK_SECONDS = 1.0
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": task, "schedule": LOOK_SECONDS, "options": {"expires": LOOK_SECONDS}}
-    for name, task in {
-        "tend": "tasks.jobs.tend_all",
-        "believe": "annotation.jobs.believe_all",
-    }.items()
+    name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for name, task, seconds in (
+        ("tend", "tasks.jobs.tend_all", LOOK_SECONDS),
+        ("believe", "annotation.jobs.believe_all", LOOK_SECONDS),
+        ("dialogs", "tasks.jobs.look_after_dialogs", LIVE_LOOK_SECONDS),
+    )
 }
 
 REST_FRAMEWORK = {

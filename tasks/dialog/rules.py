@@ -30,6 +30,8 @@ class Ending(StrEnum):
     REPORTED = "reported"
 
 
+# (start, end, whether it is a word): a token of the section, half-open, in code points.
+Token = tuple[int, int, bool]
 CONTINUATION = ("follow_up", "maybe", "dont")
 AFFIRMATION = ("yes", "no", "neither")
 
@@ -112,13 +114,11 @@ def ask(dialog: Dialog, question: str, limits: Limits) -> Dialog:
     return replace(dialog, turns=(*dialog.turns, Turn(text)))
 
 
-def answer(
-    dialog: Dialog, reply: Reply, tokens: Sequence[tuple[int, int]], limits: Limits
-) -> Dialog:
+def answer(dialog: Dialog, reply: Reply, tokens: Sequence[Token], limits: Limits) -> Dialog:
     """Return the dialog with the teacher's answer; raises Refused.
 
-    tokens: (start, end) of every token of the section. The dialog is over with the last question
-    or with the last unanswerable one, which need not be in a row (QuAC 2.1).
+    tokens: every token of the section. The dialog is over with the last question or with the last
+    unanswerable one, which need not be in a row (QuAC 2.1).
     """
     _check_move(dialog, Role.TEACHER)
     _check_reply(reply, tokens, limits)
@@ -163,8 +163,11 @@ def _check_move(dialog: Dialog, role: Role) -> None:
         raise Refused(f"It is the {role.partner}'s turn; wait for their message.")
 
 
-def _check_reply(reply: Reply, tokens: Sequence[tuple[int, int]], limits: Limits) -> None:
-    """Raise Refused unless the reply is one contiguous span of whole tokens, or no answer."""
+def _check_reply(reply: Reply, tokens: Sequence[Token], limits: Limits) -> None:
+    """Raise Refused unless the reply is one contiguous span of whole tokens, or no answer.
+
+    Marks between the words are not counted: so no released answer is longer than the limit.
+    """
     if reply.continuation not in CONTINUATION:
         raise Refused("Choose whether the student should follow up on this.")
     if reply.affirmation not in AFFIRMATION:
@@ -176,5 +179,6 @@ def _check_reply(reply: Reply, tokens: Sequence[tuple[int, int]], limits: Limits
     inside = [token for token in tokens if reply.start <= token[0] and token[1] <= reply.end]
     if not inside or inside[0][0] != reply.start or inside[-1][1] != reply.end:
         raise Refused("Mark whole words of the section.")
-    if len(inside) > limits.max_span_tokens:
-        raise Refused(f"The answer has {len(inside)} words; mark at most {limits.max_span_tokens}.")
+    n_words = sum(is_word for _, _, is_word in inside)
+    if n_words > limits.max_span_tokens:
+        raise Refused(f"The answer has {n_words} words; mark at most {limits.max_span_tokens}.")

@@ -28,7 +28,7 @@ LIMITS = Limits(
     max_question_characters=40,
     pay_cents=(5, 6, 8),
 )
-TOKENS = [(start, start + 3) for start in range(0, 80, 4)]
+TOKENS = [(start, start + 3, True) for start in range(0, 80, 4)]
 NONE = Reply(None, None, "maybe", "neither")
 SPAN = Reply(4, 11, "follow_up", "yes")
 
