@@ -70,8 +70,10 @@ class DialogTable(StageTable):
     @model_validator(mode="after")
     def _time_is_enough(self) -> Self:
         longest = self.wait_minutes + 2 * self.max_questions * self.move_minutes
-        if self.allotted_minutes < self.wait_minutes or longest < 1:
-            raise ValueError("allotted_minutes must cover the longest wait and a dialog after it")
+        if self.allotted_minutes < longest:
+            raise ValueError(
+                f"allotted_minutes must cover the longest wait and a dialog after it: {longest}"
+            )
         return self
 
 
