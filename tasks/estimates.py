@@ -10,6 +10,7 @@ from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
 from tasks import budget
+from tasks.dialog.estimates import dialogs_wanted, talk_cents
 from tasks.models import Posting, PostingState, Unmatched
 
 # Postings whose pay is fixed: it can still be earned, or was, or a rejection can be taken back.
@@ -55,7 +56,11 @@ def estimate(collection: Collection) -> list[StageEstimate]:
         )
         # About every second person who tries a qualification is expected to be let in.
         likely = ceil(hits / 2) / hits if table.qualifies and hits else 1
-        rows.append(StageEstimate(stage, hits, worst, round(worst * likely)))
+        expected = round(worst * likely)
+        if table.kind == "dialog":
+            talks = talk_cents(stage, parameters)
+            worst, expected = worst + talks.worst, expected + talks.expected
+        rows.append(StageEstimate(stage, hits, worst, expected))
     return rows
 
 
@@ -87,6 +92,12 @@ def _hits(
     questions: dict[str, Counter[str]],
 ) -> int:
     sample = getattr(table, "sample_questions", 0)
+    if table.kind == "dialog":
+        dialogs = dialogs_wanted(stage, table)
+        questions[stage.name] = Counter(
+            {fold: number * table.max_questions for fold, number in dialogs.items()}  # type: ignore[attr-defined]
+        )
+        return 2 * dialogs.total()
     if table.items_from == "seeds":
         folds = Counter(
             collection.seeds.filter(stage_name=stage.name).values_list("fold", flat=True)

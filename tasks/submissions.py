@@ -42,6 +42,7 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     )
     if not problems and hasattr(module, "unfinished"):
         problems = module.unfinished(lease)
+        cleaned = {} if problems else cleaned
     found = (
         find(stage.collection.protocol)
         .part("checks")

@@ -21,6 +21,13 @@ def longest_dialog_cents(table: Any, parameters: Parameters) -> int:
     return 2 * _cost(rules.most_cents(limits_of(table)), parameters)
 
 
+def usual_dialog_cents(table: Any, parameters: Parameters) -> int:
+    """Return what the turns of both cost in a dialog between the shortest kept and the longest."""
+    limits = limits_of(table)
+    usual = (limits.min_pairs + limits.max_questions) // 2
+    return 2 * _cost(rules.earned_cents(usual, limits), parameters)
+
+
 def owe_wait(
     ticket: Ticket, held_cents: int, table: Any, parameters: Parameters, now: datetime
 ) -> None:

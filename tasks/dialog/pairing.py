@@ -79,11 +79,13 @@ def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
 def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
     """Pair those who wait and missed each other, whoever came first; returns the new dialogs."""
     waiting = who_are_present(Ticket.objects.filter(stage=stage, state=TicketState.WAITING), now)
-    found = []
+    found: list[Dialog] = []
+    paired: set[int] = set()
     for ticket in waiting.order_by("id"):
-        if ticket.pk not in {partner for each in found for partner in _tickets(each)}:
-            dialog = claim(ticket, now, rng)
-            found += [dialog] if dialog else []
+        dialog = None if ticket.pk in paired else claim(ticket, now, rng)
+        if dialog:
+            found.append(dialog)
+            paired |= {dialog.student_ticket_id, dialog.teacher_ticket_id}
     return found
 
 
@@ -91,10 +93,6 @@ def open_dialog(ticket: Ticket) -> Dialog | None:
     """Return the dialog that the ticket is in now, None while it waits."""
     holds = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
     return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
-
-
-def _tickets(dialog: Dialog) -> tuple[int, int]:
-    return dialog.student_ticket_id, dialog.teacher_ticket_id
 
 
 def _lock(tickets: QuerySet[Ticket], *, skip: bool = False) -> QuerySet[Ticket]:
