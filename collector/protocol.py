@@ -41,7 +41,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 # Offered where they fit: values of an earlier version brought up to date, the text that a seed of
 # several paragraphs is about, real work to do again, the stand-in for who inspects a
-# qualification, the official metrics, the paper's own tables.
+# qualification, the official metrics, the paper's baselines, its own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "parameters": {"upgrade": ("parameters", "from_version")},
     "seeds": {"text_of": ("texts",)},
@@ -51,7 +51,10 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "scoring": {"score": ("predictions", "gold", "options")},
     "baselines": {"run": ("name", "predictions", "gold", "options")},
-    "report": {"tables": ("seeds", "parameters")},
+    "report": {
+        "tables": ("seeds", "parameters"),
+        "predicted": ("seeds", "parameters", "predictions"),
+    },
 }
 
 

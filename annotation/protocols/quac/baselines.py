@@ -51,6 +51,8 @@ def run(name: str, predictions: Path, gold: Path, options: Mapping[str, Any]) ->
     name: one of BASELINES. options: train (a path), seed, language, vectors, and those of
     `score`. Raises ScoreError in one line, also where `predictions` is there already.
     """
+    if name == HUMAN and options.get("by"):
+        raise ScoreError("People by group stand beside every prediction: score another one --by.")
     turns = read_turns(gold)
     answer = MAKERS[name](_setting(name, turns, options))
     lines = [_line(list(dialog), answer) for _, dialog in groupby(turns, key=_dialog)]
@@ -110,7 +112,7 @@ def _line(dialog: list[Turn], answer: sanity.Answering) -> str:
 
 
 def _without_acts(result: Result) -> Result:
-    rows = [[name, "–" if name in ACTS else value] for name, value in result["rows"]]
+    rows = [[row[0], "–"] if row[0] in ACTS else row for row in result["rows"]]
     note = "It predicts no dialog acts; the official script counts them as wrong."
     return {**result, "rows": rows, "notes": [*result["notes"], note]}
 

@@ -1,6 +1,7 @@
 """The v0.2 layout: names of things in the official files, and ids from content (QuAC 2.1)."""
 
 import json
+from pathlib import PurePath
 from uuid import UUID, uuid5
 
 CANNOT_ANSWER = "CANNOTANSWER"
@@ -31,7 +32,7 @@ def question_id(dialog: str, turn: int) -> str:
 
 def split_of(name: str) -> str:
     """Return the split that a file's name says; raises LayoutError when it says none."""
-    words = name.lower().replace("-", "_").replace(".", "_").split("_")
+    words = PurePath(name).name.lower().replace("-", "_").replace(".", "_").split("_")
     for split, others in {"train": (), "dev": ("val", "valid"), "test": ()}.items():
         if {split, *others} & set(words):
             return split

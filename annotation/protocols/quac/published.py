@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import PurePath
 from typing import Any
 
 from annotation.protocols.quac.layout import (
@@ -38,7 +37,7 @@ def read(name: str, content: bytes) -> list[dict[str, Any]]:
 def seed_records(files: Mapping[str, bytes]) -> Iterator[SeedRecord]:
     """Yield a seed for every section object with its dialogs' questions, kept in their split."""
     for name, content in files.items():
-        split = split_of(PurePath(name).name)
+        split = split_of(name)
         for number, section in enumerate(read(name, content)):
             yield seed_record(section, split, f"{split}/{number}")
 

@@ -13,21 +13,29 @@ from typing import Any
 
 from annotation.metrics.result import Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
+from annotation.protocols.quac.analysis.groups import GROUPS
 from annotation.protocols.quac.references import (
     CANNOT_ANSWER,
     counted,
     human_f1,
     system_f1,
 )
+from annotation.protocols.quac.turns import read_turns
 
 MIN_F1 = 0.4
 OPTIONS: dict[str, dict[str, Any]] = {
+    "by": {
+        "choices": tuple(GROUPS),
+        "help": "break down by turn, chunks from the previous answer, tokens of the answer (F7), "
+        "or by what the teacher said of following up before (6)",
+    },
     "min-f1": {
         "type": float,
         "metavar": "F1",
         "help": f"leave out questions whose human F1 is below this (default {MIN_F1})",
     },
 }
+GROUP_COLUMNS = ("questions", "F1 %", "human F1 %", "HEQ-Q %")
 FIELDS = ("qid", "best_span_str", "yesno", "followup")
 
 
@@ -78,16 +86,24 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
     """
     questions = read_gold(gold)
     scores = list(score_all(questions, read_predictions(predictions), options.get("min-f1")))
-    official = totals(scores)
+    official, by = totals(scores), options.get("by")
     if all(each.missing for each in scores):
         raise ScoreError(
             f"{predictions}: none of its question ids is of {gold}; give the gold they are for."
         )
+    groups = {} if by is None else _groups(gold, by, questions, scores)
+    rows = [[name, f"{value:.1f}"] for name, value in official.items()]
+    if by is not None:
+        rows = [_row(name, group) for name, group in {"all": scores, **groups}.items()]
     return {
         "official": official,
-        "groups": {},
-        "columns": ["measure", "percent"],
-        "rows": [[name, f"{value:.1f}"] for name, value in official.items()],
+        # A group takes dialogs to pieces, so whole dialogs say nothing in it.
+        "groups": {
+            name: {key: value for key, value in totals(group).items() if key != "DHEQ"}
+            for name, group in groups.items()
+        },
+        "columns": ["measure", "percent"] if by is None else [by, *GROUP_COLUMNS],
+        "rows": rows,
         "notes": _notes(scores),
     }
 
@@ -134,6 +150,34 @@ def totals(scores: Sequence[Score]) -> dict[str, float]:
     return {
         name: 100 * plain_sum(values) / len(values) for name, values in columns.items() if values
     }
+
+
+def _groups(
+    path: Path, by: str, questions: Sequence[Gold], scores: Sequence[Score]
+) -> dict[str, list[Score]]:
+    """Return the scores by group, groups in their order; raises ScoreError naming the file."""
+    places = {turn.qid: GROUPS[by](turn) for turn in read_turns(path)}
+    found: dict[tuple[int, str], list[Score]] = {}
+    for question, score in zip(questions, scores, strict=True):
+        group = places.get(question.qid)
+        if group is not None:
+            found.setdefault(group, []).append(score)
+    return {name: group for (_, name), group in sorted(found.items(), key=lambda item: item[0])}
+
+
+def _row(name: str, scores: Sequence[Score]) -> list[str]:
+    """Return one line of a breakdown: the questions scored, and how system and people do."""
+    kept = [each for each in scores if each.kept]
+    sums = [
+        plain_sum(each.f1 for each in kept),
+        plain_sum(each.human for each in kept),
+        plain_sum(each.equals_human for each in kept),
+    ]
+    return [
+        name,
+        str(len(kept)),
+        *(f"{100 * part / len(kept):.1f}" if kept else "–" for part in sums),
+    ]
 
 
 def read_gold(path: Path) -> list[Gold]:
