@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -20,6 +20,11 @@ from annotation.dashboard.orders import order_release
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 
+if TYPE_CHECKING:
+    from annotation.reports.table import Table
+
+# A table with more columns takes the whole width of the page.
+WIDE = 5
 SUMS = "SHA256SUMS"
 PIECE_BYTES = 1 << 16
 # A cell with a digit, or the dash that stands for a number still missing.
@@ -107,16 +112,37 @@ def report(request: HttpRequest, desk: Desk) -> HttpResponse:
     return desk.render(request, "report.html", tab="releases", tables=tables)
 
 
-def _drawn(table: Any) -> dict[str, Any]:
-    """Return a report's table with each cell and column marked as holding figures or words."""
-    rows = table.texts()
-    figures = [all(FIGURE.search(row[at]) for row in rows) for at in range(len(table.columns))]
+def _drawn(table: "Table") -> dict[str, Any]:
+    """Return a report's table with what each column holds and how much of it each cell fills."""
+    texts = table.texts()
+    columns = [_Column(table, at, [row[at] for row in texts]) for at in range(len(table.columns))]
     return {
         "title": table.title,
         "note": table.note,
-        "columns": list(zip(table.columns, figures, strict=True)),
-        "rows": [list(zip(row, figures, strict=True)) for row in rows],
+        "columns": columns,
+        "is_wide": len(columns) > WIDE,
+        "rows": [
+            [
+                (column, words, column.filled(cell))
+                for column, words, cell in zip(columns, row, cells, strict=True)
+            ]
+            for row, cells in zip(texts, table.rows, strict=True)
+        ],
     }
+
+
+class _Column:
+    """A column of a report's table: words or figures, and whether shares are drawn in it."""
+
+    def __init__(self, table: "Table", at: int, texts: list[str]) -> None:
+        self.name, self.is_shaded = table.columns[at], table.is_shaded(at)
+        self.has_bars = table.is_share(at) and not self.is_shaded
+        self.has_figures = self.is_shaded or all(FIGURE.search(text) for text in texts)
+
+    def filled(self, cell: object) -> float | None:
+        """Return the share to draw, from 0 to 1, None where none is."""
+        drawn = isinstance(cell, float) and (self.is_shaded or self.has_bars)
+        return round(min(max(cell, 0.0), 1.0), 4) if drawn and isinstance(cell, float) else None
 
 
 async def _read(path: Path) -> AsyncIterator[bytes]:
