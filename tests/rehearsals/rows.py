@@ -1,5 +1,6 @@
 """What rehearsals of dialogs put into an instance's databases, and what they read of them."""
 
+import random
 from datetime import timedelta
 from typing import Any
 
@@ -15,19 +16,39 @@ PATIENT = {
 }
 
 
-def lay_out(n_people: int, n_sections: int, overrides: dict[str, Any]) -> list[str]:
-    """Return the tokens of so many people at work on a ticket each; there are enough of them."""
+def lay_out(
+    n_people: int, n_sections: int, overrides: dict[str, Any], n_words: int = 0
+) -> list[str]:
+    """Return the tokens of so many people at work on a ticket each; there are enough of them.
+
+    n_words: how many words, each of its own, the sections have instead of the usual text.
+    """
     from tasks.dialog.tests.making import make_dialogs, make_lease
     from tasks.pages.tokens import lease_token
     from tasks.tests.making import make_worker, stage_of
 
     flat = {name.replace(".", "__"): value for name, value in {**PATIENT, **overrides}.items()}
     collection = make_dialogs(n_sections, budget_cents=10**9, **flat)
+    if n_words:
+        _rewrite(collection.corpus_id, n_words)
     stage = stage_of(collection, "dialog")
     now = timezone.now()
     return [
         lease_token(make_lease(stage, make_worker(f"P{number}"), now)) for number in range(n_people)
     ]
+
+
+def _rewrite(corpus: int, n_words: int) -> None:
+    """Give every section words that nobody could guess."""
+    from collector.models import Paragraph
+
+    rng = random.Random(corpus)
+    paragraphs = list(Paragraph.objects.filter(article__corpus=corpus, section__position__gt=0))
+    for paragraph in paragraphs:
+        words = ["".join(rng.choices("bdfgklmnprst", k=6)) for _ in range(n_words // 2)]
+        marks = (". " if not number % 11 else " " for number in range(1, len(words) + 1))
+        paragraph.text = "".join(map("".join, zip(words, marks, strict=True))).strip() + "."
+    Paragraph.objects.bulk_update(paragraphs, ["text"], batch_size=500)
 
 
 def pairs() -> dict[str, int]:

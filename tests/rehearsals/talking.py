@@ -1,10 +1,13 @@
 """Crowds at the sockets of live dialogs, hundreds to a process; runs in processes of its own."""
 
 import asyncio
+import json
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -14,6 +17,7 @@ from websockets.typing import Origin
 
 from tasks.simulation.behaviour import BEHAVIOURS
 from tasks.simulation.conversation import CHECKING, TALKING, WAITING, Conversation
+from tests.serving import ROOT, Instance
 
 # Codes from here on are the server's own refusals.
 REFUSING = 4000
@@ -58,6 +62,41 @@ class Attendance:
     phase: str = ""
     error: str = ""
     received: list[str] = field(default_factory=list)
+
+
+class Crowd:
+    """People in processes of their own, who come as the plan says."""
+
+    def __init__(
+        self, instance: Instance, tokens: list[str], plan: Plan, n_processes: int = 1
+    ) -> None:
+        self.processes = []
+        for number in range(n_processes):
+            # Each process has every n-th of those who arrive.
+            begin = plan.begin + (number / plan.rate if plan.rate else 0)
+            own = replace(plan, begin=begin, rate=plan.rate / n_processes, seed=plan.seed + number)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.rehearsals.talking"],
+                env=instance.environment,
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert process.stdin
+            process.stdin.write(json.dumps([tokens[number::n_processes], vars(own)]))
+            process.stdin.close()
+            self.processes.append(process)
+
+    def seen(self) -> list[dict[str, Any]]:
+        """Return what everybody's page saw, once all have gone."""
+        found = []
+        for process in self.processes:
+            assert process.stdout
+            output = process.stdout.read()
+            assert process.wait(timeout=60) == 0, output
+            found += json.loads(output.splitlines()[-1])
+        return found
 
 
 def attend(tokens: list[str], plan: dict[str, Any]) -> list[dict[str, Any]]:
@@ -211,3 +250,10 @@ def pairing_times(attendances: list[dict[str, Any]]) -> dict[str, float]:
 def percentile(values: list[float], share: float) -> float:
     """Return the value below which so much of the values lies."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    print(json.dumps(attend(*json.load(sys.stdin))))
