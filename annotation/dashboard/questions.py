@@ -16,7 +16,7 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.passages import Passage, passage, seed_paragraphs
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts
-from annotation.deciding import voting_stages
+from annotation.deciding import IN_ORDER, voting_stages
 from annotation.models import Override, Verdict
 from annotation.review.review import ReviewError, follow_votes, override_verdict
 from collector.parameters import FOLDS
@@ -146,7 +146,7 @@ def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | N
         return None, Outcome.DROPPED
     given = dict(zip(LETTERS, _answers(row), strict=False))
     answer = given.get(picked)
-    if answer is None or answer.stage.name not in voting_stages(desk.parameters):
+    if answer is None or answer.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
         return None, Outcome.KEPT if picked else ""
     return answer, Outcome.KEPT
 
@@ -161,12 +161,12 @@ def _question(desk: Desk, key: str) -> Question:
 
 def _answers(row: Question) -> list[Answer]:
     rows = Answer.objects.filter(question=row).select_related("question__seed", "stage")
-    rows = rows.order_by("stage__position", "submission__received_at", "submission_id", "pk")
+    rows = rows.order_by("stage__position", *IN_ORDER)
     return list(rows.prefetch_related(seed_paragraphs("question__seed")))
 
 
 def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -> list[Vote]:
-    voting = voting_stages(desk.parameters)
+    voting = voting_stages(desk.parameters)[row.stage.name]
     given = readable(_answers(row), desk.collection.corpus)
     return [
         Vote(

@@ -146,10 +146,11 @@ class _Rows:
 
     def __init__(self, collection: Collection, now: datetime) -> None:
         self.collection, self.now = collection, now
-        stages = {stage.name: stage for stage in collection.stages.all()}
-        parameters = parameters_of(collection)
-        self.asking: Stage = stages[main_stages(collection)[0]]
-        self.answering: Stage = stages[next(iter(voting_stages(parameters)))]
+        self.stages = {stage.name: stage for stage in collection.stages.all()}
+        self.asking: Stage = self.stages[main_stages(collection)[0]]
+        voting = voting_stages(parameters_of(collection))[self.asking.name]
+        # Where the files do not say who gave an answer.
+        self.answering: Stage = self.stages[voting[-1]]
         self.sections: dict[str, Section] = {}
         self.n_paragraphs: dict[str, int] = {}
         self.n_seeds = 0
@@ -231,7 +232,7 @@ class _Rows:
     def _answer(self, row: Question, vote: VoteRecord) -> Answer:
         return Answer(
             question=row,
-            stage=self.answering,
+            stage=self.stages.get(vote["stage"], self.answering),
             type=vote["type"][:20],
             payload=vote["payload"],
             created_at=self.now,

@@ -23,6 +23,7 @@ from annotation.release.shape import (
     QuestionRecord,
     SeedRecord,
     VoteRecord,
+    chosen_vote,
 )
 from collector.seeds.sections import section_text
 
@@ -32,8 +33,8 @@ SPLITS = tuple(FILES)
 def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     """Yield the seeds with the ids they are released under, set from their content alone.
 
-    The dialogs about one section are numbered in the order they began, kept or not, and the
-    questions in the order they were asked. Published files keep their own ids.
+    The dialogs about one section are numbered in the order they began, kept or not, and their
+    questions stand in the order they were asked. Published files keep their own ids.
     """
     for seed in seeds:
         if IMPORTED in seed["payload"]:
@@ -41,16 +42,10 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
             continue
         section = seed["passages"][-1]
         shared = section_id(section["title"], section["section"], seed_text(seed))
-        numbers = {dialog: at for at, dialog in enumerate(dict.fromkeys(_dialogs(seed)))}
         questions: list[QuestionRecord] = [
-            {
-                **question,
-                "id": question_id(
-                    f"{shared}_{numbers[question['payload']['dialog']]}",
-                    question["payload"]["turn"],
-                ),
-            }
-            for question in seed["questions"]
+            {**question, "id": question_id(f"{shared}_{dialog}", turn)}
+            for question in sorted(seed["questions"], key=_place)
+            for dialog, turn in [_place(question)]
         ]
         yield {**seed, "id": shared, "questions": questions}
 
@@ -98,8 +93,8 @@ def _sections(seed: SeedRecord) -> Iterator[dict[str, Any]]:
         return
     background, section = seed["passages"][0], seed["passages"][-1]
     context = context_of(seed_text(seed))
-    for _, group in groupby(seed["questions"], key=lambda question: question["payload"]["dialog"]):
-        questions = sorted(group, key=lambda question: question["payload"]["turn"])
+    for _, group in groupby(seed["questions"], key=lambda question: _place(question)[0]):
+        questions = list(group)
         yield {
             "title": section["title"],
             "background": background["text"],
@@ -115,22 +110,25 @@ def _sections(seed: SeedRecord) -> Iterator[dict[str, Any]]:
 
 
 def _question(question: QuestionRecord, context: str) -> dict[str, Any]:
-    """Return a question with the teacher's answer last among all references, as published.
+    """Return a question with the released answer last among all references, as published.
 
-    Raises ValueError naming it when no answer was chosen or an offset is false.
+    It is the teacher's, unless a requester has chosen another; whether to follow up only the
+    teacher says. Raises ValueError naming the question when no answer was chosen, when it has no
+    teacher's, or when an offset is false.
     """
-    chosen = [vote for vote in question["votes"] if vote["chosen"]]
-    if not chosen:
+    released = chosen_vote(question)
+    hints = [vote["payload"].get("continuation") for vote in question["votes"]]
+    hint = next((hint for hint in hints if hint), None)
+    if released is None or hint is None:
         raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
-    teacher = chosen[0]
-    others = [vote for vote in question["votes"] if not vote["chosen"]]
+    others = [vote for vote in question["votes"] if vote is not released]
     return {
         "id": question["id"],
         "question": question["text"],
-        "answers": [_answer(vote, question, context) for vote in (*others, teacher)],
-        "orig_answer": _answer(teacher, question, context),
-        "yesno": AFFIRMATION[teacher["payload"]["affirmation"]],
-        "followup": CONTINUATION[teacher["payload"]["continuation"]],
+        "answers": [_answer(vote, question, context) for vote in (*others, released)],
+        "orig_answer": _answer(released, question, context),
+        "yesno": AFFIRMATION[released["payload"]["affirmation"]],
+        "followup": CONTINUATION[hint],
     }
 
 
@@ -159,6 +157,6 @@ def _with_own_id(question: QuestionRecord) -> QuestionRecord:
     return {**question, "id": json.loads(question["payload"][IMPORTED])["id"]}
 
 
-def _dialogs(seed: SeedRecord) -> Iterator[Any]:
-    for question in seed["questions"]:
-        yield question["payload"]["dialog"]
+def _place(question: QuestionRecord) -> tuple[int, int]:
+    """Return the number of the dialog about its section, and the turn."""
+    return question["payload"]["dialog"], question["payload"]["turn"]

@@ -14,6 +14,8 @@ from annotation.protocols.quac.layout import (
 from annotation.release.shape import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
 
 REASON = "published"
+# The stages in which a teacher answers, and whoever answers the same questions again.
+DIALOG, VALIDATION = "dialog", "validation"
 ACTS = {
     "continuation": {value: name for name, value in CONTINUATION.items()},
     "affirmation": {value: name for name, value in AFFIRMATION.items()},
@@ -91,7 +93,7 @@ def _question(
         "key": key,
         "text": question["question"],
         "payload": {"dialog": place[0], "turn": place[1], IMPORTED: json.dumps(question)},
-        "stage": "",
+        "stage": DIALOG,
         "worker": None,
         "synthetic": False,
         "verdict": {
@@ -115,7 +117,7 @@ def _vote(
     found = text != CANNOT_ANSWER
     span = {"document": "section", "start": start, "end": start + len(text), "text": text}
     return {
-        "stage": "",
+        "stage": DIALOG if chosen else VALIDATION,
         "worker": None,
         "type": "span" if found else "none",
         "payload": {"spans": [span] if found else [], **acts},

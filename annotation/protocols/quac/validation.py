@@ -38,8 +38,10 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdi
     on which people agree too little are left out of the scores only (QuAC 4.1).
     """
     teachers = [index for index, vote in enumerate(votes) if vote.n_pairs is not None]
-    if not teachers:
+    if not votes:
         return Verdict(Outcome.WAITING, "waiting_for_the_dialog", "The dialog is not over yet.")
+    if not teachers:
+        return Verdict(Outcome.DROPPED, "no_teacher", "Its teacher has withdrawn.")
     teacher = teachers[0]
     n_pairs = votes[teacher].n_pairs or 0
     least = parameters.dialog.min_pairs

@@ -32,7 +32,7 @@ def collected(votes: list[dict[str, Any]]) -> SeedRecord:
     section = {"title": "Ada Lovelace", "text": TEXT, "section": "Notes", "links": []}
     question = {
         "text": "What did she write?",
-        "payload": {"dialog": "d", "turn": 0},
+        "payload": {"dialog": 0, "turn": 0},
         "votes": votes,
     }
     seed: Any = {"key": "s", "payload": {}, "passages": [passage, section], "questions": [question]}
