@@ -52,28 +52,8 @@ def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
 
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
-    """Return the dialog that the ticket is in, begun now where a partner is free, else None.
-
-    Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
-    who arrive at once may miss each other: `sweep` finds them. With the tickets their workers
-    are locked, as they are by whoever hands out work, so that nobody is shown a section in
-    between.
-    """
-    try:
-        with transaction.atomic():
-            mine = _lock(Ticket.objects.filter(pk=ticket.pk)).get()
-            if mine.state != TicketState.WAITING:
-                return open_dialog(mine)
-            if mine.lease.state != LeaseState.LIVE:
-                return None
-            stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
-            for partner in _one_by_one(_partners(mine, now)):
-                dialog = _pair(stage, mine, partner, now, rng)
-                if dialog:
-                    return dialog
-    except NoMoney:
-        return None
-    return None
+    """Return the dialog that the ticket is in, begun now where a partner is free, else None."""
+    return _begin_any(ticket, now, rng) or open_dialog(ticket)
 
 
 def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
@@ -82,7 +62,7 @@ def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
     found: list[Dialog] = []
     paired: set[int] = set()
     for ticket in waiting.order_by("id"):
-        dialog = None if ticket.pk in paired else claim(ticket, now, rng)
+        dialog = None if ticket.pk in paired else _begin_any(ticket, now, rng)
         if dialog:
             found.append(dialog)
             paired |= {dialog.student_ticket_id, dialog.teacher_ticket_id}
@@ -93,6 +73,29 @@ def open_dialog(ticket: Ticket) -> Dialog | None:
     """Return the dialog that the ticket is in now, None while it waits."""
     holds = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
     return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
+
+
+def _begin_any(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
+    """Return a dialog begun now where the ticket waits and a partner is free, else None.
+
+    Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
+    who arrive at once may miss each other: `sweep` finds them. With the tickets their workers
+    are locked, as they are by whoever hands out work, so that nobody is shown a section in
+    between.
+    """
+    try:
+        with transaction.atomic():
+            mine = _lock(Ticket.objects.filter(pk=ticket.pk)).get()
+            if mine.state != TicketState.WAITING or mine.lease.state != LeaseState.LIVE:
+                return None
+            stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
+            for partner in _one_by_one(_partners(mine, now)):
+                dialog = _pair(stage, mine, partner, now, rng)
+                if dialog:
+                    return dialog
+    except NoMoney:
+        return None
+    return None
 
 
 def _lock(tickets: QuerySet[Ticket], *, skip: bool = False) -> QuerySet[Ticket]:
