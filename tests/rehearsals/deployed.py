@@ -43,11 +43,20 @@ class Deployed(Instance):
         """Return the site whose pages may open a socket."""
         return self.plan.settings["COLLECTOR_URL"]
 
+    @property
+    def _own(self) -> dict[str, str]:
+        """Return the environment of the processes, each of which knows its settings module."""
+        return {
+            name: value
+            for name, value in self.environment.items()
+            if name != "DJANGO_SETTINGS_MODULE"
+        }
+
     def start(self) -> None:
         """Prepare the databases and start every process that was named."""
         for step in self.plan.preparations:
             subprocess.run(
-                _here(step), env=self.environment, cwd=ROOT, check=True, capture_output=True
+                _here(step), env=self._own, cwd=ROOT, check=True, capture_output=True
             )
         for name in self.names:
             self.start_one(name)
@@ -57,7 +66,7 @@ class Deployed(Instance):
         (process,) = [one for one in self.plan.processes if one.name == name]
         self.running[name] = subprocess.Popen(
             _here(process),
-            env=self.environment,
+            env=self._own,
             cwd=ROOT,
             stdout=self.log(name),
             stderr=subprocess.STDOUT,

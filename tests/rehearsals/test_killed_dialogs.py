@@ -35,11 +35,12 @@ def begun(home: Path, database: standing.Standing, redis: standing.Standing) -> 
     import psycopg2
 
     server = f"postgres://collector@127.0.0.1:{database.port}"
-    with psycopg2.connect(f"{server}/postgres") as connected:
-        connected.autocommit = True
-        with connected.cursor() as cursor:
-            for name in ("collector", "marketplace"):
-                cursor.execute(f"CREATE DATABASE {name}")
+    connected = psycopg2.connect(f"{server}/postgres")
+    # A database cannot be made inside a transaction.
+    connected.autocommit = True
+    with connected.cursor() as cursor:
+        for name in ("collector", "marketplace"):
+            cursor.execute(f"CREATE DATABASE {name}")
     connected.close()
     settings = {
         "DATABASE_URL": f"{server}/collector",
