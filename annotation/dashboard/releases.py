@@ -1,11 +1,10 @@
-"""Releases: making one, what is in it, its files and checksums, and the report."""
+"""Releases: making one, what is in it, its files and checksums."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -20,15 +19,8 @@ from annotation.dashboard.orders import order_release
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 
-if TYPE_CHECKING:
-    from annotation.reports.table import Table
-
-# A table with more columns takes the whole width of the page.
-WIDE = 5
 SUMS = "SHA256SUMS"
 PIECE_BYTES = 1 << 16
-# A cell with a digit, or the dash that stands for a number still missing.
-FIGURE = re.compile(r"\d|^–$")
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 
 
@@ -100,49 +92,6 @@ def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> St
     return StreamingHttpResponse(
         _read(path), content_type="application/octet-stream", headers=headers
     )
-
-
-@on_desk
-@require_safe
-def report(request: HttpRequest, desk: Desk) -> HttpResponse:
-    """Show what the collection has brought so far, in the protocol's own tables."""
-    from annotation.reports import tables_of
-
-    tables = [_drawn(table) for table in tables_of(desk.collection) if table.rows]
-    return desk.render(request, "report.html", tab="releases", tables=tables)
-
-
-def _drawn(table: "Table") -> dict[str, Any]:
-    """Return a report's table with what each column holds and how much of it each cell fills."""
-    texts = table.texts()
-    columns = [_Column(table, at, [row[at] for row in texts]) for at in range(len(table.columns))]
-    return {
-        "title": table.title,
-        "note": table.note,
-        "columns": columns,
-        "is_wide": len(columns) > WIDE,
-        "rows": [
-            [
-                (column, words, column.filled(cell))
-                for column, words, cell in zip(columns, row, cells, strict=True)
-            ]
-            for row, cells in zip(texts, table.rows, strict=True)
-        ],
-    }
-
-
-class _Column:
-    """A column of a report's table: words or figures, and whether shares are drawn in it."""
-
-    def __init__(self, table: "Table", at: int, texts: list[str]) -> None:
-        self.name, self.is_shaded = table.columns[at], table.is_shaded(at)
-        self.has_bars = table.is_share(at) and not self.is_shaded
-        self.has_figures = self.is_shaded or all(FIGURE.search(text) for text in texts)
-
-    def filled(self, cell: object) -> float | None:
-        """Return the share to draw, from 0 to 1, None where none is."""
-        drawn = isinstance(cell, float) and (self.is_shaded or self.has_bars)
-        return round(min(max(cell, 0.0), 1.0), 4) if drawn and isinstance(cell, float) else None
 
 
 async def _read(path: Path) -> AsyncIterator[bytes]:

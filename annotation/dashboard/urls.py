@@ -13,6 +13,7 @@ from annotation.dashboard import (
     qualifications,
     questions,
     releases,
+    report,
     seeds,
     stages,
     start,
@@ -54,7 +55,7 @@ of_collection: list[URLPattern] = [
     path("releases/make/", releases.make_release, name="make_release"),
     path("releases/<int:number>/", releases.release, name="release"),
     path("releases/<int:number>/<path:name>", releases.release_file, name="release_file"),
-    path("report/", releases.report, name="report"),
+    path("report/", report.report, name="report"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
