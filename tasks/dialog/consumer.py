@@ -1,11 +1,12 @@
 """The socket of a dialog page: it says who it is, sends moves, and is told what has changed."""
 
 import asyncio
-import contextlib
 import logging
 import secrets
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -13,20 +14,23 @@ import orjson
 from asgiref.sync import sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections
 
-from tasks.dialog import room
-from tasks.dialog.doorbell import group_of
+from tasks.dialog import messages, room
+from tasks.dialog.doorbell import group_of, ring_all, serve_here
+from tasks.dialog.flow import Flow
 from tasks.dialog.rules import Refused
 
 log = logging.getLogger(__name__)
 # A socket that does not say who it is within this is closed.
 INTRODUCTION_SECONDS = 5
-# How often the server notes that a socket is still there; uvicorn's ping closes dead ones.
+# How often the server notes that a socket is still there, and looks whether a ring was lost.
 SIGN_SECONDS = 20
-UNKNOWN, GONE = 4401, 4404
+# Close codes: a page that is told one of the first two does not come back by itself.
+UNKNOWN, GONE, LATER = 4401, 4404, 1013
 # One thread a socket would be too many connections to the database.
 THREADS = ThreadPoolExecutor(max_workers=8, thread_name_prefix="dialog")
+TOO_MANY = "Too many messages at once; wait a moment and send it again."
 Result = TypeVar("Result")
 
 
@@ -41,36 +45,37 @@ class DialogConsumer(AsyncWebsocketConsumer):
         if not _from_our_page(self.scope):
             await self.close(UNKNOWN)
             return
+        self.flow = Flow()
+        serve_here()
         await self.accept()
+        _warm_up()
         self.watch = asyncio.create_task(self._expect_introduction())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Take one message of the page; whatever is wrong with it is answered, not raised."""
+        message: dict[str, Any] = {}
         try:
-            message = orjson.loads(text_data or "")
-            kind = message["type"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            await self._send({"type": "refused", "message": "That could not be read."})
-            return
-        if self.ticket_id is None:
-            await self._introduce(message)
-            return
-        reply_to = message.get("id")
-        try:
-            await _in_thread(room.move, self.ticket_id, kind, message)
+            message = messages.read(text_data)
+            if wait := self.flow.wait_seconds(time.monotonic()):
+                await self._refuse(TOO_MANY, message.get("id"), wait=wait)
+                return
+            await (self._introduce if self.ticket_id is None else self._move)(message)
         except Refused as refused:
-            await self._send({"type": "refused", "id": reply_to, "message": str(refused)})
-            return
-        if reply_to:
-            await self._send({"type": "taken", "id": reply_to})
-        await self.rung({})
+            await self._refuse(str(refused), message.get("id"))
+        except DatabaseError as error:
+            # The page comes back and sends again what was not taken.
+            log.warning("The database does not answer a socket: %r", error)
+            await self.close(LATER)
 
     async def rung(self, event: dict[str, Any]) -> None:
-        """Send what the holder may see now; called when somebody rings."""
-        if self.ticket_id is not None:
-            await self._send(
-                {"type": "state", "state": await _in_thread(room.look, self.ticket_id)}
-            )
+        """Send what the holder may see now; called when somebody else rings."""
+        if event.get("by") == self.channel_name:
+            return
+        try:
+            await self._look()
+        except DatabaseError as error:
+            log.warning("The database does not answer a socket: %r", error)
+            await self.close(LATER)
 
     async def disconnect(self, code: int) -> None:
         """Note that this socket is gone; the time of grace begins with the last one."""
@@ -78,30 +83,56 @@ class DialogConsumer(AsyncWebsocketConsumer):
             self.watch.cancel()
         if self.ticket_id is not None:
             await self.channel_layer.group_discard(group_of(self.ticket_id), self.channel_name)
-            await _in_thread(room.leave, self.ticket_id)
+            await ring_all(await _in_thread(room.leave, self.ticket_id))
 
     async def _introduce(self, message: dict[str, Any]) -> None:
-        token = message.get("token")
-        ticket_id = await _in_thread(room.enter, token) if isinstance(token, str) else None
-        if ticket_id is None:
+        try:
+            entrance = await _in_thread(room.enter, messages.token_of(message))
+        except Refused as refused:
+            await self._refuse(str(refused))
             await self.close(GONE)
             return
-        self.ticket_id = ticket_id
-        await self.channel_layer.group_add(group_of(ticket_id), self.channel_name)
+        self.ticket_id = entrance.ticket_id
+        await self.channel_layer.group_add(group_of(entrance.ticket_id), self.channel_name)
         if self.watch:
             self.watch.cancel()
         self.watch = asyncio.create_task(self._give_signs())
-        await self.rung({})
+        await self._look()
+        await ring_all(entrance.rings, by=self.channel_name)
+
+    async def _move(self, message: dict[str, Any]) -> None:
+        if message.get("type") == "look":
+            await self._look()
+            return
+        rings = await _in_thread(room.move, self.ticket_id, message)
+        if "id" in message:
+            await self._send({"type": "taken", "id": message["id"]})
+        # The partner waits for this, the sender has been told already.
+        await ring_all(rings, by=self.channel_name)
+        await self._look()
+
+    async def _look(self) -> None:
+        if self.ticket_id is not None:
+            state = await _in_thread(room.look, self.ticket_id)
+            await self._send({"type": "state", "state": state})
+
+    async def _refuse(self, sentence: str, message_id: object = None, **more: float) -> None:
+        known = {"id": message_id} if isinstance(message_id, str) else {}
+        await self._send({"type": "refused", **known, **more, "message": sentence})
 
     async def _expect_introduction(self) -> None:
         await asyncio.sleep(INTRODUCTION_SECONDS)
+        await self._refuse("This page did not say who it is in time; reload it.")
         await self.close(UNKNOWN)
 
     async def _give_signs(self) -> None:
         while True:
             await asyncio.sleep(SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100))
-            with contextlib.suppress(Exception):
+            try:
                 await _in_thread(room.sign, self.ticket_id)
+                await self._look()
+            except DatabaseError as error:
+                log.warning("A socket could not give a sign: %r", error)
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(orjson.dumps(message).decode())
@@ -118,6 +149,12 @@ async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result
             close_old_connections()
 
     return await sync_to_async(call, thread_sensitive=False, executor=THREADS)()
+
+
+@cache
+def _warm_up() -> None:
+    """Make ready for dialogs while the first to come still waits for the second."""
+    THREADS.submit(room.warm_up)
 
 
 def _from_our_page(scope: dict[str, Any]) -> bool:

@@ -1,47 +1,65 @@
 """What a socket does in the waiting room and in a dialog, each step with its own transaction."""
 
 import random
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.core import signing
+from django.db.models import Q
 from django.utils import timezone
 
-from tasks.dialog import arrival, pairing, presence, settlement, turns
-from tasks.dialog.doorbell import ring
-from tasks.dialog.rules import Ending, Refused, Reply
+from collector.ingest.tokens import tokens
+from tasks.dialog import arrival, messages, pairing, presence, settlement, turns
+from tasks.dialog.rules import Ending, Refused
 from tasks.dialog.view import seen_by
-from tasks.models import Dialog, DialogState, Ticket
+from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 from tasks.pages.stays import held_lease
-from tasks.pages.tokens import LEASE_SALT, LONGEST_STAY
+from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY
 
-REASONS = ("rude", "nonsense", "silent", "other")
+OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."
 
 
-def enter(token: str) -> int | None:
-    """Return the ticket of the token's lease, its holder present and paired where possible."""
+@dataclass(frozen=True)
+class Entrance:
+    """A holder who has come in, and the tickets whose holders should look."""
+
+    ticket_id: int
+    rings: list[int]
+
+
+def enter(token: str) -> Entrance:
+    """Let in whoever carries a lease's token, paired where somebody waits. Raises Refused."""
     try:
         lease_id, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
     except (signing.BadSignature, ValueError, TypeError):
-        return None
+        raise Refused(GONE) from None
     lease = held_lease(lease_id, worker_id)
-    if lease is None:
-        return None
+    if lease is None or not lease.session.submit_url:
+        raise Refused(GONE)
     now = timezone.now()
-    try:
-        ticket = arrival.arrive(lease, now)
-    except arrival.NoRoom:
-        return None
+    ticket = Ticket.objects.filter(lease=lease).first()
+    if ticket is None or ticket.state != TicketState.DONE:
+        if lease.state != LeaseState.LIVE:
+            raise Refused(OVER)
+        try:
+            ticket = arrival.arrive(lease, now)
+        except arrival.NoRoom as error:
+            raise Refused(str(error)) from None
     presence.connected(ticket.pk, now)
     _seek(ticket, now)
-    return ticket.pk
+    return Entrance(ticket.pk, _both(pairing.open_dialog(ticket)))
 
 
-def leave(ticket_id: int) -> None:
-    """Note a closed socket, and tell the partner."""
+def warm_up() -> None:
+    """Load what the first dialog of a process would wait for: the splitter into tokens."""
+    tokens("Warm.", "en")
+
+
+def leave(ticket_id: int) -> list[int]:
+    """Note a closed socket; returns the tickets whose holders should look."""
     presence.disconnected(ticket_id, timezone.now())
-    _ring_partners(_ticket(ticket_id))
+    return _both(pairing.open_dialog(_ticket(ticket_id)))
 
 
 def sign(ticket_id: int) -> None:
@@ -54,71 +72,71 @@ def look(ticket_id: int) -> dict[str, Any]:
     return seen_by(_ticket(ticket_id), timezone.now())
 
 
-def move(ticket_id: int, kind: str, message: dict[str, Any]) -> None:
-    """Do what the page asks; raises Refused with what the worker should do instead."""
+def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
+    """Do what the page asks; returns the tickets whose holders should look.
+
+    Raises Refused with what the worker should do instead.
+    """
     ticket, now = _ticket(ticket_id), timezone.now()
-    if kind == "ready":
-        presence.ready(ticket.pk, now)
-    elif kind == "finish":
+    if message.get("type") == "finish":
         settlement.finish(ticket, now)
-    else:
-        _speak(ticket, kind, message, now)
-    _ring_partners(ticket)
+        return [ticket.pk]
+    dialog = _own(messages.dialog_of(message), ticket)
+    if message.get("type") == "ready":
+        presence.ready(ticket.pk, now)
+        return _both(dialog)
+    row = _speak(dialog, ticket, message, now).row
+    if row.state != DialogState.OVER:
+        return _both(row)
+    settlement.settle(row, now)
+    return [*_both(row), *_seek_again(row, now)]
 
 
-def _speak(ticket: Ticket, kind: str, message: dict[str, Any], now: datetime) -> None:
-    dialog = pairing.open_dialog(ticket)
+def _speak(dialog: Dialog, ticket: Ticket, message: dict[str, Any], now: datetime) -> turns.Move:
+    match message.get("type"):
+        case "ask":
+            text = messages.question_of(message)
+            return turns.ask(dialog.pk, ticket, messages.id_of(message), text, now)
+        case "answer":
+            reply = messages.reply_of(message)
+            return turns.reply(dialog.pk, ticket, messages.id_of(message), reply, now)
+        case "end":
+            return turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.ENDED, now)
+        case "report":
+            reason, note = messages.complaint_of(message)
+            return turns.report(dialog.pk, ticket, reason, note, now)
+    raise Refused(messages.OUT_OF_DATE)
+
+
+def _own(dialog_id: int, ticket: Ticket) -> Dialog:
+    """Return a dialog of the ticket's own, also one that is over. Raises Refused."""
+    mine = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
+    dialog = Dialog.objects.filter(mine, pk=dialog_id).first()
     if dialog is None:
-        raise Refused("Your dialog is over; what you wrote was not sent.")
-    if kind == "ask":
-        done = turns.ask(dialog.pk, ticket, _id(message), str(message.get("text", "")), now)
-    elif kind == "answer":
-        done = turns.reply(dialog.pk, ticket, _id(message), _reply(message), now)
-    elif kind == "end":
-        done = turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.ENDED, now)
-    elif kind == "report":
-        reason = message.get("reason")
-        if reason not in REASONS:
-            raise Refused("Choose what was wrong.")
-        note = str(message.get("note", ""))[:500]
-        done = turns.report(dialog.pk, ticket, reason, note, now)
-    else:
-        raise Refused("This page is out of date; reload it.")
-    if done.row.state == DialogState.OVER:
-        settlement.settle(done.row, now)
+        raise Refused(messages.OUT_OF_DATE)
+    return dialog
 
 
-def _seek(ticket: Ticket, now: datetime) -> None:
-    """Look for a partner, and ring for whoever was found."""
-    dialog = pairing.claim(ticket, now, random.SystemRandom())
-    if dialog:
-        ring([dialog.student_ticket_id, dialog.teacher_ticket_id])
+def _seek(ticket: Ticket, now: datetime) -> Dialog | None:
+    """Look for a partner of somebody who waits."""
+    if ticket.state != TicketState.WAITING:
+        return None
+    return pairing.seek(ticket, now, random.SystemRandom())
 
 
-def _ring_partners(ticket: Ticket) -> None:
-    last = (
-        Dialog.objects.filter(student_ticket=ticket) | Dialog.objects.filter(teacher_ticket=ticket)
-    ).order_by("-id")
-    dialog = last.first()
-    if dialog:
-        ring([dialog.student_ticket_id, dialog.teacher_ticket_id])
+def _seek_again(row: Dialog, now: datetime) -> list[int]:
+    """Look for a new partner of whoever was left; returns the tickets of whom that concerns."""
+    left = Ticket.objects.filter(
+        pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
+    )
+    return [ticket_id for ticket in left for ticket_id in _both(_seek(ticket, now))]
+
+
+def _both(dialog: Dialog | None) -> list[int]:
+    return [dialog.student_ticket_id, dialog.teacher_ticket_id] if dialog else []
 
 
 def _ticket(ticket_id: int) -> Ticket:
     return Ticket.objects.select_related("stage__collection", "lease__session__posting").get(
         pk=ticket_id
     )
-
-
-def _id(message: dict[str, Any]) -> UUID:
-    try:
-        return UUID(str(message.get("id")))
-    except ValueError:
-        raise Refused("This page is out of date; reload it.") from None
-
-
-def _reply(message: dict[str, Any]) -> Reply:
-    start, end = message.get("start"), message.get("end")
-    if not all(value is None or (isinstance(value, int) and value >= 0) for value in (start, end)):
-        raise Refused("Mark the answer in the section, or choose “No answer”.")
-    return Reply(start, end, str(message.get("continuation")), str(message.get("affirmation")))

@@ -12,7 +12,7 @@ from collector.parameters import StageTable
 from tasks.kinds import kind, own
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
-from tasks.pages.words import fill, markdown, price
+from tasks.pages.words import currency, fill, markdown, price
 
 URLS = (
     "draft",
@@ -50,6 +50,7 @@ def shared_state(
         "mode": mode,
         "title": table.title,
         "reward": price(reward_cents, parameters),
+        "money": currency(parameters),
         "minutes": table.expected_minutes,
         "requester": {
             "name": stage.collection.requester_name,

@@ -19,13 +19,13 @@ export function isWhole(reply, continuation) {
   return Boolean(answered && reply.affirmation && (reply.continuation || !continuation));
 }
 
-/** A span grown to whole tokens, with how many they are; null where it holds none. */
+/** A span grown to whole tokens, with how many of them are words; null where it holds none. */
 export function snapped(span, { text, tokens }) {
   const inside = tokens.filter(([start, end]) => start < span.end && end > span.start);
   if (!inside.length) return null;
   const [start, end] = [inside[0][0], inside.at(-1)[1]];
   const words = [...text].slice(start, end).join("");
-  return { span: { ...span, start, end, text: words }, count: inside.length };
+  return { span: { ...span, start, end, text: words }, count: inside.filter(([, , isWord]) => isWord !== false).length };
 }
 
 export class Reply {
@@ -42,7 +42,7 @@ export class Reply {
   }
 
   #build() {
-    for (const most of this.root.querySelectorAll("[data-most]")) most.textContent = this.most;
+    this.limit(this.most);
     for (const element of this.root.querySelectorAll("[data-widget=choice]")) {
       const name = element.dataset.field;
       this.choices.set(name, new Choice(element, {
@@ -59,6 +59,12 @@ export class Reply {
     });
   }
 
+  /** Say how many words a passage may have. */
+  limit(most) {
+    this.most = most;
+    for (const place of this.root.querySelectorAll("[data-most]")) place.textContent = most;
+  }
+
   /** Single keys, while nobody types: c for no answer, one for each act. */
   listen(keys) {
     keys.on("c", () => this.refuse(this.reply.type !== "none"));
@@ -70,7 +76,7 @@ export class Reply {
     }
   }
 
-  /** Answer from another text: {text, tokens: [[start, end]]} in code points. */
+  /** Answer from another text: {text, tokens: [[start, end, is it a word?]]} in code points. */
   read(passage) {
     this.passage = passage;
   }
@@ -88,8 +94,17 @@ export class Reply {
     this.#set({ type: "span", spans: [found.span] }, `Passage marked: ${found.span.text}`);
   }
 
+  /** Words are being selected just now: say how many, before they are marked; null for none. */
+  selecting(span) {
+    if (this.locked) return;
+    const found = span && snapped(span, this.passage);
+    if (found) this.#count(found.count > this.most ? this.#tooLong(found.count) : `${found.count} of ${this.most}`, found.count > this.most);
+    else if (this.wasSelecting) this.draw();
+    this.wasSelecting = Boolean(found);
+  }
+
   #tooLong(count) {
-    return `${count} words and signs: mark ${this.most} or fewer`;
+    return `${count} words: mark ${this.most} or fewer`;
   }
 
   /** Say that the text has no answer, or take that back. */
