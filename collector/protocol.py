@@ -54,6 +54,8 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "report": {
         "tables": ("seeds", "parameters"),
         "predicted": ("seeds", "parameters", "predictions"),
+        "sample": ("seeds", "parameters", "rng"),
+        "labelled": ("rows",),
     },
 }
 

@@ -21,7 +21,7 @@ def tables_of(collection: Collection) -> list[Table]:
 
     Reads every question once, in memory that does not grow.
     """
-    tables, _ = tables_from(collection, _identified(collection), pay=pay_table(collection))
+    tables, _ = tables_from(collection, identified(collection), pay=pay_table(collection))
     return tables
 
 
@@ -31,7 +31,7 @@ def tables_of_predictions(collection: Collection, predictions: Path) -> list[Tab
     Raises ProtocolError where it offers none, ScoreError for what is wrong with the file.
     """
     predicted = find(collection.protocol).extra(PART, "predicted")
-    seeds, parameters = _identified(collection), parameters_of(collection)
+    seeds, parameters = identified(collection), parameters_of(collection)
     tables: list[Table] = predicted(seeds, parameters, predictions)
     return tables
 
@@ -57,7 +57,7 @@ def tables_from(
     return [*tables, outcomes.table(FOLDS), pay], outcomes
 
 
-def _identified(collection: Collection) -> Iterable[SeedRecord]:
+def identified(collection: Collection) -> Iterable[SeedRecord]:
     """Return the collection's records under the ids of its release."""
     seeds: Iterable[SeedRecord] = (
         find(collection.protocol).part("export").identified(records(collection))

@@ -1,9 +1,11 @@
 """The paper's own tables and figures of a collection, and of a system's predictions for it."""
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from annotation.protocols.quac.analysis import labels
 from annotation.protocols.quac.analysis.acts import Acts
 from annotation.protocols.quac.analysis.curves import HumanCurves, SystemCurves
 from annotation.protocols.quac.analysis.openings import Openings
@@ -45,6 +47,18 @@ def predicted(
     """
     least = parameters.agreement.min_human_f1
     return _counted(seeds, (SystemCurves(read_predictions(predictions), least),))
+
+
+def sample(
+    seeds: Iterable[SeedRecord], parameters: "Parameters", rng: random.Random
+) -> list[dict[str, str]]:
+    """Return the questions that Table 3 wants labelled by hand."""
+    return labels.drawn(seeds, rng)
+
+
+def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:
+    """Return Table 3 of the sample with its labels; raises ScoreError naming a row."""
+    return [labels.counted(rows)]
 
 
 def _counted(seeds: Iterable[SeedRecord], parts: Iterable[Analysis]) -> list[Table]:

@@ -9,6 +9,17 @@ from annotation.protocols.quac.scoring import Gold, Prediction, Score, score_all
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table
 
+# The official script's keys in the paper's words.
+NAMES = {
+    "f1": "F1",
+    "unfiltered_f1": "F1, low agreement too",
+    "HEQ": "HEQ-Q",
+    "DHEQ": "HEQ-D",
+    "yes/no": "yes/no",
+    "followup": "follow up",
+    "unanswerable_acc": "no answer",
+}
+
 
 @dataclass
 class Sums:
@@ -95,8 +106,9 @@ class SystemCurves:
 
     def _totals(self, whole: list[tuple[Turn, Score]], folds: list[str]) -> Table:
         """Return the official keys, and beside them yes/no against the majority's label."""
+        official = totals([score for _, score in whole])
         rows: list[list[Cell]] = [
-            [name, value] for name, value in totals([score for _, score in whole]).items()
+            [shown, official[key]] for key, shown in NAMES.items() if key in official
         ]
         kept = [turn for turn, score in whole if score.kept]
         if kept:

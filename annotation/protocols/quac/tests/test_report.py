@@ -11,6 +11,7 @@ import pytest
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.quac.analysis.acts import has_several_answers
+from annotation.protocols.quac.analysis.curves import NAMES
 from annotation.protocols.quac.analysis.groups import GROUPS
 from annotation.protocols.quac.analysis.people import People, majority_label
 from annotation.protocols.quac.baselines import run
@@ -173,7 +174,7 @@ def test_a_system_stands_beside_people_as_the_official_metric_says(
     found = made(official, predictions)
     whole = score(predictions, gold, {})["official"]
     shown = rows(found["scores"])
-    assert {name: shown[name][0] for name in whole} == whole
+    assert {key: shown[NAMES[key]][0] for key in whole} == whole
     # The parts make the whole.
     turns = rows(found["by_turn"])
     n_questions = sum(row[0] for row in turns.values())
