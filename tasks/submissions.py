@@ -42,7 +42,8 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     )
     if not problems and hasattr(module, "unfinished"):
         problems = module.unfinished(lease)
-        cleaned = {} if problems else cleaned
+        # What is wrong with the whole leaves nothing that could be paid in part.
+        cleaned = {} if any(problem.index is None for problem in problems) else cleaned
     found = (
         find(stage.collection.protocol)
         .part("checks")

@@ -45,7 +45,7 @@ def answer(
     start, end = cut(found, passage["tokens"], max_tokens)
     if rng.random() < behaviour.partial_evidence:
         start, end = second_half((start, end), passage["tokens"])
-    span = {"document": "main", "start": start, "end": end, "text": passage["text"][start:end]}
+    span = {"document": "section", "start": start, "end": end, "text": passage["text"][start:end]}
     return {
         "type": "span",
         "spans": [span],
