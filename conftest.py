@@ -13,6 +13,14 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+def pytest_configure() -> None:
+    """Spare thousands of tests what only a served site needs: slow hashes, a list of all files."""
+    from django.conf import settings as site
+
+    site.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    site.WHITENOISE_AUTOREFRESH = True
+
+
 @pytest.fixture(autouse=True)
 def _fresh_caches() -> Iterator[None]:
     """Row ids start again in every test, so nothing that tasks keep may outlive one."""

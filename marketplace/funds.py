@@ -2,16 +2,15 @@
 
 from datetime import datetime
 
-from django.db import connections
 from django.db.models import F, Sum
 
 from marketplace.amounts import amount_of
 from marketplace.models import Kind, LedgerEntry, Payout, Requester, Worker
-from marketplace.router import DATABASE
+from marketplace.prepared import execute
 
 MOVE = (
     f"UPDATE {Requester._meta.db_table} SET balance_cents = balance_cents - %s, "
-    "held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s"
+    "held_cents = held_cents + %s WHERE id = %s AND balance_cents >= %s RETURNING id"
 )
 
 
@@ -28,10 +27,7 @@ def move(requester_id: int, hold_cents: int, spend_cents: int = 0) -> None:
     if hold_cents == 0 and spend_cents == 0:
         return
     needed = hold_cents + spend_cents
-    with connections[DATABASE].cursor() as cursor:
-        cursor.execute(MOVE, [needed, hold_cents, requester_id, needed])
-        is_covered = cursor.rowcount == 1
-    if not is_covered:
+    if not execute(MOVE, [needed, hold_cents, requester_id, needed]):
         raise InsufficientFundsError(
             f"This needs ${amount_of(max(needed, 0))} more than the account has free; "
             "ask the host of the marketplace for credit."

@@ -10,7 +10,7 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from tasks import budget, submissions
 from tasks.crowd import marketplace
-from tasks.hits import find_forgotten, money
+from tasks.hits import find_forgotten, money, went_live
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
 
@@ -125,9 +125,7 @@ def publish_pending(collection: Collection, now: datetime) -> int:
 
     def publish(posting: Posting) -> int:
         hit = made.get(str(posting.token)) or _create(posting, collection, now)
-        return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
-            state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
-        )
+        return went_live(posting, hit)
 
     return marketplace.one_by_one(pending, publish)
 

@@ -101,7 +101,7 @@ def publish_pending(stage: Stage, now: datetime) -> int:
         hit = made.get(token) or marketplace.create_hit(
             type_id, token=token, lifetime=posting.expires_at - now
         )
-        published += _went_live(posting, hit)
+        published += went_live(posting, hit)
     return published
 
 
@@ -113,7 +113,8 @@ def find_forgotten(postings: Iterable[Posting], now: datetime) -> dict[str, mark
     )
 
 
-def _went_live(posting: Posting, hit: marketplace.Hit) -> int:
+def went_live(posting: Posting, hit: marketplace.Hit) -> int:
+    """Note the HIT made for a posting; returns 1, or 0 if somebody has noted one already."""
     return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
         state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
     )
@@ -131,7 +132,7 @@ def withdraw_planned(stage: Stage) -> int:
     withdrawn = 0
     for posting in planned:
         hit = made.get(str(posting.token))
-        withdrawn += 0 if hit and _went_live(posting, hit) else expire(posting)
+        withdrawn += 0 if hit and went_live(posting, hit) else expire(posting)
     return withdrawn
 
 

@@ -135,8 +135,9 @@ def free_returned(session: Session, stage: Stage, now: datetime) -> int:
     others = Lease.objects.filter(
         worker_id=session.worker_id, unit__stage=stage, state=LeaseState.LIVE
     ).exclude(session=session)
+    leased = others.select_related("session__posting")
     try:
-        return sum(_end_returned(lease, now) for lease in others.select_related("session__posting"))
+        return marketplace.one_by_one(leased, lambda lease: _end_returned(lease, now))
     except MarketplaceError as error:
         log.warning("Nobody can say whether a HIT was returned: %s", error)
         return 0

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests import services
@@ -27,14 +28,20 @@ LINT = {
 }
 
 
-def run(name: str, command: list[str], environment: dict[str, str]) -> bool:
-    """Return whether the command succeeded, printing its name and how long it took."""
+def run(name: str, command: list[str], environment: dict[str, str], *, aside: bool = False) -> bool:
+    """Return whether the command succeeded, printing its name and how long it took.
+
+    aside: something else prints meanwhile, so what this one says is kept until it has ended.
+    """
     print(f"== {name}", flush=True)
     began = time.monotonic()
-    result = subprocess.run(command, cwd=ROOT, env=environment)
+    output = subprocess.PIPE if aside else None
+    result = subprocess.run(command, cwd=ROOT, env=environment, stdout=output, text=True)
     print(
-        f"== {name}: {'ok' if not result.returncode else 'FAILED'}, "
+        result.stdout or "",
+        f"== {name}: {'ok' if not result.returncode else 'FAILED'}, ",
         f"{time.monotonic() - began:.0f} s",
+        sep="",
         flush=True,
     )
     return result.returncode == 0
@@ -69,19 +76,24 @@ def main() -> int:
 
 def suite(base: dict[str, str]) -> bool:
     """Return whether the tests pass on file-backed SQLite and on PostgreSQL."""
+    # The instances that tests serve are migrated; rows for the tests alone are laid out at once.
+    pytest = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "--nomigrations"]
     try:
         base["COLLECTOR_CHROMIUM"] = services.chromium()
-        with services.postgresql() as database, services.redis() as redis:
-            base["TEST_REDIS_URL"] = redis
-            # Three on two cores: one of them mostly waits for a browser or another process.
-            pytest = [PYTHON, "-m", "pytest", "-q", "-n", "3", "--dist", "loadgroup"]
-            on_sqlite = run("tests on SQLite", [*pytest, "-m", "not once"], base)
-            other = {**base, **postgres_settings(database)}
-            on_postgres = run("tests on PostgreSQL", [*pytest, "-m", NO_TWICE], other)
+        with services.postgresql() as database, services.redis() as one, services.redis() as two:
+            base["TEST_REDIS_URL"] = one
+            other = {**base, **postgres_settings(database), "TEST_REDIS_URL": two}
+            other["COLLECTOR_HOME"] = f"{base['COLLECTOR_HOME']}/postgresql"
+            # Both at once: what waits for a browser or another process leaves a core free.
+            with ThreadPoolExecutor() as threads:
+                command = [*pytest, "-m", NO_TWICE]
+                name = "tests on PostgreSQL"
+                on_postgres = threads.submit(run, name, command, other, aside=True)
+                on_sqlite = run("tests on SQLite", [*pytest, "-m", "not once"], base)
+                return on_postgres.result() and on_sqlite
     except services.Missing as missing:
         print(missing, file=sys.stderr)
         return False
-    return on_sqlite and on_postgres
 
 
 def rehearse(base: dict[str, str], database: str, redis: str) -> bool:

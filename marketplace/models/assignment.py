@@ -72,6 +72,8 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["hit", "state"], name="assignment_hit_state"),
+            # Requesters read what was handed in page by page, in the order it came.
+            models.Index(fields=["hit", "submitted_at", "id"], name="assignment_hit_order"),
             models.Index(fields=["worker", "state"], name="assignment_worker_state"),
             models.Index(fields=["assignment_id"], name="assignment_external"),
         ]

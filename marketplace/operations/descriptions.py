@@ -1,8 +1,10 @@
 """The structures of the wire model that several operations return."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
+
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import NullIf
 
 from marketplace.amounts import amount_of
 from marketplace.epoch import Epoch
@@ -17,6 +19,22 @@ ASSIGNMENT_STATUS: dict[str, str] = {
     State.SUBMITTED: "Submitted",
     State.APPROVED: "Approved",
     State.REJECTED: "Rejected",
+}
+# The members of the model's Assignment and where they are; HITId is the caller's to add.
+ASSIGNMENT: dict[str, Any] = {
+    "AssignmentId": F("assignment_id"),
+    "WorkerId": F("worker__worker_id"),
+    "AssignmentStatus": Case(
+        *(When(state=state, then=Value(status)) for state, status in ASSIGNMENT_STATUS.items())
+    ),
+    "AutoApprovalTime": Epoch("auto_approval_at"),
+    "AcceptTime": Epoch("accepted_at"),
+    "SubmitTime": Epoch("submitted_at"),
+    "ApprovalTime": Epoch("approved_at"),
+    "RejectionTime": Epoch("rejected_at"),
+    "Deadline": Epoch("deadline"),
+    "Answer": F("answer"),
+    "RequesterFeedback": NullIf("feedback", Value("")),
 }
 
 
@@ -44,40 +62,6 @@ def describe_hit(hit: HIT, now: datetime) -> dict[str, Any]:
         "NumberOfAssignmentsPending": hit.n_pending,
         "NumberOfAssignmentsAvailable": hit.n_open,
         "NumberOfAssignmentsCompleted": hit.n_completed,
-    }
-
-
-# What `describe_assignment` needs, in its order; a row of `values_list` is described as it is.
-ASSIGNMENT_COLUMNS = (
-    "assignment_id",
-    "worker__worker_id",
-    "state",
-    Epoch("auto_approval_at"),
-    Epoch("accepted_at"),
-    Epoch("submitted_at"),
-    Epoch("approved_at"),
-    Epoch("rejected_at"),
-    Epoch("deadline"),
-    "answer",
-    "feedback",
-)
-
-
-def describe_assignment(row: Sequence[Any], hit_id: str) -> dict[str, Any]:
-    """Return the model's Assignment of a row of ASSIGNMENT_COLUMNS that was handed in."""
-    return {
-        "AssignmentId": row[0],
-        "WorkerId": row[1],
-        "HITId": hit_id,
-        "AssignmentStatus": ASSIGNMENT_STATUS[row[2]],
-        "AutoApprovalTime": row[3],
-        "AcceptTime": row[4],
-        "SubmitTime": row[5],
-        "ApprovalTime": row[6],
-        "RejectionTime": row[7],
-        "Deadline": row[8],
-        "Answer": row[9],
-        "RequesterFeedback": row[10] or None,
     }
 
 

@@ -7,7 +7,7 @@ from botocore.validate import ParamValidator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marketplace.wire.compiled import MismatchError, compiled
+from marketplace.wire.compiled import Columns, MismatchError, compiled
 from marketplace.wire.shapes import service_model
 
 MODEL = service_model()
@@ -81,3 +81,22 @@ def test_a_refusal_says_where(value: dict[str, Any], words: str) -> None:
     check = compiled(MODEL.operation_model("GetHIT").input_shape, "input", lambda time: time)
     with pytest.raises(MismatchError, match=words):
         check(value)
+
+
+def test_columns_are_checked_like_the_structures_they_stand_for() -> None:
+    shape = MODEL.operation_model("ListBonusPayments").output_shape.members["BonusPayments"]
+    check = compiled(shape, "BonusPayments", lambda time: time)
+    columns = Columns(WorkerId=["A1", "A2"], Reason=[None, "thanks"])
+    assert check(columns) == [{"WorkerId": "A1"}, {"WorkerId": "A2", "Reason": "thanks"}]
+    assert check(Columns()) == []
+    with pytest.raises(MismatchError, match='The value "B" is not valid'):
+        check(Columns(WorkerId=["A1", "B"]))
+    with pytest.raises(MismatchError, match=r"Unknown parameter 'No' in BonusPayments."):
+        check(Columns(WorkerId=["A1"], No=[1]))
+
+
+def test_columns_lack_nothing_that_is_required() -> None:
+    shape = MODEL.operation_model("CreateHIT").input_shape.members["QualificationRequirements"]
+    check = compiled(shape, "QualificationRequirements", lambda time: time)
+    with pytest.raises(MismatchError, match=r"Missing required parameter in .*: Comparator."):
+        check(Columns(QualificationTypeId=["3A", "3B"], Comparator=["Exists", None]))

@@ -3,10 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+from django.db import DatabaseError, transaction
+
 from marketplace import clock
 from marketplace.models import HIT, Assignment
 from marketplace.operations.ownership import ONE_HIT
-from marketplace.prepared import Prepared, fields_of
+from marketplace.prepared import Prepared, execute, fields_of
 from marketplace.tests.visitor import Visitor
 
 COLUMNS = [*fields_of(HIT), "hit_type__requirements"]
@@ -24,10 +27,15 @@ def test_rows_are_those_of_the_queryset(rita: Any, make_hit: Any) -> None:
 
     prepared = Prepared(build, hit_id=str, before=datetime)
     for one in ids:
-        rows = list(prepared.rows(hit_id=one, before=soon))
+        rows = prepared.rows(hit_id=one, before=soon)
         assert rows == list(build(one, soon))
         assert rows[0][-1] == [need]
     assert prepared.first(hit_id=ids[0], before=clock.now()) is None
+
+
+def test_errors_are_djangos() -> None:
+    with pytest.raises(DatabaseError), transaction.atomic(using="marketplace"):
+        execute("SELECT nothing FROM nowhere WHERE id = %s", [1])
 
 
 def test_a_hit_is_whole(rita: Any, ada: Visitor, make_hit: Any) -> None:

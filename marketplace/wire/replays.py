@@ -2,10 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from django.db import connections
-
 from marketplace.models import SeenRequest
-from marketplace.router import DATABASE
+from marketplace.prepared import execute
 from marketplace.wire.errors import WireError
 
 # Twice what a signature is good for, either way.
@@ -13,7 +11,7 @@ REMEMBERED = timedelta(minutes=20)
 READING = ("Get", "List")
 SEEN = (
     f"INSERT INTO {SeenRequest._meta.db_table} (attempt, seen_at) VALUES (%s, %s) "
-    "ON CONFLICT DO NOTHING"
+    "ON CONFLICT DO NOTHING RETURNING id"
 )
 
 
@@ -25,11 +23,7 @@ def refuse_replay(operation: str, attempt: str, now: datetime) -> None:
     """
     if operation.startswith(READING):
         return
-    connection = connections[DATABASE]
-    with connection.cursor() as cursor:
-        cursor.execute(SEEN, [attempt, connection.ops.adapt_datetimefield_value(now)])
-        is_new = cursor.rowcount == 1
-    if not is_new:
+    if not execute(SEEN, [attempt, now]):
         raise WireError(
             "InvalidSignatureException",
             "This very request was carried out before; sign each request anew.",

@@ -3,7 +3,6 @@
 import json
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from math import isfinite
 from typing import Any
 
 import orjson
@@ -79,9 +78,9 @@ def _read_time(value: Any) -> datetime:
 
 
 def _write_time(value: Any) -> float:
-    # The database has turned the times of long lists into epoch seconds already (epoch.py).
-    if type(value) is float and isfinite(value):
-        return value
+    # The database has turned the times of long lists into epoch milliseconds already (epoch.py).
+    if type(value) is int:
+        return value / 1000
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise invalid(value, "timestamp")
     return round(value.timestamp(), 3)

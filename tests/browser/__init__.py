@@ -2,6 +2,7 @@
 
 import pytest
 
-# One worker runs all of them, one after the other, and only once: they bring their own databases.
-EVERY_TEST = [pytest.mark.browser, pytest.mark.pure, pytest.mark.xdist_group("browser")]
+# They bring their own databases, so they run once; those that share an instance share a worker.
+ONCE = [pytest.mark.browser, pytest.mark.pure]
+EVERY_TEST = [*ONCE, pytest.mark.xdist_group("browser")]
 pytest.register_assert_rewrite("tests.browser.kept")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import EVERY_TEST
+from tests.browser import ONCE
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.person import Person
@@ -16,7 +16,7 @@ PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
 WRITE = "Write headlines for two paragraphs"
 JUDGE = "Judge four headlines"
 
-pytestmark = EVERY_TEST
+pytestmark = [*ONCE, pytest.mark.xdist_group("forms")]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import EVERY_TEST
+from tests.browser import ONCE
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.person import PATIENCE_MS
@@ -18,7 +18,7 @@ PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
 WRITE = "Write headlines for two paragraphs"
 PAGE = "/collections/lines"
 
-pytestmark = EVERY_TEST
+pytestmark = [*ONCE, pytest.mark.xdist_group("running")]
 
 
 @pytest.fixture(scope="module")
