@@ -91,6 +91,6 @@ def _passages(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def _fits(spans: Sequence[Mapping[str, Any]], passage: Mapping[str, Any]) -> bool:
     """Return whether every span begins and ends where a token does."""
-    starts = {start for start, _ in passage["tokens"]}
-    ends = {end for _, end in passage["tokens"]}
+    starts = {start for start, *_ in passage["tokens"]}
+    ends = {end for _, end, _ in passage["tokens"]}
     return all(span["start"] in starts and span["end"] in ends for span in spans)
