@@ -64,6 +64,9 @@ class Environment(BaseModel):
         "", description="the marketplace's address; empty: the one embedded in this process"
     )
     MTURK_KEYS_FILE: str = Field("", description="JSON file with the requester account's keys")
+    CROWD_HISTORY: bool = Field(
+        False, description="the marketplace's workers have a past: country, approved work"
+    )
     MARKETPLACE_URL: str = Field("", description="where workers reach the marketplace's site")
     COLLECTOR_URL: str = Field("", description="where browsers reach Collector")
     COLLECTOR_LIVE_URL: str = Field(

@@ -1,7 +1,7 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
 import tomllib
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -38,6 +38,15 @@ class PayTable(Table):
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {"floor_cents_per_hour", "approve_after_hours"}
     )
+
+
+class WorkersTable(Table):
+    """What a protocol asks of its workers' past, on a crowd that has one."""
+
+    # As many as the wire takes; none asks for no country.
+    countries: list[Annotated[str, Field(pattern=r"^[A-Z]{2}$")]] = Field(max_length=30)
+    min_approved: int = Field(ge=0)
+    min_approval_percent: int = Field(ge=0, le=100)
 
 
 class SplitsTable(Table):

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from tasks.models import (
+    Given,
     GrantState,
     Identity,
     Lease,
@@ -55,7 +56,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         worker.grants.filter(state=GrantState.SUBMITTED).delete()
         ProblemReport.objects.filter(lease__worker=worker).delete()
         leases.update(draft=None)
-        worker.given.all().delete()
+        Given.objects.filter(worker=worker).delete()
         Identity.objects.filter(worker=worker).delete()
         Unmatched.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")

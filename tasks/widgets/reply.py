@@ -23,9 +23,10 @@ def clean_all(
 ) -> tuple[dict[str, list[dict]], list[Problem]]:
     """Return {"answers": […]}, one for each item in the page's order, and what cannot be read.
 
-    raw: the same shape as the page sends it. passages: each with "text" and "tokens", by item id
-    in the page's order. An item that was not answered gets an answer of type None; what an answer
-    must have is for the protocol to say. A problem's index counts the page's items.
+    raw: the same shape as the page sends it. passages: each with "text" and "tokens" (start, end,
+    whether it is a word), by item id in the page's order. An item that was not answered gets an
+    answer of type None; what an answer must have is for the protocol to say. A problem's index
+    counts the page's items.
     """
     sent = raw.get("answers") if isinstance(raw, dict) else None
     problems = []
@@ -90,14 +91,15 @@ def clean(
 
 
 def _unfit(
-    marked: Sequence[Mapping[str, Any]], tokens: Sequence[Sequence[int]], most: int
+    marked: Sequence[Mapping[str, Any]], tokens: Sequence[tuple[int, int, bool]], most: int
 ) -> list[Problem]:
     """Return what is wrong with the length or the ends of a span."""
     for span in marked:
         inside = [one for one in tokens if span["start"] < one[1] and one[0] < span["end"]]
         if not inside or (inside[0][0], inside[-1][1]) != (span["start"], span["end"]):
             return [Problem("A mark cuts through a word: mark whole words.", field="spans")]
-        if len(inside) > most:
-            sentence = f"The passage has {len(inside)} words and signs: mark {most} or fewer."
+        n_words = sum(is_word for *_, is_word in inside)
+        if n_words > most:
+            sentence = f"The passage has {n_words} words: mark {most} or fewer."
             return [Problem(sentence, field="spans")]
     return []

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from collector.parameters import Parameters as EveryProtocol
-from collector.parameters import Redundancy, StageTable, Table, TextTable
+from collector.parameters import Redundancy, StageTable, Table, TextTable, WorkersTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -87,6 +87,7 @@ class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
     seeds: SeedsTable
+    workers: WorkersTable
     student_qualification: TextTable
     teacher_qualification: ValidationTable
     dialog: DialogTable

@@ -18,6 +18,8 @@ EMPTY = frozenset(
     "much that this any there not no".split()
 )
 Span = tuple[int, int]
+# (start, end, whether it is a word).
+Token = tuple[int, int, bool]
 
 
 def answer(
@@ -65,14 +67,14 @@ def best_sentence(question: str, passage: Mapping[str, Any]) -> Span | None:
     return best if most else None
 
 
-def cut(span: Span, tokens: Sequence[Sequence[int]], most: int) -> Span:
-    """Return the span shortened to at most so many tokens."""
+def cut(span: Span, tokens: Sequence[Token], most: int) -> Span:
+    """Return the span shortened to at most so many tokens, of which signs are some."""
     inside = [token for token in tokens if span[0] <= token[0] and token[1] <= span[1]]
     kept = inside[:most]
     return (kept[0][0], kept[-1][1]) if kept else span
 
 
-def second_half(span: Span, tokens: Sequence[Sequence[int]]) -> Span:
+def second_half(span: Span, tokens: Sequence[Token]) -> Span:
     """Return the later half of the span, in whole tokens."""
     inside = [token for token in tokens if span[0] <= token[0] and token[1] <= span[1]]
     later = inside[len(inside) // 2 :]
