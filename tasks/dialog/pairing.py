@@ -6,35 +6,20 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from collector.creation import parameters_of
 from collector.models import Stage
-from tasks import budget
-from tasks.dialog.earnings import longest_dialog_cents
+from tasks.dialog.beginning import NoMoney, begin
+from tasks.dialog.matching import Waiting, plan
 from tasks.dialog.presence import who_are_present
-from tasks.dialog.waiting import stop_clock
-from tasks.models import (
-    Dialog,
-    DialogState,
-    Exposure,
-    LeaseState,
-    PartnerReport,
-    Ticket,
-    TicketState,
-    Topic,
-    Worker,
-)
-from tasks.statements import insert_all
+from tasks.models import Dialog, DialogState, LeaseState, PartnerReport, Ticket, TicketState
 
 # How many of those who have waited longest are looked at before one waits oneself.
 LOOKED_AT = 20
+# How many pairs are begun in one transaction.
+AT_ONCE = 100
 # Two who come in the same moment miss each other; each looks again, not at the same time.
 AGAIN_AFTER_SECONDS = (0.01, 0.03, 0.1)
-
-
-class NoMoney(Exception):
-    """The budget cannot hold what both could earn: nobody is paired until it is raised."""
 
 
 def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
@@ -53,19 +38,23 @@ def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
     """Return the dialog that the ticket is in, begun now where a partner is free, else None."""
-    return _begin_any(ticket, now, rng) or open_dialog(ticket)
+    return _begin_any(ticket.pk, now, rng) or open_dialog(ticket)
 
 
 def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
-    """Pair those who wait and missed each other, whoever came first; returns the new dialogs."""
-    waiting = who_are_present(Ticket.objects.filter(stage=stage, state=TicketState.WAITING), now)
+    """Pair those who wait and missed each other, whoever came first; returns the new dialogs.
+
+    Many are planned and begun at once; where a plan fails, they look for a partner one by one.
+    """
+    planned = plan(*_queue(stage, now))
     found: list[Dialog] = []
-    paired: set[int] = set()
-    for ticket in waiting.order_by("id"):
-        dialog = None if ticket.pk in paired else _begin_any(ticket, now, rng)
-        if dialog:
-            found.append(dialog)
-            paired |= {dialog.student_ticket_id, dialog.teacher_ticket_id}
+    for start in range(0, len(planned), AT_ONCE):
+        found += _begin_planned(stage, planned[start : start + AT_ONCE], now, rng)
+    begun = {ticket for row in found for ticket in (row.student_ticket_id, row.teacher_ticket_id)}
+    for first, _ in planned:
+        if first.ticket not in begun:
+            dialog = _begin_any(first.ticket, now, rng)
+            found += [dialog] if dialog else []
     return found
 
 
@@ -75,7 +64,7 @@ def open_dialog(ticket: Ticket) -> Dialog | None:
     return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
 
 
-def _begin_any(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
+def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | None:
     """Return a dialog begun now where the ticket waits and a partner is free, else None.
 
     Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
@@ -85,17 +74,55 @@ def _begin_any(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | No
     """
     try:
         with transaction.atomic():
-            mine = _lock(Ticket.objects.filter(pk=ticket.pk)).get()
+            mine = _lock(Ticket.objects.filter(pk=ticket_id)).get()
             if mine.state != TicketState.WAITING or mine.lease.state != LeaseState.LIVE:
                 return None
             stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
             for partner in _one_by_one(_partners(mine, now)):
-                dialog = _pair(stage, mine, partner, now, rng)
-                if dialog:
-                    return dialog
+                if dialogs := begin(stage, [(mine, partner)], now, rng):
+                    return dialogs[0]
     except NoMoney:
         return None
     return None
+
+
+def _begin_planned(
+    stage: Stage, planned: list[tuple[Waiting, Waiting]], now: datetime, rng: random.Random
+) -> list[Dialog]:
+    """Begin the dialogs of those planned pairs whom nobody else is looking at or has paired."""
+    people = [each.ticket for pair in planned for each in pair]
+    try:
+        with transaction.atomic():
+            waiting = _lock(_waiting(stage, now).filter(pk__in=people).order_by("id"), skip=True)
+            locked = {ticket.pk: ticket for ticket in waiting}
+            pairs = [
+                (locked[one.ticket], locked[other.ticket])
+                for one, other in planned
+                if one.ticket in locked and other.ticket in locked
+            ]
+            return begin(stage, pairs, now, rng)
+    except NoMoney:
+        return []
+
+
+def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
+    """Return the tickets of those who can be paired."""
+    waiting = Ticket.objects.filter(
+        stage=stage, state=TicketState.WAITING, lease__state=LeaseState.LIVE
+    )
+    return who_are_present(waiting, now)
+
+
+def _queue(stage: Stage, now: datetime) -> tuple[list[Waiting], dict[str, set[str]]]:
+    """Return everybody who waits, in the order in which they came, and whom they avoid."""
+    rows = _waiting(stage, now).order_by("id")
+    queue = [Waiting(*row) for row in rows.values_list("id", "worker_id", "can_ask", "can_teach")]
+    avoided: dict[str, set[str]] = {}
+    complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
+    for one, other in complaints.values_list("reporter_id", "reported_id"):
+        avoided.setdefault(one, set()).add(other)
+        avoided.setdefault(other, set()).add(one)
+    return queue, avoided
 
 
 def _lock(tickets: QuerySet[Ticket], *, skip: bool = False) -> QuerySet[Ticket]:
@@ -113,12 +140,10 @@ def _partners(mine: Ticket, now: datetime) -> QuerySet[Ticket]:
     avoided = {mine.worker_id}
     for pair in complaints.values_list("reporter_id", "reported_id"):
         avoided.update(pair)
-    waiting = Ticket.objects.filter(
-        stage=mine.stage_id, state=TicketState.WAITING, lease__state=LeaseState.LIVE
-    )
     roles = Q(can_teach=True) if not mine.can_teach else Q()
     roles &= Q(can_ask=True) if not mine.can_ask else Q()
-    return who_are_present(waiting, now).filter(roles).exclude(worker__in=avoided).order_by("id")
+    others = _waiting(mine.stage_id, now).exclude(worker__in=avoided)
+    return others.filter(roles).order_by("id")
 
 
 def _one_by_one(partners: QuerySet[Ticket]) -> Iterator[Ticket]:
@@ -130,65 +155,3 @@ def _one_by_one(partners: QuerySet[Ticket]) -> Iterator[Ticket]:
             return
         last = partner.pk
         yield partner
-
-
-def _pair(
-    stage: Stage, mine: Ticket, partner: Ticket, now: datetime, rng: random.Random
-) -> Dialog | None:
-    """Begin a dialog of two locked tickets, None without a topic new to both; raises NoMoney."""
-    topic = _topic(stage, [mine.worker, partner.worker])
-    if topic is None:
-        return None
-    student, teacher = rng.choice(list(_castings(mine, partner)))
-    parameters = parameters_of(stage.collection)
-    held = longest_dialog_cents(parameters.stages()[stage.name], parameters)
-    Topic.objects.filter(pk=topic.pk).update(taken=F("taken") + 1, begun=F("begun") + 1)
-    dialog = Dialog.objects.create(
-        stage=stage,
-        topic=topic,
-        ordinal=topic.begun,
-        student_ticket=student,
-        teacher_ticket=teacher,
-        student=student.worker,
-        teacher=teacher.worker,
-        began_at=now,
-        moved_at=now,
-        reserved_cents=held,
-    )
-    _take_out(student, teacher, now)
-    shown = {"seed_id": topic.seed_id, "kind": stage.kind, "at": now}
-    insert_all(
-        Exposure,
-        shown,
-        [{"worker_id": student.worker_id}, {"worker_id": teacher.worker_id}],
-        unless="worker_id, seed_id, kind",
-    )
-    # The collection's row last: everybody who is paired needs it.
-    if not budget.reserve(stage.collection_id, held):
-        raise NoMoney
-    return dialog
-
-
-def _take_out(student: Ticket, teacher: Ticket, now: datetime) -> None:
-    """Let two locked tickets wait no longer; they are asked whether they are there."""
-    for ticket in (student, teacher):
-        stop_clock(ticket, now)
-        ticket.state, ticket.ready = TicketState.CHECKING, False
-    Ticket.objects.bulk_update([student, teacher], ["state", "ready", "waited_seconds"])
-
-
-def _castings(one: Ticket, other: Ticket) -> Iterator[tuple[Ticket, Ticket]]:
-    """Yield (student, teacher) for every way in which both qualify."""
-    for student, teacher in ((one, other), (other, one)):
-        if student.can_ask and teacher.can_teach:
-            yield student, teacher
-
-
-def _topic(stage: Stage, workers: list[Worker]) -> Topic | None:
-    """Return the first topic with a free place that neither worker has seen in any role, locked.
-
-    One that others are just taking is left out: none may be found although there is one.
-    """
-    seen = Exposure.objects.filter(worker__in=workers).values("seed_id")
-    free = Topic.objects.filter(stage=stage, taken__lt=F("wanted")).exclude(seed__in=seen)
-    return free.order_by("id").select_for_update(no_key=True, skip_locked=True).first()

@@ -82,6 +82,20 @@ def test_a_sweep_pairs_everybody_who_was_missed():
     assert pairing.sweep(stage, SOON, RNG) == []
 
 
+def test_a_sweep_finds_a_partner_for_those_whose_plan_fails(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    mallory, rita = make_waiting(stage, "AMALLORY"), make_waiting(stage, "ARITA")
+    first, second, third = Topic.objects.all()
+    Topic.objects.filter(pk=third.pk).update(wanted=0)
+    for ticket, topic in ((ada, first), (grace, second), (mallory, second), (rita, first)):
+        Exposure.objects.create(worker=ticket.worker, seed=topic.seed, kind="dialog", at=NOW)
+    pairs = {
+        frozenset((dialog.student_ticket_id, dialog.teacher_ticket_id))
+        for dialog in pairing.sweep(stage, SOON, RNG)
+    }
+    assert pairs == {frozenset((ada.pk, rita.pk)), frozenset((grace.pk, mallory.pk))}
+
+
 def test_nobody_meets_a_section_that_they_have_seen_in_any_role(stage):
     ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
     first, second, third = Topic.objects.all()
