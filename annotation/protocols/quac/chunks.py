@@ -38,7 +38,7 @@ def chunk_at(section: str, start: int | None, end: int | None) -> int:
     if start is None or end is None:
         return NO_ANSWER
     words = words_of(section)
-    word = bisect_right([first for first, _ in words], (start + end) // 2) - 1
+    word = bisect_right(words, ((start + end) // 2, len(section))) - 1
     return ((max(word, 0) + 1) * N_CHUNKS - 1) // len(words) if words else 0
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from annotation.protocols.quac.chunks import chunk_at
 from annotation.protocols.quac.layout import CANNOT_ANSWER
@@ -50,10 +51,9 @@ def candidates(turn: Turn, language: str, vectors: Vectors) -> Iterator[Features
 
 def matches(question: str, text: str, vectors: Vectors) -> Features:
     """Return how much of the question's n-grams the text holds, and how near the two are."""
-    asked, said = words(question), words(text)
     found = {"cosine": cosine(vectors.of(question), vectors.of(text))}
     for n in range(1, LONGEST_NGRAM + 1):
-        wanted, held = ngrams(asked, n), ngrams(said, n)
+        wanted, held = ngrams(question, n), ngrams(text, n)
         found[f"{n}-grams"] = len(wanted & held) / len(wanted) if wanted else 0.0
     return found
 
@@ -126,9 +126,11 @@ def past_of(turn: Turn, places: Sequence[tuple[int, int]]) -> Past:
     )
 
 
-def ngrams(tokens: Sequence[str], n: int) -> set[tuple[str, ...]]:
-    """Return the distinct n-grams."""
-    return {tuple(tokens[at : at + n]) for at in range(len(tokens) - n + 1)}
+@lru_cache(maxsize=16_384)
+def ngrams(text: str, n: int) -> frozenset[tuple[str, ...]]:
+    """Return the distinct n-grams of a text's words."""
+    found = words(text)
+    return frozenset(found[at : at + n] for at in range(len(found) - n + 1))
 
 
 def _sentence_at(places: Sequence[tuple[int, int]], start: int) -> int:

@@ -8,7 +8,7 @@ from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.predicting.features import Features, candidates
 from annotation.protocols.quac.predicting.sanity import Answering, Setting, span
 from annotation.protocols.quac.predicting.sentences import gold_sentence, texts_of
-from annotation.protocols.quac.predicting.similarity import training_weights
+from annotation.protocols.quac.predicting.similarity import vectors_of
 from annotation.protocols.quac.scoring import Prediction
 from annotation.protocols.quac.turns import Turn
 
@@ -42,7 +42,7 @@ def logistic_regression(setting: Setting) -> Answering:
     Each sentence, and answering with none, is a candidate; it is right when it is the gold
     sentence of the teacher's answer.
     """
-    vectors = setting.vectors or training_weights(setting)
+    vectors = vectors_of(setting)
     rows, right = Rows(), array("d")
     for turn in setting.train:
         best = gold_sentence(turn, setting.language)

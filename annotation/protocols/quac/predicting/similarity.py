@@ -29,6 +29,23 @@ class Vectors(Protocol):
         """Return the text's coordinates that are not 0; {} for a text it knows nothing of."""
 
 
+class Unit:
+    """Vectors brought to length 1; those of recent texts are kept, for many are asked again."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        @lru_cache(maxsize=4096)
+        def of(text: str) -> Vector:
+            vector = vectors.of(text)
+            length = math.sqrt(math.fsum(value * value for value in vector.values()))
+            return {key: value / length for key, value in vector.items()} if length else {}
+
+        self._of = of
+
+    def of(self, text: str) -> Vector:
+        """Return the text's coordinates in the vectors' own, divided by their length."""
+        return self._of(text)
+
+
 class TfIdf:
     """Words weighted by how few of the training sections' sentences hold them."""
 
@@ -95,7 +112,7 @@ def read_vectors(path: Path, texts: Iterable[str]) -> FileVectors:
 
 def sentence_similarity(setting: Setting) -> Answering:
     """Return what answers with the sentence of the highest cosine to the question, the first."""
-    vectors = setting.vectors or training_weights(setting)
+    vectors = vectors_of(setting)
 
     def answer(turn: Turn) -> Prediction:
         question = vectors.of(turn.question)
@@ -106,28 +123,24 @@ def sentence_similarity(setting: Setting) -> Answering:
     return answer
 
 
-def training_weights(setting: Setting) -> TfIdf:
-    """Return the weights of words over the sentences of the training sections, each once."""
+def vectors_of(setting: Setting) -> Unit:
+    """Return the given vectors, else tf-idf over the training sections' sentences, each once."""
+    if setting.vectors is not None:
+        return Unit(setting.vectors)
     sections = dict.fromkeys(turn.section for turn in setting.train)
-    return TfIdf(
-        sentence for section in sections for sentence in texts_of(section, setting.language)
+    return Unit(
+        TfIdf(sentence for section in sections for sentence in texts_of(section, setting.language))
     )
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine of two vectors; 0.0 where either is empty."""
+    """Return the cosine of two vectors of length 1; 0.0 where either is empty."""
     if len(other) < len(one):
         one, other = other, one
-    product = math.fsum(value * other[key] for key, value in one.items() if key in other)
-    length = _length(one) * _length(other)
-    return product / length if length else 0.0
+    return math.fsum(value * other[key] for key, value in one.items() if key in other)
 
 
 @lru_cache(maxsize=16_384)
 def words(text: str) -> tuple[str, ...]:
     """Return the words as the metrics see them: lower case, no punctuation, no articles."""
     return tuple(answer_tokens(text))
-
-
-def _length(vector: Vector) -> float:
-    return math.sqrt(math.fsum(value * value for value in vector.values()))
