@@ -1,9 +1,11 @@
 """How many dialogs there are and how long everything in them is (QuAC 3, Table 2)."""
 
+from functools import lru_cache
+
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Table, share
-from collector.ingest.tokens import tokens
+from collector.ingest.tokens import n_tokens as count_of_tokens
 from collector.parameters import FOLDS
 
 ALL = "all"
@@ -74,9 +76,10 @@ class Sizes:
         return [Table("size", "Size (Table 2)", ["measure", *self.sizes], rows, note)]
 
 
+@lru_cache(maxsize=1024)
 def n_tokens(text: str) -> int:
     """Return the number of tokens, as the limit on an answer's length counts them."""
-    return len(tokens(text, LANGUAGE))
+    return count_of_tokens(text, LANGUAGE)
 
 
 def percent(part: int, whole: int) -> float | None:
