@@ -2,12 +2,13 @@
 
 import random
 from datetime import datetime, timedelta
+from typing import Any
 
 from tasks.dialog import pairing, presence, turns
 from tasks.dialog.rules import Reply, Role
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import message
-from tasks.models import Dialog, Ticket
+from tasks.models import Dialog, Payment, Ticket
 from tasks.tests.making import NOW
 
 SOON = NOW + timedelta(seconds=10)
@@ -45,3 +46,17 @@ def ask(dialog: Dialog, now: datetime = SOON) -> None:
 def stay(*tickets: Ticket, now: datetime) -> None:
     """Let people give a sign that they are there."""
     presence.seen([ticket.pk for ticket in tickets], now)
+
+
+def paid(ticket: Ticket) -> dict[str, int]:
+    """Return what a ticket's holder is owed, by what it is for."""
+    rows = Payment.objects.filter(lease=ticket.lease).order_by("key")
+    return {row.key.partition(":")[0]: row.amount_cents for row in rows}
+
+
+class FirstOfTwo:
+    """Decides as a coin would that always falls on one side."""
+
+    def choice(self, options: list[Any]) -> Any:
+        """Return the first."""
+        return options[0]
