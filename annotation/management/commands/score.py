@@ -79,9 +79,9 @@ class Command(BaseCommand):
 
 
 def as_json(result: Result) -> str:
-    """Return exactly the official keys, with the groups under "by" where they were asked for."""
-    groups = {"by": result["groups"]} if result["groups"] else {}
-    return json.dumps({**result["official"], **groups})
+    """Return exactly the official keys; what was asked for besides is under "by" and "beside"."""
+    more = {"by": result["groups"], "beside": result.get("beside")}
+    return json.dumps({**result["official"], **{name: of for name, of in more.items() if of}})
 
 
 def _result(protocol: Protocol, options: dict[str, Any]) -> Result:

@@ -14,6 +14,7 @@ from typing import Any
 from annotation.metrics.result import Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.quac.analysis.groups import GROUPS
+from annotation.protocols.quac.majority import accuracies, read_labels
 from annotation.protocols.quac.references import (
     CANNOT_ANSWER,
     counted,
@@ -28,6 +29,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "choices": tuple(GROUPS),
         "help": "break down by turn, chunks from the previous answer, tokens of the answer (F7), "
         "or by what the teacher said of following up before (6)",
+    },
+    "votes": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "a release's votes.parquet: dialog acts by everybody's majority too (4.1, 5.2)",
     },
     "min-f1": {
         "type": float,
@@ -81,18 +87,21 @@ class Score:
 def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
     """Return the official keys in percent; options["min-f1"] is the filter on human F1.
 
+    options["votes"], a release's votes, adds the paper's majority beside them.
+
     Where no question is unanswerable the official script stops with a division by zero; here
     unanswerable_acc is left out and a note says so. Raises ScoreError in one line.
     """
-    questions = read_gold(gold)
-    scores = list(score_all(questions, read_predictions(predictions), options.get("min-f1")))
+    questions, given = read_gold(gold), read_predictions(predictions)
+    scores = list(score_all(questions, given, options.get("min-f1")))
     official, by = totals(scores), options.get("by")
     if all(each.missing for each in scores):
         raise ScoreError(
             f"{predictions}: none of its question ids is of {gold}; give the gold they are for."
         )
     groups = {} if by is None else _groups(gold, by, questions, scores)
-    rows = [[name, f"{value:.1f}"] for name, value in official.items()]
+    beside = _by_majority(options.get("votes"), questions, scores, given)
+    rows = [[name, f"{value:.1f}"] for name, value in {**official, **beside}.items()]
     if by is not None:
         rows = [_row(name, group) for name, group in {"all": scores, **groups}.items()]
     return {
@@ -102,10 +111,28 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
             name: {key: value for key, value in totals(group).items() if key != "DHEQ"}
             for name, group in groups.items()
         },
+        "beside": beside,
         "columns": ["measure", "percent"] if by is None else [by, *GROUP_COLUMNS],
         "rows": rows,
         "notes": _notes(scores),
     }
+
+
+def _by_majority(
+    votes: Path | None,
+    questions: Sequence[Gold],
+    scores: Sequence[Score],
+    given: Mapping[str, Prediction],
+) -> dict[str, float]:
+    """Return the dialog acts' accuracy by majority; nothing where no votes were given."""
+    if votes is None:
+        return {}
+    kept = [question.qid for question, score in zip(questions, scores, strict=True) if score.kept]
+    predicted = {
+        "yes/no": {qid: prediction.yesno for qid, prediction in given.items()},
+        "followup": {qid: prediction.followup for qid, prediction in given.items()},
+    }
+    return accuracies(kept, predicted, read_labels(votes))
 
 
 def score_all(

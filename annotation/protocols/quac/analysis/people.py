@@ -1,11 +1,11 @@
 """How far teachers and validators agree, on answers and on yes or no (QuAC 2.2, 4.1, 5.2)."""
 
 import random
-from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
 from annotation.protocols.quac.analysis.sizes import percent
+from annotation.protocols.quac.majority import majority
 from annotation.protocols.quac.references import counted, human_f1, system_f1
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table
@@ -95,12 +95,8 @@ def labels_of(turn: Turn) -> list[str]:
 
 def majority_label(turn: Turn) -> str:
     """Return the question's commonest label; ties are broken at random, by its id (QuAC 4.1)."""
-    counts = Counter(labels_of(turn))
-    if not counts:
-        return ""
-    most = max(counts.values())
-    tied = sorted(label for label, number in counts.items() if number == most)
-    return random.Random(turn.qid).choice(tied)
+    labels = labels_of(turn)
+    return majority(labels, random.Random(turn.qid)) if labels else ""
 
 
 def _mean(total: float, number: int) -> float | None:

@@ -223,9 +223,7 @@ def test_a_passage_longer_than_the_limit_is_refused(talked: Collection) -> None:
         return edith.post(state, "answer", {"item": "0", "answer": answer})
 
     long = marked(tokens[0][0], tokens[30][1])
-    assert long.json()["problems"][0]["message"] == (
-        "The passage has 31 words: mark 30 or fewer."
-    )
+    assert long.json()["problems"][0]["message"] == ("The passage has 31 words: mark 30 or fewer.")
     assert marked(tokens[0][0] + 1, tokens[5][1]).status_code == 422
     assert marked(tokens[0][0], tokens[29][1]).status_code == 200
 
@@ -238,3 +236,28 @@ def test_a_teacher_who_withdraws_takes_the_dialog_along(talked: Collection) -> N
     run("validate_answers", talked.slug)
     assert not Verdict.objects.filter(outcome="kept", question__payload__dialog=0).exists()
     assert Payment.objects.filter(worker__identity__person="AEDITH").count() == 2
+
+
+def test_the_release_is_scored_by_the_teacher_and_by_the_majority(
+    talked: Collection, tmp_path: Path
+) -> None:
+    validate(talked)
+    release(talked, tmp_path / "out")
+    gold = tmp_path / "out" / "val_v0.2.json"
+    lines = [
+        {
+            "qid": [question["id"] for question in dialog["qas"]],
+            "best_span_str": [question["orig_answer"]["text"] for question in dialog["qas"]],
+            "yesno": [question["yesno"] for question in dialog["qas"]],
+            "followup": [question["followup"] for question in dialog["qas"]],
+        }
+        for dialog in dialogs(gold)
+    ]
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("\n".join(map(json.dumps, lines)))
+    votes = tmp_path / "out" / "votes.parquet"
+    scores = run("score", predictions, gold, protocol="quac", votes=votes)
+    assert (scores["yes/no"], scores["followup"]) == (100.0, 100.0)
+    assert scores["beside"]["followup, majority"] == 100.0
+    assert scores["beside"]["yes/no, majority"] > 0
+    assert 0 <= scores["beside"]["yes/no, people"] <= 100
