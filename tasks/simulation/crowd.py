@@ -122,7 +122,11 @@ class Crowd:
 
     def _look_up_types(self) -> None:
         tables = parameters_of(self.collection).stages()
-        types = news.hit_types(self.collection, self.stage)
+        types = {
+            one: stage
+            for one, stage in news.hit_types(self.collection, self.stage).items()
+            if news.has_partners(self.collection, tables[stage])
+        }
         self._once = {one for one, stage in types.items() if tables[stage].qualifies}
         self._types = {one: tables[stage].kind for one, stage in types.items()}
 

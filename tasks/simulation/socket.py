@@ -16,7 +16,7 @@ from tasks.simulation.pages import Page, StuckError
 TIMEOUT_SECONDS = 60
 GLANCE_SECONDS = 0.1
 # A worker whom nobody joins for so long looks for other work.
-PATIENCE_SECONDS = 4.0
+PATIENCE_SECONDS = 8.0
 # Codes from here on are the server's own: it knows the worker, or does not want them.
 REFUSING = 4000
 MOST_TRIES = 40
