@@ -54,8 +54,9 @@ def accuracies(
     """Return in percent how often a system, and people, say what the majority says.
 
     kept: the ids of the questions that are scored. predicted: by act and question id, in the
-    letters of the official files; a question without a prediction is a miss. A person is compared with the majority of the others; only
-    questions with several labels tell of people. Ties are broken by the question's id.
+    letters of the official files; a question without a prediction is a miss. A person is compared
+    with the majority of the others; only questions with several labels tell of people. Ties are
+    broken by the question's id.
     """
     questions = list(kept)
     result: dict[str, float] = {}
