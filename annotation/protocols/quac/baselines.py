@@ -112,15 +112,20 @@ def _line(dialog: list[Turn], answer: sanity.Answering) -> str:
 
 
 def _without_acts(result: Result) -> Result:
-    rows = [[row[0], "–"] if row[0] in ACTS else row for row in result["rows"]]
+    rows = [
+        [row[0], "–"] if row[0].removesuffix(", majority") in ACTS else row
+        for row in result["rows"]
+    ]
     note = "It predicts no dialog acts; the official script counts them as wrong."
     return {**result, "rows": rows, "notes": [*result["notes"], note]}
 
 
 def _of_people(result: Result, totals: dict[str, float]) -> Result:
     """Return the result with people's own figures in the place of the official script's."""
-    order = [key for key in result["official"] if key in totals]
-    official = {key: totals[key] for key in order}
+    official = {key: totals[key] for key in result["official"] if key in totals}
+    agreement = {
+        key: value for key, value in result.get("beside", {}).items() if key.endswith(", people")
+    }
     note = (
         "Each reference was held out in turn and scored against the others. The predictions "
         "written are the teachers' answers; scored by the official script they meet themselves."
@@ -128,6 +133,7 @@ def _of_people(result: Result, totals: dict[str, float]) -> Result:
     return {
         **result,
         "official": official,
-        "rows": [[name, f"{value:.1f}"] for name, value in official.items()],
+        "beside": agreement,
+        "rows": [[name, f"{value:.1f}"] for name, value in {**official, **agreement}.items()],
         "notes": [*result["notes"], note],
     }

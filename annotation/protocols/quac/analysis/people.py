@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from annotation.protocols.quac.analysis.sizes import percent
+from annotation.protocols.quac.layout import AFFIRMATION
 from annotation.protocols.quac.majority import majority
 from annotation.protocols.quac.references import counted, human_f1, system_f1
 from annotation.protocols.quac.turns import Turn
@@ -12,6 +13,8 @@ from annotation.reports.table import Cell, Table
 from collector.parameters import FOLDS
 
 ALL = "all"
+# A tie falls as it does where a release's votes are read, which hold words.
+WORDS = {letter: word for word, letter in AFFIRMATION.items()}
 
 
 @dataclass
@@ -95,8 +98,8 @@ def labels_of(turn: Turn) -> list[str]:
 
 def majority_label(turn: Turn) -> str:
     """Return the question's commonest label; ties are broken at random, by its id (QuAC 4.1)."""
-    labels = labels_of(turn)
-    return majority(labels, random.Random(turn.qid)) if labels else ""
+    labels = [WORDS[letter] for letter in labels_of(turn)]
+    return AFFIRMATION[majority(labels, random.Random(turn.qid))] if labels else ""
 
 
 def _mean(total: float, number: int) -> float | None:

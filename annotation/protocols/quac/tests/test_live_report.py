@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from annotation.protocols.quac.baselines import HUMAN
 from annotation.protocols.quac.baselines import run as run_baseline
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests import test_whole_way as whole_way
@@ -45,8 +46,12 @@ def test_predictions_for_a_released_file_are_those_of_the_collection(
     run_baseline("majority", predictions, gold, {"train": tmp_path / "out" / "train_v0.2.json"})
     shown = run("report", "talks", predictions=predictions)
     found = {row[0]: row[1] for row in shown["scores"]["rows"]}
-    official = score(predictions, gold, {})["official"]
+    result = score(predictions, gold, {"votes": tmp_path / "out" / "votes.parquet"})
+    official = result["official"]
     assert (found["F1"], found["HEQ-Q"]) == (official["f1"], official["HEQ"])
-    assert 0 <= found["yes/no by majority"] <= 100
+    assert found["yes/no by majority"] == result["beside"]["yes/no, majority"]
+    people = tmp_path / "people.jsonl"
+    human = run_baseline(HUMAN, people, gold, {"votes": tmp_path / "out" / "votes.parquet"})
+    assert human["rows"][-1] == ["yes/no, people", f"{human['beside']['yes/no, people']:.1f}"]
     assert "4 questions of test" in shown["scores"]["note"]
     assert len(json.loads(predictions.read_text())["qid"]) == 4
