@@ -42,7 +42,12 @@ def fill(
             or {
                 "item": step["item"],
                 **reading.answer(
-                    step["question"], passages[step["item"]], behaviour, rng, max_tokens=most
+                    step["question"],
+                    passages[step["item"]],
+                    _told(page["course"]),
+                    behaviour,
+                    rng,
+                    max_tokens=most,
                 ),
             }
             for step in page["course"]
@@ -77,6 +82,12 @@ def _asked(item: Mapping[str, Any], behaviour: Behaviour, rng: random.Random) ->
     if rng.random() < behaviour.nonsense:
         text = f"x{rng.randrange(10**6)}?"
     return {"item": item["id"], "fields": {"question": text}}
+
+
+def _told(course: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return where the teacher's answers to the questions before began."""
+    teachers = [step["teacher"] for step in course if step["teacher"]]
+    return [span["start"] for teacher in teachers for span in teacher["spans"]]
 
 
 def _passages(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -25,6 +25,7 @@ Token = tuple[int, int, bool]
 def answer(
     question: str,
     passage: Mapping[str, Any],
+    told: Sequence[int],
     behaviour: Behaviour,
     rng: random.Random,
     *,
@@ -32,16 +33,19 @@ def answer(
 ) -> dict[str, Any]:
     """Return {"type", "spans", "affirmation", "continuation"} as a page would send it.
 
-    passage: {"text", "tokens", "sentences"}. Careful readers of one question mark nearly the same
-    words, whatever their `rng`: the whole best sentence, or its second half.
+    passage: {"text", "tokens", "sentences"}. told: where the answers began that the teacher gave
+    before. Careful readers of one question mark nearly the same words, whatever their `rng`: the
+    best sentence that was not told yet, or its second half.
     """
-    found = best_sentence(question, passage)
+    sentences = [(start, end) for start, end in passage["sentences"]]
+    fresh = [span for span in sentences if not any(span[0] <= at < span[1] for at in told)]
+    found = best_sentence(question, passage["text"], fresh)
     if rng.random() < behaviour.nonsense:
-        found = rng.choice(passage["sentences"])
+        found = rng.choice(sentences)
     elif rng.random() < behaviour.gives_up:
         found = None
     elif rng.random() < behaviour.wrong_answer:
-        found = rng.choice(passage["sentences"])
+        found = rng.choice(sentences)
     if found is None:
         return {"type": "none", "spans": [], "affirmation": "neither", "continuation": "dont"}
     start, end = cut(found, passage["tokens"], max_tokens)
@@ -56,15 +60,17 @@ def answer(
     }
 
 
-def best_sentence(question: str, passage: Mapping[str, Any]) -> Span | None:
-    """Return the sentence that shares most telling words with the question, None for none."""
+def best_sentence(question: str, text: str, spans: Sequence[Span]) -> Span | None:
+    """Return the sentence that shares most words with the question; None when there is none left.
+
+    An open question, which shares none with any, is answered by what comes next in the text.
+    """
     asked = telling(question)
-    scored = [
-        (len(asked & telling(passage["text"][start:end])), -start, (start, end))
-        for start, end in passage["sentences"]
-    ]
-    most, _, best = max(scored, default=(0, 0, (0, 0)))
-    return best if most else None
+    shared = [(len(asked & telling(text[slice(*span)])), span) for span in spans]
+    most = max((number for number, _ in shared), default=0)
+    if not most and ASKS_YES_OR_NO.match(question):
+        return None
+    return next((span for number, span in shared if number == most), None)
 
 
 def cut(span: Span, tokens: Sequence[Token], most: int) -> Span:

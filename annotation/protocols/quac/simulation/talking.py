@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.quac.simulation.questions import next_question
-from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, telling
+from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, best_sentence
 
 # Longer ones are cut at a pause.
 USUAL_TOKENS = 20
@@ -48,7 +48,7 @@ def _answer(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dic
     if rng.random() < behaviour.wrong_answer and fresh:
         span: tuple[int, int] | None = rng.choice(fresh)
     else:
-        span = _best(question, state["section"], fresh)
+        span = best_sentence(question, state["section"], fresh)
     if span is None:
         return _none(rng)
     first, last = span
@@ -60,19 +60,6 @@ def _answer(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dic
         "continuation": "follow_up" if len(fresh) > 2 else rng.choice(("maybe", "dont")),
         "affirmation": _affirmation(question, rng),
     }
-
-
-def _best(question: str, section: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the sentence that shares most words with the question; None when there is none left.
-
-    An open question, which shares none with any, is answered by what comes next in the text.
-    """
-    asked = telling(question)
-    shared = [(len(asked & telling(section[slice(*span)])), span) for span in spans]
-    most = max((number for number, _ in shared), default=0)
-    if not most and ASKS_YES_OR_NO.match(question):
-        return None
-    return next((span for number, span in shared if number == most), None)
 
 
 def _shortened(state: Mapping[str, Any], start: int, end: int, most: int) -> tuple[int, int]:
