@@ -97,7 +97,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
         if self.watch:
             self.watch.cancel()
         self.watch = asyncio.create_task(self._give_signs())
-        await self._look()
+        await self._look(room.look_first)
         await ring_all(entrance.rings, by=self.channel_name)
 
     async def _move(self, message: dict[str, Any]) -> None:
@@ -107,13 +107,15 @@ class DialogConsumer(AsyncWebsocketConsumer):
         rings = await _in_thread(room.move, self.ticket_id, message)
         if "id" in message:
             await self._send({"type": "taken", "id": message["id"]})
+        if message.get("type") == "draft":
+            return
         # The partner waits for this, the sender has been told already.
         await ring_all(rings, by=self.channel_name)
         await self._look()
 
-    async def _look(self) -> None:
+    async def _look(self, look: Callable[[int], dict[str, Any]] = room.look) -> None:
         if self.ticket_id is not None:
-            state = await _in_thread(room.look, self.ticket_id)
+            state = await _in_thread(look, self.ticket_id)
             await self._send({"type": "state", "state": state})
 
     async def _refuse(self, sentence: str, message_id: object = None, **more: float) -> None:

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collector.ingest.tokens import tokens
-from tasks.dialog import arrival, messages, pairing, presence, settlement, turns
+from tasks.dialog import arrival, drafts, messages, pairing, presence, settlement, turns
 from tasks.dialog.rules import Ending, Refused
 from tasks.dialog.view import seen_by
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
@@ -72,6 +72,11 @@ def look(ticket_id: int) -> dict[str, Any]:
     return seen_by(_ticket(ticket_id), timezone.now())
 
 
+def look_first(ticket_id: int) -> dict[str, Any]:
+    """Return what the holder may see now, and what they had written before the page was loaded."""
+    return {**look(ticket_id), "written": drafts.kept(ticket_id)}
+
+
 def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
     """Do what the page asks; returns the tickets whose holders should look.
 
@@ -82,6 +87,9 @@ def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
         settlement.finish(ticket, now)
         return [ticket.pk]
     dialog = _own(messages.dialog_of(message), ticket)
+    if message.get("type") == "draft":
+        drafts.keep(ticket.pk, dialog.pk, message.get("draft"))
+        return []
     if message.get("type") == "ready":
         presence.ready(ticket.pk, now)
         return _both(dialog)

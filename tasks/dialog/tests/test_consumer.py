@@ -238,3 +238,13 @@ def closed_with(line):
             line.hear()
     except ConnectionClosed as closed:
         return closed.rcvd.code
+
+
+def test_what_was_written_and_not_sent_is_there_after_a_reload(pair, come):
+    student, teacher = pair
+    student.say(type="draft", dialog=student.state["dialog"]["id"], draft={"question": "Whe"})
+    student.move("ask", text="Where?")
+    again = come("AADA", lease=student.lease)
+    assert again.state["written"]["draft"] == {"question": "Whe"}
+    assert come("AGRACE", lease=teacher.lease).state["written"] is None
+    assert "written" not in teacher.state

@@ -52,7 +52,7 @@ class DialogPage {
     this.talk = new Talk({
       money: state.money, outbox: this.outbox, announcer: this.announcer,
       history: new History({ button: find("[data-action=undo]"), announcer: this.announcer }),
-      on: { send: (message) => this.outbox.send(message) },
+      on: { send: (message) => this.outbox.send(message), keep: (message) => this.line.send(message) },
     });
     this.#listen();
     this.#startKeys();
@@ -77,7 +77,7 @@ class DialogPage {
     this.#showLine("saved", "Connected");
     const { dialog, phase } = state;
     // A dialog that is over stays to be read until the one at the page has seen it.
-    if (phase === "talking") this.talk.show(dialog);
+    if (phase === "talking") this.talk.show(dialog, state.written ?? null);
     if (phase === "done") showOver(state, this.page.money);
     this.#showScene(phase);
     this.#showProgress();
@@ -101,10 +101,8 @@ class DialogPage {
     if (places[phase]) find(places[phase]).focus();
     else if (this.talk.teaches) this.talk.section.focus();
     else this.talk.asking.focus();
-    this.announcer.say({
-      waiting: "Waiting for a partner", checking: "Your partner is here. Say that you are here.",
-      talking: this.talk.moveTitle, done: find("[data-over-lead]").textContent,
-    }[phase]);
+    if (phase === "checking") this.announcer.say("Your partner is here. Say that you are here.");
+    else if (phase !== "talking") this.announcer.say(find(`[data-scene=${phase}] h2`).textContent);
   }
 
   #showProgress() {

@@ -8,6 +8,8 @@ export class Log {
   constructor(element) {
     this.element = element;
     this.dialog = null;
+    // When the room for it changes, its end stays in sight.
+    new ResizeObserver(() => { element.scrollTop = element.scrollHeight; }).observe(element);
   }
 
   /** dialog: as the server tells it. */

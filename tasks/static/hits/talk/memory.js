@@ -1,15 +1,20 @@
-/** What is written and not sent yet, kept over a reload; a browser that forbids it only forgets. */
+/** What is written and not sent yet, kept over a reload: by the server, since a frame often may not
+    keep anything, and by the browser where it may. */
+
+const pause = 800;
 
 export class Memory {
-  /** dialog: the dialog's id; every dialog has a memory of its own. */
-  constructor(dialog) {
-    this.key = `collector.dialog.${dialog}`;
-    this.values = {};
+  /** dialog: its id; written: {dialog, draft} as the server kept it, or null; save(values). */
+  constructor(dialog, written, save) {
+    Object.assign(this, { key: `collector.dialog.${dialog}`, save });
+    this.values = (written?.dialog === dialog && written.draft) || {};
     try {
-      this.values = JSON.parse(sessionStorage.getItem(this.key)) ?? {};
+      this.values = JSON.parse(sessionStorage.getItem(this.key)) ?? this.values;
     } catch {
-      // Nothing is kept, or nothing may be.
+      // This browser lets frames keep nothing.
     }
+    window.addEventListener("pagehide", () => this.#flush());
+    document.addEventListener("visibilitychange", () => document.hidden && this.#flush());
   }
 
   get(name) {
@@ -17,20 +22,20 @@ export class Memory {
   }
 
   set(name, value) {
+    if (JSON.stringify(this.values[name] ?? null) === JSON.stringify(value)) return;
     this.values[name] = value;
     try {
       sessionStorage.setItem(this.key, JSON.stringify(this.values));
     } catch {
-      // The page remembers it as long as it stands.
+      // The server keeps it.
     }
+    this.waiting ??= setTimeout(() => this.#flush(), pause);
   }
 
-  clear() {
-    this.values = {};
-    try {
-      sessionStorage.removeItem(this.key);
-    } catch {
-      // There was nothing.
-    }
+  #flush() {
+    if (!this.waiting) return;
+    clearTimeout(this.waiting);
+    this.waiting = null;
+    this.save(this.values);
   }
 }

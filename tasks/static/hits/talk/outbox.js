@@ -5,24 +5,13 @@ export class Outbox {
   constructor({ line, on }) {
     Object.assign(this, { line, on });
     this.message = null;
-    this.memory = null;
   }
 
-  /** Remember what is pending with a dialog's memory, and take up what it holds. */
-  use(memory) {
-    this.memory = memory;
-    const kept = memory.get("pending");
-    if (!kept || this.message) return;
-    this.message = kept;
-    this.on.busy(kept.type);
-    this.again();
-  }
-
-  /** Send a message, unless another is on its way; it is kept until the server has it. */
+  /** Send a message, unless another is on its way; it is kept until the server has it.
+      A page that is loaded again need not know of it: what was taken is in the state, the rest in the draft. */
   send(message) {
     if (this.message) return;
     this.message = { ...message, id: uuid() };
-    this.memory?.set("pending", this.message);
     this.on.busy(message.type);
     this.again();
   }
@@ -46,7 +35,6 @@ export class Outbox {
   #drop() {
     const { message } = this;
     this.message = null;
-    this.memory?.set("pending", null);
     this.on.busy(null);
     return message;
   }

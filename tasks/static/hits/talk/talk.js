@@ -16,7 +16,7 @@ const put = (selector, words) => {
 const loudSeconds = 120;
 
 export class Talk {
-  /** on: {send(message)}. */
+  /** on: {send(message): until it is taken, keep(message): once}. */
   constructor({ money, outbox, announcer, history, on }) {
     Object.assign(this, { money, outbox, announcer, on });
     this.log = new Log(find("[data-log]"));
@@ -51,8 +51,9 @@ export class Talk {
     return this.teaches ? this.answering : this.asking;
   }
 
-  /** Show a dialog as the server tells it. */
-  show(dialog) {
+  /** Show a dialog as the server tells it; written: what it kept of this side, at first. */
+  show(dialog, written) {
+    this.written ??= written;
     const isNew = this.dialog?.id !== dialog.id;
     const moved = isNew || this.dialog.to_move !== dialog.to_move;
     this.dialog = dialog;
@@ -70,8 +71,8 @@ export class Talk {
   #begin() {
     const { dialog } = this;
     document.body.dataset.role = dialog.role;
-    this.memory = new Memory(dialog.id);
-    this.outbox.use(this.memory);
+    this.memory = new Memory(dialog.id, this.written, (draft) => this.on.keep({ type: "draft", dialog: dialog.id, draft }));
+    this.written = null;
     put("[data-role-name]", this.teaches ? "You are the teacher: you answer" : "You are the student: you ask");
     put("[data-topic-title]", dialog.title);
     const background = find("[data-background-text]");
@@ -100,8 +101,9 @@ export class Talk {
 
   #showPay() {
     const { completed, earned_cents: earned, next_cents: next, questions_left: left, unanswerable_left: none } = this.dialog;
-    const so = completed ? `${amount(earned, this.money)} for ${count(completed, "answer")}, each of you` : "Nothing earned yet";
-    put("[data-pay]", `${so}. The next one: ${amount(next, this.money)}. ${count(left, "more question")} at most; ${none === 1 ? "one more “No answer” ends" : `${none} more “No answer” end`} the dialog.`);
+    const so = completed ? `Earned: ${amount(earned, this.money)}, by ${count(completed, "answer")}` : "Nothing earned yet";
+    const ends = none === 1 ? "one more “No answer” ends" : `${none} more “No answer” end`;
+    put("[data-pay]", `${so}. Next answer: ${amount(next, this.money)}. ${count(left, "question")} left; ${ends} the dialog.`);
   }
 
   /** Every second; secondsTo(iso): how long until then. */
