@@ -12,6 +12,7 @@ from collector.models import Collection, CollectionState, Stage, StageState
 from tasks import (
     bonuses,
     compensation,
+    complaints,
     hits,
     leases,
     payments,
@@ -107,6 +108,7 @@ def _steps(
         "unfinished work paid": lambda: pay_unfinished(collection, now),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: marketplace.one_by_one(stages, qualifications.tell_marketplace),
+        "warnings told": lambda: complaints.tell_warned(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejecting.lapse(collection, now),
         "rejections carried out": lambda: rejecting.carry_out(collection, now),

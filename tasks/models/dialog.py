@@ -199,8 +199,20 @@ class Turn(models.Model):
         return self.question
 
 
+class ReportDecision(models.TextChoices):
+    """What a person has made of a report; none of it changes what anybody is paid."""
+
+    NOTHING = "nothing", "Nothing to do"
+    WARN = "warn", "Warned"
+    WITHDRAW = "withdraw", "Qualification withdrawn"
+
+
 class PartnerReport(models.Model):
-    """What one partner says of the other; a person reads it, and the two never meet again."""
+    """What one partner says of the other; a person reads it, and the two never meet again.
+
+    `words` are what the requester tells the reported worker, `told_at` since when the provider
+    has passed them on.
+    """
 
     dialog = models.ForeignKey(Dialog, models.CASCADE, related_name="reports")
     reporter = models.ForeignKey(Worker, models.CASCADE, related_name="+")
@@ -208,9 +220,11 @@ class PartnerReport(models.Model):
     reason = models.CharField(max_length=40)
     note = models.CharField(max_length=500, blank=True)
     at = models.DateTimeField()
-    decision = models.CharField(max_length=40, blank=True)
+    decision = models.CharField(max_length=40, choices=ReportDecision.choices, blank=True)
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
+    words = models.CharField(max_length=500, blank=True)
+    told_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
