@@ -55,9 +55,7 @@ class Deployed(Instance):
     def start(self) -> None:
         """Prepare the databases and start every process that was named."""
         for step in self.plan.preparations:
-            subprocess.run(
-                _here(step), env=self._own, cwd=ROOT, check=True, capture_output=True
-            )
+            subprocess.run(_here(step), env=self._own, cwd=ROOT, check=True, capture_output=True)
         for name in self.names:
             self.start_one(name)
 

@@ -11,6 +11,7 @@ from tests.rehearsals import dialogs
 from tests.rehearsals.deployed import LIVE, Deployed, deployed
 from tests.rehearsals.talking import percentile
 from tests.serving import serving
+from tests.test_whole_way_dialogs import SMALL, check_release, check_rows, collect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,3 +61,14 @@ def test_twenty_dialogs_are_relayed_by_the_embedded_default(tmp_path: Path) -> N
 
 def test_no_run_of_the_section_reaches_a_student(instance: Deployed) -> None:
     print(dialogs.secrecy(instance, address(instance), 1000))
+
+
+def test_a_mixed_dump_becomes_released_dialogs(tmp_path: Path, data: Path) -> None:
+    home, out = tmp_path / "home", tmp_path / "release"
+    home.mkdir()
+    few = {**SMALL, "seeds.min_incoming_links": "1"}
+    with serving(home) as instance:
+        collect(instance, data / "wiki" / "enwiki-mixed-A-2016.xml.bz2", out, few)
+        found = instance.call("tests.test_whole_way_dialogs:rows", "whole")
+    check_rows(found)
+    check_release(out, found)
