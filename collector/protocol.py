@@ -41,7 +41,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 # Offered where they fit: values of an earlier version brought up to date, the text that a seed of
 # several paragraphs is about, real work to do again, the stand-in for who inspects a
-# qualification, the official metrics, the paper's baselines, its own tables.
+# qualification, the official metrics, the paper's baselines (named by BASELINES), its own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "parameters": {"upgrade": ("parameters", "from_version")},
     "seeds": {"text_of": ("texts",)},

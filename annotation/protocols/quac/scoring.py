@@ -237,7 +237,8 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
     the same dialog replaces an earlier one.
     """
     dialogs: dict[str, dict[str, Prediction]] = {}
-    lines = read_file(path).decode("utf-8", "replace").splitlines()
+    # Only a line feed ends a line: a span may hold other separators, such as U+2028.
+    lines = read_file(path).decode("utf-8", "replace").split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -270,7 +271,7 @@ def dialog_of(qid: str) -> str:
 def _parsed(place: Path | str, content: bytes | str) -> Any:
     try:
         return json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ScoreError(
             f"{place}: it is not JSON ({error}); give the file as it was written."
         ) from None

@@ -61,6 +61,22 @@ def test_it_refuses_what_is_not_a_pair_of_official_files(tmp_path: Path) -> None
         score(_written(tmp_path / "other.jsonl", json.dumps(line)), gold, {})
 
 
+def test_a_span_may_hold_any_separator_but_a_line_feed(tmp_path: Path) -> None:
+    case = vectors("quac.json")["files"][0]
+    as_given = scored(tmp_path, case)
+    predictions = tmp_path / "predictions.jsonl"
+    line = {"qid": ["C_x_0_q#0"], "best_span_str": ["a\u2028b\x85c"], "yesno": ["x"]}
+    more = json.dumps({**line, "followup": ["n"]}, ensure_ascii=False)
+    predictions.write_text(f"{predictions.read_text('utf-8')}\r\n{more}\n", "utf-8")
+    assert (
+        score(predictions, tmp_path / "val.json", {"min-f1": case["min_f1"]})["official"]
+        == as_given
+    )
+    predictions.write_text("[" * 100_000)
+    with pytest.raises(ScoreError, match="line 1: it is not JSON"):
+        score(predictions, tmp_path / "val.json", {})
+
+
 def _written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
