@@ -4,6 +4,7 @@ import random
 from datetime import timedelta
 from typing import Any
 
+from django.db import connections
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
@@ -71,6 +72,7 @@ def messages() -> list[str]:
     """Return the ids of all messages that are stored."""
     from tasks.models import Turn
 
+    connections.close_all()
     found = []
     for asked, answered in Turn.objects.values_list("question_message", "answer_message"):
         found += [str(asked), *([str(answered)] if answered else [])]
@@ -82,6 +84,8 @@ def state() -> dict[str, Any]:
     from collector.models import Collection
     from tasks.models import Dialog, Payment, Ticket, Turn
 
+    # The server may have been killed since the last time.
+    connections.close_all()
     dialogs = Dialog.objects.annotate(n=Count("turns", filter=Q(turns__answered_at__isnull=False)))
     cents = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
     settled = dialogs.filter(settled=True).values_list("n", flat=True)
