@@ -1,12 +1,15 @@
 """From the sample corpus over sections, dialogs, validation and verdicts to a release."""
 
 import json
+import re
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Verdict
@@ -261,3 +264,24 @@ def test_the_release_is_scored_by_the_teacher_and_by_the_majority(
     assert scores["beside"]["followup, majority"] == 100.0
     assert scores["beside"]["yes/no, majority"] > 0
     assert 0 <= scores["beside"]["yes/no, people"] <= 100
+
+
+def test_the_requesters_pages_show_sections_acts_and_what_came_before(
+    talked: Collection, settings: Any
+) -> None:
+    validate(talked)
+    run("validate_answers", "talks")
+    settings.OPEN_DESK = True
+    desk = Client(HTTP_HOST="localhost")
+    for page in ("", "seeds/", "questions/", "money/", "texts/dialog/", "report/", "releases/"):
+        assert desk.get(f"/collections/talks/{page}").status_code == 200, page
+    third = Question.objects.get(seed=seed_of(talked, "dev"), position=2)
+    html = desk.get(f"/collections/talks/questions/{third.key}/").content.decode()
+    shown = re.sub(r"<[^>]+>", "", html)
+    assert unescape(shown).count(section_of(third.seed_id).text[-200:]) == 1
+    assert "Asked before in this dialog" in html
+    assert "Maybe follow up" in html
+    first = Question.objects.get(seed=third.seed, position=0)
+    assert unescape(shown).count(first.text) == 1
+    seeds = desk.get("/collections/talks/seeds/").content.decode()
+    assert unescape(re.sub(r"<[^>]+>", "", seeds)).count(section_of(third.seed_id).text) == 1
