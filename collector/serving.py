@@ -214,6 +214,7 @@ def _processes(
     live_secure = ("--ssl-certfile", tls[0], "--ssl-keyfile", tls[1]) if tls else ()
     live_listening = ("--host", host, "--port", str(port + 2), *live_secure)
     celery = ("celery", "-A", "collector")
+    worker = (*celery, "worker", "--loglevel", "warning", "--queues")
     market = (
         web("marketplace", market_port),
         Process("marketplace-events", ("python", "-m", "marketplace", "deliver_events")),
@@ -223,7 +224,11 @@ def _processes(
     return (
         web("collector", port),
         Process("collector-live", (*LIVE, *live_listening, "collector.asgi:application")),
-        Process("collector-jobs", (*celery, "worker", "--loglevel", "warning")),
+        Process("collector-jobs", (*worker, "celery,dialogs")),
+        # Nobody waits for a partner because a marketplace is slow.
+        Process(
+            "collector-dialogs", (*worker, "dialogs", "--pool", "solo", "--hostname", "dialogs")
+        ),
         Process(
             "collector-clock",
             (*celery, "beat", "--loglevel", "warning", "--schedule", str(home / "clock")),

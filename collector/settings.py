@@ -174,8 +174,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How often the jobs look; rows say what is to do, so a look too many costs little.
 LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
-# Somebody waits for a partner, or for one who may have left.
+# Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
+# look after them while others wait for a marketplace.
 LIVE_LOOK_SECONDS = 1.0
+CELERY_TASK_ROUTES = {"tasks.jobs.look_after_dialogs": {"queue": "dialogs"}}
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (
