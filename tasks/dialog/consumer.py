@@ -137,7 +137,11 @@ class DialogConsumer(AsyncWebsocketConsumer):
                 log.warning("A socket could not give a sign: %r", error)
 
     async def _send(self, message: dict[str, Any]) -> None:
-        await self.send(orjson.dumps(message).decode())
+        try:
+            await self.send(orjson.dumps(message).decode())
+        except OSError:
+            # The page has gone meanwhile; that it has is told by the server next.
+            log.debug("A socket has gone before it was told something.")
 
 
 async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result:

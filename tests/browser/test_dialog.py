@@ -84,42 +84,9 @@ def test_a_dialog_survives_a_reload_a_cut_and_a_tab_in_the_background(
     student.ask(said[0])
     teacher.wait_for_move("answer question 1")
     teacher.answer(said[0])
-
-    # Reloaded with a question half written, and again with an answer half chosen.
-    student.wait_for_move("ask question 2")
-    student.write(said[1].question)
-    student.person.page.reload()
-    student.wait_for("talking")
-    expect(student.frame.locator("[data-question]")).to_have_value(said[1].question)
-    student.frame.focus("[data-question]")
-    student.person.key("Enter")
-    teacher.wait_for_move("answer question 2")
-    teacher.fill(said[1])
-    teacher.person.page.reload()
-    teacher.wait_for("talking")
-    expect(teacher.frame.locator("[data-picked-words]")).to_have_text(said[1].answer or "")
-    teacher.person.click("[data-action=answer]")
-
-    # The teacher answers while the network is gone for ten seconds.
-    student.wait_for_move("ask question 3")
-    student.ask(said[2])
-    teacher.wait_for_move("answer question 3")
-    teacher.person.context.set_offline(True)
-    expect(teacher.frame.locator("[data-line]")).to_contain_text("Connection lost")
-    teacher.answer(said[2])
-    teacher.person.page.wait_for_timeout(10_000)
-    teacher.person.context.set_offline(False)
-
-    # The student looks elsewhere while the answer comes, and is called by the tab's title.
-    other = student.person.context.new_page()
-    other.goto(student.person.at("hits/"))
-    other.bring_to_front()
-    expect(student.person.page).to_have_title("● Your turn · " + title_of(student), timeout=30_000)
-    other.close()
-    student.wait_for_move("ask question 4")
-    student.ask(said[3])
-    teacher.wait_for_move("answer question 4")
-    teacher.answer(said[3])
+    reload_both(student, teacher, said[1])
+    cut_the_teacher_off(student, teacher, said[2])
+    ask_from_the_background(student, teacher, said[3])
     student.wait_for_move("ask question 5")
     finish(student, teacher)
     assert_kept(instance, said, "ended")
@@ -129,9 +96,46 @@ def test_a_dialog_survives_a_reload_a_cut_and_a_tab_in_the_background(
     assert_clean(ada, grace)
 
 
-def title_of(talker: Talker) -> str:
-    """Return the title of the marketplace's page when nothing calls."""
-    return f"{TITLE} · Marketplace"
+def reload_both(student: Talker, teacher: Talker, said: Said) -> None:
+    """Reload one with the question half written, the other with the answer half chosen."""
+    student.wait_for_move("ask question 2")
+    student.write(said.question)
+    student.person.page.reload()
+    student.wait_for("talking")
+    expect(student.frame.locator("[data-question]")).to_have_value(said.question)
+    student.frame.focus("[data-question]")
+    student.person.key("Enter")
+    teacher.wait_for_move("answer question 2")
+    teacher.fill(said)
+    teacher.person.page.reload()
+    teacher.wait_for("talking")
+    expect(teacher.frame.locator("[data-picked-words]")).to_have_text(said.answer or "")
+    teacher.person.click("[data-action=answer]")
+
+
+def cut_the_teacher_off(student: Talker, teacher: Talker, said: Said) -> None:
+    """Answer while the network is gone for ten seconds."""
+    student.wait_for_move("ask question 3")
+    student.ask(said)
+    teacher.wait_for_move("answer question 3")
+    teacher.person.context.set_offline(True)
+    expect(teacher.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    teacher.answer(said)
+    teacher.person.page.wait_for_timeout(10_000)
+    teacher.person.context.set_offline(False)
+
+
+def ask_from_the_background(student: Talker, teacher: Talker, said: Said) -> None:
+    """Look elsewhere while the answer comes, and be called by the tab's title."""
+    other = student.person.context.new_page()
+    other.goto(student.person.at("hits/"))
+    other.bring_to_front()
+    expect(student.person.page).to_have_title(f"● Your turn · {TITLE} · Marketplace")
+    other.close()
+    student.wait_for_move("ask question 4")
+    student.ask(said)
+    teacher.wait_for_move("answer question 4")
+    teacher.answer(said)
 
 
 def finish(student: Talker, teacher: Talker) -> None:
@@ -222,7 +226,7 @@ def test_every_state_is_clean_and_in_sight(instance: Instance, enter: Enter) -> 
     for talker in (student, teacher):
         for width in (1920, 820, 400):
             talker.person.page.set_viewport_size({"width": width, "height": 1000})
-            assert set(measure(talker.frame, "scrollers")) <= {"html", "OL.talk-log"}
+            assert set(measure(talker.frame, "scrollers")) <= {"html", "DIV.talk-log"}
         found += faults(talker.person.page, talker.frame)
     assert found == []
     teacher.frame.click("[data-scene=talking] [data-action=complain]")

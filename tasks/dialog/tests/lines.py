@@ -14,7 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 from collector.site import server
 from tests.services import free_port
 
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 30.0
 
 
 class Line:

@@ -49,7 +49,7 @@ function answer({ answer: said }, { role, language, direction }) {
 }
 
 function line(kind, mine) {
-  return make("li", `talk-line talk-${kind}${mine ? " is-mine" : ""}`);
+  return make("div", `talk-line talk-${kind}${mine ? " is-mine" : ""}`);
 }
 
 function words(text, { language, direction }) {
