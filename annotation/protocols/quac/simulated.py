@@ -11,12 +11,11 @@ from tasks.simulation.behaviour import Behaviour
 
 __all__ = ["fill", "inspect", "replay", "speak"]
 OPENINGS = (
-    "What is known about {subject}?",
-    "What happened first in {heading}?",
-    "Why is {heading} remembered?",
-    "How did {heading} begin?",
-    "Who else took part in {heading}?",
-    "When did {heading} come to an end?",
+    "What happened to {subject} in the part “{heading}”?",
+    "How did {heading} begin for {subject}?",
+    "Why is {subject} remembered for {heading}?",
+    "Who else was with {subject} in {heading}?",
+    "When did {heading} come to an end for {subject}?",
 )
 # A qualification with more answers that the section does not support is declined.
 MOST_SLIPS = 1
@@ -76,9 +75,8 @@ def inspect(
 def _asked(item: Mapping[str, Any], behaviour: Behaviour, rng: random.Random) -> dict[str, Any]:
     passage = item["passage"]
     heading = passage["about"] or passage["title"]
-    # Twins of one page would be refused: a question names its subject.
-    words = f"{rng.choice(OPENINGS)} ({passage['title']})".replace("? (", ", ", 1)
-    text = f"{words[:-1]}?".format(subject=passage["title"], heading=heading)
+    # A question names its subject, so that those of one page differ.
+    text = rng.choice(OPENINGS).format(subject=passage["title"], heading=heading)
     if rng.random() < behaviour.nonsense:
         text = f"x{rng.randrange(10**6)}?"
     return {"item": item["id"], "fields": {"question": text}}

@@ -63,6 +63,10 @@ def _kept(votes: Sequence[Vote], teacher: int) -> Verdict:
     if len(votes) == 1:
         sentence = "The teacher answered it; in training nobody else is asked."
         return Verdict(Outcome.KEPT, "single_teacher", sentence, teacher, (teacher,))
-    score = human_f1(counted(texts))
-    sentence = f"{len(votes)} people answered it; their F1 with one another is {score:.2f}."
+    references = counted(texts)
+    if references == [CANNOT_ANSWER]:
+        sentence = f"{texts.count(CANNOT_ANSWER)} of {len(votes)} people found no answer."
+    else:
+        score = human_f1(references)
+        sentence = f"{len(votes)} people answered it; their F1 with one another is {score:.2f}."
     return Verdict(Outcome.KEPT, "validated", sentence, teacher, agreeing)
