@@ -17,7 +17,8 @@ from tests import services
 from tests.serving import ROOT, SETTINGS, START_SECONDS, Instance
 from tests.test_whole_way import databases
 
-LIVE, JOBS, CLOCK = "collector-live", "collector-jobs", "collector-clock"
+LIVE, CLOCK = "collector-live", "collector-clock"
+JOBS, DIALOGS = "collector-jobs", "collector-dialogs"
 HERE = "127.0.0.1"
 
 
@@ -106,7 +107,7 @@ def _here(process: Process) -> list[str]:
 
 @contextmanager
 def deployed(
-    home: Path, redis: str, names: tuple[str, ...] = (LIVE, JOBS, CLOCK), **more: str
+    home: Path, redis: str, names: tuple[str, ...] = (LIVE, JOBS, DIALOGS, CLOCK), **more: str
 ) -> Iterator[Deployed]:
     """Yield an instance on empty databases of the running suite's PostgreSQL server."""
     assert connection.vendor == "postgresql"

@@ -15,6 +15,19 @@ from tests import services
 SETTINGS = ("fsync=off", "synchronous_commit=on", "max_connections=200")
 
 
+def make_databases(server: str, *names: str) -> None:
+    """Make empty databases on the server of this address."""
+    import psycopg2
+
+    connected = psycopg2.connect(server)
+    # A database cannot be made inside a transaction.
+    connected.autocommit = True
+    with connected.cursor() as cursor:
+        for name in names:
+            cursor.execute(f"CREATE DATABASE {name}")
+    connected.close()
+
+
 class Standing:
     """A server's command, running or not."""
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from tests.rehearsals import standing
-from tests.rehearsals.deployed import CLOCK, JOBS, LIVE, Deployed, wait_until
+from tests.rehearsals.deployed import CLOCK, DIALOGS, JOBS, LIVE, Deployed, wait_until
 from tests.rehearsals.dialogs import HERE, LEAD_SECONDS, LONG
 from tests.rehearsals.talking import Crowd, Plan
 
@@ -32,22 +32,14 @@ def test_whatever_is_killed_no_dialog_is_lost(tmp_path: Path) -> None:
 
 def begun(home: Path, database: standing.Standing, redis: standing.Standing) -> Deployed:
     """Return an instance on servers of its own, its databases made."""
-    import psycopg2
-
     server = f"postgres://collector@127.0.0.1:{database.port}"
-    connected = psycopg2.connect(f"{server}/postgres")
-    # A database cannot be made inside a transaction.
-    connected.autocommit = True
-    with connected.cursor() as cursor:
-        for name in ("collector", "marketplace"):
-            cursor.execute(f"CREATE DATABASE {name}")
-    connected.close()
+    standing.make_databases(f"{server}/postgres", "collector", "marketplace")
     settings = {
         "DATABASE_URL": f"{server}/collector",
         "MARKETPLACE_DATABASE_URL": f"{server}/marketplace",
         "REDIS_URL": f"redis://127.0.0.1:{redis.port}/0",
     }
-    instance = Deployed(home, settings, (LIVE, JOBS, CLOCK))
+    instance = Deployed(home, settings, (LIVE, JOBS, DIALOGS, CLOCK))
     instance.start()
     return instance
 
@@ -62,7 +54,7 @@ def kill_each(
     """Kill one after another while people talk; then all of it must add up."""
     tokens = instance.call(f"{HERE}:lay_out", 2 * n_dialogs, n_dialogs + 2, SHORT)
     begin = time.time() + LEAD_SECONDS
-    kills = (LIVE, JOBS, redis, database)
+    kills = (LIVE, DIALOGS, JOBS, redis, database)
     until = begin + 2 * n_dialogs / 20 + 5 + len(kills) * (seconds + 6)
     plan = Plan(instance.socket, instance.origin, begin, 20, every_seconds=2.0, until=until, seed=5)
     crowd = Crowd(instance, tokens, plan, 2)
