@@ -10,6 +10,7 @@ from tasks.models import (
     Identity,
     Lease,
     LeaseState,
+    PartnerReport,
     Payment,
     PaymentState,
     ProblemReport,
@@ -55,6 +56,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             )
         worker.grants.filter(state=GrantState.SUBMITTED).delete()
         ProblemReport.objects.filter(lease__worker=worker).delete()
+        PartnerReport.objects.filter(reporter=worker).update(note="")
         leases.update(draft=None)
         Given.objects.filter(worker=worker).delete()
         Identity.objects.filter(worker=worker).delete()

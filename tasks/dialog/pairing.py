@@ -6,13 +6,21 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from collector.models import Stage
 from tasks.dialog.beginning import NoMoney, begin
 from tasks.dialog.matching import Waiting, plan
-from tasks.dialog.presence import who_are_present
-from tasks.models import Dialog, DialogState, LeaseState, PartnerReport, Ticket, TicketState
+from tasks.dialog.presence import is_present, who_are_present
+from tasks.models import (
+    Dialog,
+    DialogState,
+    LeaseState,
+    PartnerReport,
+    Ticket,
+    TicketState,
+    Topic,
+)
 
 # How many of those who have waited longest are looked at before one waits oneself.
 LOOKED_AT = 20
@@ -38,23 +46,32 @@ def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
     """Return the dialog that the ticket is in, begun now where a partner is free, else None."""
-    return _begin_any(ticket.pk, now, rng) or open_dialog(ticket)
+    try:
+        return _begin_any(ticket.pk, now, rng) or open_dialog(ticket)
+    except NoMoney:
+        return None
 
 
 def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
     """Pair those who wait and missed each other, whoever came first; returns the new dialogs.
 
-    Many are planned and begun at once; where a plan fails, they look for a partner one by one.
+    Many are planned and begun at once; where a plan fails, a few look for a partner one by one.
     """
+    if not Topic.objects.filter(stage=stage, taken__lt=F("wanted")).exists():
+        return []
     planned = plan(*_queue(stage, now))
     found: list[Dialog] = []
     for start in range(0, len(planned), AT_ONCE):
         found += _begin_planned(stage, planned[start : start + AT_ONCE], now, rng)
     begun = {ticket for row in found for ticket in (row.student_ticket_id, row.teacher_ticket_id)}
-    for first, _ in planned:
-        if first.ticket not in begun:
-            dialog = _begin_any(first.ticket, now, rng)
+    left = [first.ticket for first, _ in planned if first.ticket not in begun]
+    try:
+        # Not always the same: who cannot be paired now must not keep others from it.
+        for ticket_id in rng.sample(left, min(LOOKED_AT, len(left))):
+            dialog = _begin_any(ticket_id, now, rng)
             found += [dialog] if dialog else []
+    except NoMoney:
+        pass
     return found
 
 
@@ -70,19 +87,17 @@ def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | No
     Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
     who arrive at once may miss each other: `sweep` finds them. With the tickets their workers
     are locked, as they are by whoever hands out work, so that nobody is shown a section in
-    between.
+    between. Raises NoMoney.
     """
-    try:
-        with transaction.atomic():
-            mine = _lock(Ticket.objects.filter(pk=ticket_id)).get()
-            if mine.state != TicketState.WAITING or mine.lease.state != LeaseState.LIVE:
-                return None
-            stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
-            for partner in _one_by_one(_partners(mine, now)):
-                if dialogs := begin(stage, [(mine, partner)], now, rng):
-                    return dialogs[0]
-    except NoMoney:
-        return None
+    with transaction.atomic():
+        mine = _lock(Ticket.objects.filter(pk=ticket_id)).get()
+        can = mine.state == TicketState.WAITING and mine.lease.state == LeaseState.LIVE
+        if not can or not is_present(mine, now):
+            return None
+        stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
+        for partner in _one_by_one(_partners(mine, now)):
+            if dialogs := begin(stage, [(mine, partner)], now, rng):
+                return dialogs[0]
     return None
 
 

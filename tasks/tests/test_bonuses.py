@@ -13,7 +13,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import rounds, settlement, turns
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting
-from tasks.dialog.tests.talking import SOON, pair, talk
+from tasks.dialog.tests.talking import SOON, FirstOfTwo, pair, talk
 from tasks.estimates import estimate
 from tasks.models import (
     Lease,
@@ -193,7 +193,7 @@ def test_a_stay_that_goes_on_is_not_rerouted(collection, counter):
     talk(row, 1)
     leases.end(row.teacher_ticket.lease, LeaseState.RETURNED, SOON)
     assert bonuses.reroute_unsendable(collection, SOON) == 0
-    rounds.look_after(stage, SOON, None)
+    rounds.look_after(stage, SOON, FirstOfTwo())
     assert bonuses.reroute_unsendable(collection, SOON) == 1
 
 

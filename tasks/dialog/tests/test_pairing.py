@@ -41,6 +41,7 @@ def test_nobody_is_paired_alone_or_with_somebody_who_is_away(stage):
     ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
     presence.disconnected(ada.pk, NOW)
     assert pairing.claim(grace, SOON, RNG) is None
+    assert pairing.claim(ada, SOON, RNG) is None
     presence.connected(ada.pk, NOW)
     assert pairing.claim(grace, NOW + timedelta(minutes=3), RNG) is None
     assert states() == ["waiting", "waiting"]
@@ -160,6 +161,7 @@ def test_nobody_is_paired_when_the_money_is_used_up(stage):
     collection.budget_cents = collection.reserved_cents + 100
     collection.save()
     assert pairing.claim(grace, SOON, RNG) is None
+    assert pairing.sweep(stage, SOON, RNG) == []
     assert states() == ["waiting", "waiting"]
     assert not Dialog.objects.exists()
     assert not Exposure.objects.exists()

@@ -142,10 +142,10 @@ def test_nobody_is_paid_for_a_wait_while_they_are_away(stage):
     ada.refresh_from_db()
     assert waiting.seconds_waited(ada, NOW + 6 * MINUTE) == 120
     presence.disconnected(ada.pk, NOW + 6 * MINUTE)
-    rounds.look_after(stage, NOW + 11 * MINUTE, None)
+    rounds.look_after(stage, NOW + 11 * MINUTE, FirstOfTwo())
     ada.refresh_from_db()
     assert ada.state == TicketState.WAITING
-    rounds.look_after(stage, NOW + 13 * MINUTE, None)
+    rounds.look_after(stage, NOW + 13 * MINUTE, FirstOfTwo())
     ada.refresh_from_db()
     assert (ada.state, paid(ada)) == (TicketState.DONE, {"wait": 30})
 
@@ -165,7 +165,7 @@ def test_whoever_has_waited_long_enough_is_done(stage):
     presence.seen([ada.pk], late - MINUTE)
     assert waiting.over(stage, table(stage), late - MINUTE) == []
     presence.seen([ada.pk], late)
-    assert rounds.look_after(stage, late, None)["waited enough"] == 1
+    assert rounds.look_after(stage, late, FirstOfTwo())["waited enough"] == 1
     assert Ticket.objects.get().state == TicketState.DONE
     assert Ticket.objects.get().lease.draft == settlement.DONE
 
@@ -179,6 +179,6 @@ def table(stage):
 def test_nobody_waits_for_what_cannot_come(stage):
     ada = make_waiting(stage, "AADA")
     Topic.objects.update(wanted=0)
-    rounds.look_after(stage, SOON, None)
+    rounds.look_after(stage, SOON, FirstOfTwo())
     ada.refresh_from_db()
     assert ada.state == TicketState.DONE
