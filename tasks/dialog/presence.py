@@ -11,6 +11,7 @@ from collector.creation import parameters_of
 from collector.models import Stage
 from tasks.dialog import turns
 from tasks.dialog.rules import Ending, Role
+from tasks.dialog.transcript import state_of
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 
 # Open sockets are noted several times within this; see `seen`.
@@ -132,4 +133,4 @@ def _absent(dialog: Dialog, table: Any, now: datetime) -> Role | None:
         late = now - dialog.began_at > timedelta(seconds=table.ready_seconds)
         return next((role for role, ticket in tickets.items() if late and not ticket.ready), None)
     thinking = timedelta(minutes=table.move_minutes)
-    return turns.state_of(dialog).to_move if now - dialog.moved_at > thinking else None
+    return state_of(dialog).to_move if now - dialog.moved_at > thinking else None

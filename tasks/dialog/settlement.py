@@ -14,7 +14,7 @@ from tasks.dialog.earnings import owe_turns, owe_wait
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.sections import section_of
-from tasks.dialog.turns import state_of
+from tasks.dialog.transcript import state_of
 from tasks.dialog.waiting import stop_clock
 from tasks.models import (
     Answer,

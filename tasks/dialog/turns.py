@@ -6,12 +6,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from collector.creation import parameters_of
 from tasks.dialog import rules
-from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.dialog.sections import section_of
-from tasks.models import Dialog, DialogState, PartnerReport, Ticket, Turn
+from tasks.dialog.transcript import add_answer, add_question, locked
+from tasks.models import Dialog, DialogState, PartnerReport, Ticket
 
 
 @dataclass(frozen=True)
@@ -25,54 +24,43 @@ class Move:
 def ask(dialog_id: int, ticket: Ticket, message: UUID, text: str, now: datetime) -> Move:
     """Store the student's question; the same message again changes nothing. Raises Refused."""
     with transaction.atomic():
-        row, state = _read(dialog_id)
-        if row.turns.filter(question_message=message).exists():
-            return Move(row, state)
-        _check_role(row, ticket, Role.STUDENT)
-        moved = rules.ask(state, text, _limits(row))
-        Turn.objects.create(
-            dialog=row,
-            number=len(state.turns),
-            question=moved.turns[-1].question,
-            question_message=message,
-            asked_at=now,
-        )
-        return _store(row, moved, now)
+        so_far = locked(dialog_id)
+        if message in so_far.messages:
+            return Move(so_far.row, so_far.state)
+        _check_role(so_far.row, ticket, Role.STUDENT)
+        moved = rules.ask(so_far.state, text, so_far.limits)
+        number = len(so_far.state.turns)
+        add_question(so_far.row, number, moved.turns[-1].question, message, now)
+    return Move(so_far.row, moved)
 
 
 def reply(dialog_id: int, ticket: Ticket, message: UUID, answer: Reply, now: datetime) -> Move:
     """Store the teacher's answer; the same message again changes nothing. Raises Refused."""
     with transaction.atomic():
-        row, state = _read(dialog_id)
-        if row.turns.filter(answer_message=message).exists():
-            return Move(row, state)
-        _check_role(row, ticket, Role.TEACHER)
-        moved = rules.answer(state, answer, section_of(row.topic.seed_id).tokens, _limits(row))
-        Turn.objects.filter(dialog=row, number=len(state.turns) - 1).update(
-            start=answer.start,
-            end=answer.end,
-            continuation=answer.continuation,
-            affirmation=answer.affirmation,
-            answer_message=message,
-            answered_at=now,
-        )
-        return _store(row, moved, now)
+        so_far = locked(dialog_id)
+        if message in so_far.messages:
+            return Move(so_far.row, so_far.state)
+        _check_role(so_far.row, ticket, Role.TEACHER)
+        tokens = section_of(so_far.row.topic.seed_id).tokens
+        moved = rules.answer(so_far.state, answer, tokens, so_far.limits)
+        add_answer(so_far.row, len(so_far.state.turns) - 1, answer, message, now)
+        return _store_end(so_far.row, moved, now)
 
 
 def end(dialog_id: int, role: Role, ending: Ending, now: datetime) -> Move:
     """End the dialog as `role`; one that is over already stays as it is."""
     with transaction.atomic():
-        row, state = _read(dialog_id)
-        if state.ending:
-            return Move(row, state)
-        return _store(row, rules.end(state, role, ending), now)
+        so_far = locked(dialog_id)
+        if so_far.state.ending:
+            return Move(so_far.row, so_far.state)
+        return _store_end(so_far.row, rules.end(so_far.state, role, ending), now)
 
 
 def report(dialog_id: int, ticket: Ticket, reason: str, note: str, now: datetime) -> Move:
     """End the dialog and put what one partner says of the other before the requester; once."""
     with transaction.atomic():
-        row, state = _read(dialog_id)
-        role = role_of(row, ticket)
+        so_far = locked(dialog_id)
+        row, role = so_far.row, role_of(so_far.row, ticket)
         PartnerReport.objects.get_or_create(
             dialog=row,
             reporter_id=ticket.worker_id,
@@ -83,40 +71,14 @@ def report(dialog_id: int, ticket: Ticket, reason: str, note: str, now: datetime
                 "at": now,
             },
         )
-        if state.ending:
-            return Move(row, state)
-        return _store(row, rules.end(state, role, Ending.REPORTED), now)
+        if so_far.state.ending:
+            return Move(row, so_far.state)
+        return _store_end(row, rules.end(so_far.state, role, Ending.REPORTED), now)
 
 
 def role_of(dialog: Dialog, ticket: Ticket) -> Role:
     """Return the role that the ticket's holder has in the dialog."""
     return Role.STUDENT if dialog.student_ticket_id == ticket.pk else Role.TEACHER
-
-
-def state_of(row: Dialog) -> rules.Dialog:
-    """Return what the dialog's rows say, for the rules to judge."""
-    return rules.Dialog(
-        turns=tuple(
-            rules.Turn(
-                turn.question,
-                Reply(turn.start, turn.end, turn.continuation, turn.affirmation)
-                if turn.answered_at
-                else None,
-            )
-            for turn in row.turns.order_by("number")
-        ),
-        ending=Ending(row.ending) if row.ending else None,
-        ended_by=Role(row.ended_by) if row.ended_by else None,
-    )
-
-
-def _read(dialog_id: int) -> tuple[Dialog, rules.Dialog]:
-    row = (
-        Dialog.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("stage__collection", "topic")
-        .get(pk=dialog_id)
-    )
-    return row, state_of(row)
 
 
 def _check_role(row: Dialog, ticket: Ticket, wanted: Role) -> None:
@@ -129,14 +91,10 @@ def _check_role(row: Dialog, ticket: Ticket, wanted: Role) -> None:
         raise Refused(f"Only the {wanted} can do that.")
 
 
-def _store(row: Dialog, state: rules.Dialog, now: datetime) -> Move:
-    row.moved_at = now
+def _store_end(row: Dialog, state: rules.Dialog, now: datetime) -> Move:
+    """Store how a dialog has ended, if it has."""
     if state.ending:
-        row.state, row.ended_at = DialogState.OVER, now
+        row.moved_at, row.state, row.ended_at = now, DialogState.OVER, now
         row.ending, row.ended_by = state.ending.value, state.ended_by or ""
-    row.save(update_fields=["moved_at", "state", "ended_at", "ending", "ended_by"])
+        row.save(update_fields=["moved_at", "state", "ended_at", "ending", "ended_by"])
     return Move(row, state)
-
-
-def _limits(row: Dialog) -> rules.Limits:
-    return limits_of(parameters_of(row.stage.collection).stages()[row.stage.name])

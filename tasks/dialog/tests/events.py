@@ -25,6 +25,7 @@ from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import make_lease, message
+from tasks.dialog.transcript import state_of
 from tasks.models import (
     Dialog,
     DialogState,
@@ -170,7 +171,7 @@ def check(crowd: Crowd) -> None:
         assert waiting.seconds_waited(ticket, crowd.now) >= 0
     for topic in Topic.objects.all():
         rows = list(topic.dialogs.all())
-        kept = [row for row in rows if not row.settled or turns.state_of(row).completed >= 3]
+        kept = [row for row in rows if not row.settled or state_of(row).completed >= 3]
         assert topic.taken == len(kept)
         people = Counter(person for row in rows for person in (row.student_id, row.teacher_id))
         assert set(people.values()) <= {1}, "somebody has met a section twice"
@@ -183,7 +184,7 @@ def check_over(crowd: Crowd) -> None:
     limits = limits_of(parameters_of(crowd.stage.collection).stages()[crowd.stage.name])
     owed = {}
     for dialog in Dialog.objects.all():
-        cents = rules.earned_cents(turns.state_of(dialog).completed, limits)
+        cents = rules.earned_cents(state_of(dialog).completed, limits)
         for ticket in (dialog.student_ticket_id, dialog.teacher_ticket_id):
             owed[f"turns:{dialog.pk}:{ticket}"] = cents
     rows = Payment.objects.filter(key__startswith="turns:")
