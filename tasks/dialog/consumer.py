@@ -29,7 +29,8 @@ SIGN_SECONDS = 20
 # Close codes: a page that is told one of the first two does not come back by itself.
 UNKNOWN, GONE, LATER = 4401, 4404, 1013
 # One thread a socket would be too many connections to the database.
-THREADS = ThreadPoolExecutor(max_workers=8, thread_name_prefix="dialog")
+WORKERS = 8
+THREADS = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="dialog")
 TOO_MANY = "Too many messages at once; wait a moment and send it again."
 Result = TypeVar("Result")
 

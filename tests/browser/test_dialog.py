@@ -126,13 +126,16 @@ def cut_the_teacher_off(student: Talker, teacher: Talker, said: Said) -> None:
 
 
 def ask_from_the_background(student: Talker, teacher: Talker, said: Said) -> None:
-    """Look elsewhere while the answer comes, and be called by the tab's title."""
-    other = student.person.context.new_page()
-    other.goto(student.person.at("hits/"))
-    other.bring_to_front()
+    """Let the browser put the page to sleep, longer than a lost connection would live."""
     expect(student.person.page).to_have_title(f"● Your turn · {TITLE} · Marketplace")
-    other.close()
     student.wait_for_move("ask question 4")
+    browser = student.person.context.new_cdp_session(student.person.page)
+    browser.send("Page.setWebLifecycleState", {"state": "frozen"})
+    partner = teacher.frame.locator("[data-partner]")
+    teacher.person.page.wait_for_timeout(25_000)
+    expect(partner).to_contain_text("is connected")
+    browser.send("Page.setWebLifecycleState", {"state": "active"})
+    expect(student.frame.locator("[data-line]")).to_have_text("Connected")
     student.ask(said)
     teacher.wait_for_move("answer question 4")
     teacher.answer(said)
@@ -239,6 +242,18 @@ def test_every_state_is_clean_and_in_sight(instance: Instance, enter: Enter) -> 
     student.wait_for("done")
     assert faults(student.person.page, student.frame) == []
     assert_clean(ada, grace)
+
+
+def test_a_passage_that_is_too_long_is_told_at_once(instance: Instance, enter: Enter) -> None:
+    student, teacher = pair(enter("Ada of length"), enter("Grace of length"), TITLE)
+    student.ask(Said("What is all of it?", None, "neither", "maybe"))
+    teacher.wait_for_move("answer question 1")
+    teacher.person.drag("section", " ".join(teacher.section[3:45]))
+    expect(teacher.frame.locator("[data-count]")).to_have_text("42 words: mark 30 or fewer")
+    expect(teacher.frame.locator("[data-picked]")).to_be_hidden()
+    teacher.person.click("[data-action=answer]")
+    said = teacher.frame.locator("[data-form=answer] [data-said]")
+    expect(said).to_contain_text("Mark the answer in the section")
 
 
 def look_at(person: Person, in_sight: list[str]) -> list[str]:

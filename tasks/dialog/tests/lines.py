@@ -12,6 +12,7 @@ from django.db import connections
 from websockets.sync.client import ClientConnection, connect
 
 from collector.site import server
+from tasks.dialog.consumer import THREADS, WORKERS
 from tests.services import free_port
 
 PATIENCE_SECONDS = 30.0
@@ -86,4 +87,16 @@ def serving_sockets(settings: Any) -> Iterator[int]:
     finally:
         web.should_exit = True
         thread.join(timeout=20)
+        _close_connections()
+
+
+def _close_connections() -> None:
+    """Let go of the database in every thread of the sockets, or it could not be taken down."""
+    together = threading.Barrier(WORKERS)
+
+    def close() -> None:
+        together.wait(PATIENCE_SECONDS)
         connections.close_all()
+
+    for done in [THREADS.submit(close) for _ in range(WORKERS)]:
+        done.result()

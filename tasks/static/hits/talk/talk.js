@@ -113,7 +113,7 @@ export class Talk {
     const clock = left < loudSeconds ? ` ${minutes(left)} left for this move.` : "";
     put("[data-partner]", present || !back
       ? `Your partner is connected.${clock}`
-      : `Your partner’s connection is lost. We wait ${minutes(secondsTo(back))} for them; what is earned stays yours.`);
+      : `Your partner’s connection is lost: we wait ${minutes(secondsTo(back))} for them.`);
     find("[data-partner]").classList.toggle("is-away", !present);
   }
 

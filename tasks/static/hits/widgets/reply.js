@@ -87,6 +87,8 @@ export class Reply {
     const found = snapped(span, this.passage);
     if (!found) return;
     if (found.count > this.most) {
+      // It stays to be read when the selection has gone.
+      this.wasSelecting = false;
       this.announcer.say(this.#tooLong(found.count));
       this.#count(this.#tooLong(found.count), true);
       return;
