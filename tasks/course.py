@@ -84,6 +84,9 @@ def give(
         held = Lease.objects.select_for_update(no_key=True).get(pk=lease.pk)
         if held.state not in (LeaseState.LIVE, LeaseState.EXPIRED):
             raise Ended
+        if held.draft is None:
+            # Work that was begun, to be paid for in part when the time runs out.
+            Lease.objects.filter(pk=lease.pk).update(draft={"data": {}, "ui": {}})
         Given.objects.get_or_create(
             unit_id=lease.unit_id,
             worker_id=lease.worker_id,
