@@ -128,3 +128,14 @@ def test_it_refuses_a_false_offset() -> None:
 def test_it_refuses_what_is_not_an_official_file(name: str, content: str, sentence: str) -> None:
     with pytest.raises(LayoutError, match=sentence):
         list(published({name: content.encode()}).seeds)
+
+
+def test_an_answer_chosen_by_hand_is_released_with_the_teachers_hint() -> None:
+    teacher = vote(10, 19, continuation="maybe", affirmation="neither") | {"chosen": False}
+    validator = vote(0, 3, continuation=None, affirmation="yes")
+    ((_, chunks),) = files({"dev": [collected([teacher, validator])]}, None)
+    (section,) = json.loads(b"".join(chunks))["data"]
+    (question,) = section["paragraphs"][0]["qas"]
+    assert question["orig_answer"] == {"text": "Ada", "answer_start": 0}
+    assert [answer["text"] for answer in question["answers"]] == ["the notes", "Ada"]
+    assert (question["followup"], question["yesno"]) == ("m", "y")
