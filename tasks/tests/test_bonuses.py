@@ -168,6 +168,14 @@ def test_the_reward_of_a_dialog_that_was_held_is_paid_when_time_runs_out(collect
     assert Payment.objects.get(kind=PaymentKind.COMPENSATION).amount_cents == 30
 
 
+def test_whoever_says_that_an_unfinished_dialog_is_over_is_paid_nothing_for_it(collection):
+    ticket = make_waiting(stage_of(collection, "dialog"), "AMALLORY")
+    leases.save_draft(ticket.lease, {"data": {"dialog": True}}, 0, SOON)
+    leases.end(ticket.lease, LeaseState.EXPIRED, SOON)
+    assert compensation.worth_cents(Lease.objects.get(pk=ticket.lease_id)) == 0
+    assert tending.pay_unfinished(collection, LATER) == 0
+
+
 def test_a_lost_receipt_takes_the_bonuses_along(collection, dialog, counter):
     hand_in(dialog.student_ticket, ReceiptState.HELD)
     assert reconcile.reroute(Submission.objects.get(), LATER) == 1
