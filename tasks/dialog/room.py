@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from django.core import signing
-from django.db.models import Q
 from django.utils import timezone
 
 from collector.ingest.tokens import tokens
-from tasks.dialog import arrival, drafts, messages, pairing, presence, settlement, turns
+from tasks.dialog import arrival, drafts, messages, pairing, presence, settlement, standing, turns
 from tasks.dialog.rules import Ending, Refused
 from tasks.dialog.view import seen_by
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
@@ -59,7 +58,7 @@ def warm_up() -> None:
 def leave(ticket_id: int) -> list[int]:
     """Note a closed socket; returns the tickets whose holders should look."""
     presence.disconnected(ticket_id, timezone.now())
-    return _both(pairing.open_dialog(_ticket(ticket_id)))
+    return _both(pairing.open_dialog(standing.holder_of(ticket_id).ticket))
 
 
 def sign(ticket_id: int) -> None:
@@ -69,7 +68,7 @@ def sign(ticket_id: int) -> None:
 
 def look(ticket_id: int) -> dict[str, Any]:
     """Return what the holder may see now."""
-    return seen_by(_ticket(ticket_id), timezone.now())
+    return seen_by(standing.holder_of(ticket_id), timezone.now())
 
 
 def look_first(ticket_id: int) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
 
     Raises Refused with what the worker should do instead.
     """
-    ticket, now = _ticket(ticket_id), timezone.now()
+    ticket, now = standing.holder_of(ticket_id).ticket, timezone.now()
     if message.get("type") == "finish":
         settlement.finish(ticket, now)
         return [ticket.pk]
@@ -118,8 +117,7 @@ def _speak(dialog: Dialog, ticket: Ticket, message: dict[str, Any], now: datetim
 
 def _own(dialog_id: int, ticket: Ticket) -> Dialog:
     """Return a dialog of the ticket's own, also one that is over. Raises Refused."""
-    mine = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
-    dialog = Dialog.objects.filter(mine, pk=dialog_id).first()
+    dialog = standing.dialog_of(ticket, dialog_id)
     if dialog is None:
         raise Refused(messages.OUT_OF_DATE)
     return dialog
@@ -142,9 +140,3 @@ def _seek_again(row: Dialog, now: datetime) -> list[int]:
 
 def _both(dialog: Dialog | None) -> list[int]:
     return [dialog.student_ticket_id, dialog.teacher_ticket_id] if dialog else []
-
-
-def _ticket(ticket_id: int) -> Ticket:
-    return Ticket.objects.select_related("stage__collection", "lease__session__posting").get(
-        pk=ticket_id
-    )
