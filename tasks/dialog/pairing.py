@@ -108,8 +108,10 @@ def _begin_planned(
     people = [each.ticket for pair in planned for each in pair]
     try:
         with transaction.atomic():
-            waiting = _lock(_waiting(stage, now).filter(pk__in=people).order_by("id"), skip=True)
-            locked = {ticket.pk: ticket for ticket in waiting}
+            waiting = Ticket.objects.filter(pk__in=people, state=TicketState.WAITING)
+            present = _lock(who_are_present(waiting, now).order_by("id"), skip=True)
+            # Asked of the database, this would be looked up among all leases there ever were.
+            locked = {each.pk: each for each in present if each.lease.state == LeaseState.LIVE}
             pairs = [
                 (locked[one.ticket], locked[other.ticket])
                 for one, other in planned
