@@ -105,14 +105,13 @@ class DialogConsumer(AsyncWebsocketConsumer):
         if message.get("type") == "look":
             await self._look()
             return
-        rings = await _in_thread(room.move, self.ticket_id, message)
+        rings, state = await _in_thread(room.step, self.ticket_id, message)
         if "id" in message:
             await self._send({"type": "taken", "id": message["id"]})
-        if message.get("type") == "draft":
-            return
         # The partner waits for this, the sender has been told already.
         await ring_all(rings, by=self.channel_name)
-        await self._look()
+        if state:
+            await self._send({"type": "state", "state": state})
 
     async def _look(self, look: Callable[[int], dict[str, Any]] = room.look) -> None:
         if self.ticket_id is not None:

@@ -76,6 +76,23 @@ def look_first(ticket_id: int) -> dict[str, Any]:
     return {**look(ticket_id), "written": drafts.kept(ticket_id)}
 
 
+def step(ticket_id: int, message: dict[str, Any]) -> tuple[list[int], dict[str, Any] | None]:
+    """Do what the page asks; returns who should look, and what the holder may see then.
+
+    None where nothing has changed. Raises Refused with what the worker should do instead.
+    """
+    if message.get("type") == "draft":
+        keep(ticket_id, message)
+        return [], None
+    return move(ticket_id, message), look(ticket_id)
+
+
+def keep(ticket_id: int, message: dict[str, Any]) -> None:
+    """Keep what the page has not sent yet. Raises Refused."""
+    dialog = _own(messages.dialog_of(message), standing.holder_of(ticket_id).ticket)
+    drafts.keep(ticket_id, dialog.pk, message.get("draft"))
+
+
 def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
     """Do what the page asks; returns the tickets whose holders should look.
 
@@ -86,9 +103,6 @@ def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
         settlement.finish(ticket, now)
         return [ticket.pk]
     dialog = _own(messages.dialog_of(message), ticket)
-    if message.get("type") == "draft":
-        drafts.keep(ticket.pk, dialog.pk, message.get("draft"))
-        return []
     if message.get("type") == "ready":
         presence.ready(ticket.pk, now)
         return _both(dialog)

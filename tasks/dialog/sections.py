@@ -1,5 +1,6 @@
 """The section a dialog is about, as the teacher reads it, and what the student may know of it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +15,7 @@ class Section:
     """A section with its article's beginning.
 
     tokens: (start, end, whether it is a word) in `text`; what has no letter or digit is none.
+    paragraphs: (start, end) of each in `text`.
     """
 
     title: str
@@ -21,6 +23,7 @@ class Section:
     background: str
     text: str
     tokens: tuple[Token, ...]
+    paragraphs: tuple[tuple[int, int], ...]
     language: str
     direction: str
 
@@ -42,6 +45,15 @@ def section_of(seed_id: int) -> Section:
             (start, end, any(map(str.isalnum, text[start:end])))
             for start, end in tokens(text, corpus.language)
         ),
+        paragraphs=tuple(_paragraphs([paragraph.text for paragraph in others])),
         language=corpus.language,
         direction=corpus.direction,
     )
+
+
+def _paragraphs(texts: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield where each paragraph stands in the section, as `section_text` joins them."""
+    start = 0
+    for text in texts:
+        yield start, start + len(text)
+        start += len(text) + 1

@@ -129,6 +129,7 @@ def _dialog(
         shown |= {
             "section": section.text,
             "tokens": section.tokens,
+            "paragraphs": section.paragraphs,
             "max_span_tokens": limits.max_span_tokens,
         }
     return shown

@@ -71,6 +71,9 @@ def test_two_talk_and_what_was_said_is_kept(pair):
     assert student.move("ask", text="  Where was he born? ")["type"] == "taken"
     teacher.wait_for("talking", "teacher", 1)
     text = teacher.state["dialog"]["section"]
+    paragraphs = [text[start:end] for start, end in teacher.state["dialog"]["paragraphs"]]
+    assert " ".join(paragraphs) == text
+    assert len(paragraphs) == 2
     start = text.index("in Hollin")
     said = answer(teacher, start=start, end=start + len("in Hollin"), continuation="follow_up")
     assert said["type"] == "taken"

@@ -1,5 +1,6 @@
 /** The section that the teacher alone reads: words are marked in it. */
 
+import { Offsets } from "../text/offsets.js";
 import { Reader } from "../text/reader.js";
 
 export class SectionText {
@@ -21,9 +22,14 @@ export class SectionText {
   }
 
   fill(dialog) {
-    const block = Object.assign(document.createElement("p"), { className: "block", lang: dialog.language, dir: dialog.direction });
-    this.element.replaceChildren(block);
-    this.reader.fill([{ element: block, text: dialog.section }]);
+    const { section, paragraphs, language, direction } = dialog;
+    const offsets = new Offsets(section);
+    const blocks = paragraphs.map(([start, end]) => {
+      const element = Object.assign(document.createElement("p"), { className: "block", lang: language, dir: direction });
+      return { element, text: offsets.slice(start, end), base: start };
+    });
+    this.element.replaceChildren(...blocks.map(({ element }) => element));
+    this.reader.fill(blocks);
   }
 
   /** Show what is marked now, as ranges, and what was an answer before. */
