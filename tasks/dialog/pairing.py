@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from collector.models import Stage
 from tasks.dialog.beginning import NoMoney, begin
 from tasks.dialog.matching import Waiting, plan
-from tasks.dialog.presence import is_present, who_are_present
+from tasks.dialog.presence import FRESH, is_present, who_are_present
 from tasks.models import (
     Dialog,
     DialogState,
@@ -92,7 +92,7 @@ def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | No
     with transaction.atomic():
         mine = _lock(Ticket.objects.filter(pk=ticket_id)).get()
         can = mine.state == TicketState.WAITING and mine.lease.state == LeaseState.LIVE
-        if not can or not is_present(mine, now):
+        if not can or not is_present(mine, now, FRESH):
             return None
         stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
         for partner in _one_by_one(_partners(mine, now)):

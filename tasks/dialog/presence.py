@@ -16,19 +16,21 @@ from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 
 # Open sockets are noted several times within this; see `seen`.
 SILENCE = timedelta(seconds=90)
+# A section is given to people who are surely there: a process that died counts its sockets no more.
+FRESH = timedelta(seconds=40)
 
 
-def is_present(ticket: Ticket, now: datetime) -> bool:
+def is_present(ticket: Ticket, now: datetime, within: timedelta = SILENCE) -> bool:
     """Return whether a socket of the ticket's holder is open, as far as anybody has heard.
 
     One that nobody has heard of for long belonged to a process that died.
     """
-    return bool(ticket.connections and ticket.seen_at and now - ticket.seen_at < SILENCE)
+    return bool(ticket.connections and ticket.seen_at and now - ticket.seen_at < within)
 
 
 def who_are_present(tickets: QuerySet[Ticket], now: datetime) -> QuerySet[Ticket]:
-    """Return those of the tickets whose holders are present."""
-    return tickets.filter(connections__gt=0, seen_at__gt=now - SILENCE)
+    """Return those of the tickets whose holders have given a fresh sign that they are there."""
+    return tickets.filter(connections__gt=0, seen_at__gt=now - FRESH)
 
 
 def connected(ticket_id: int, now: datetime) -> None:

@@ -43,7 +43,9 @@ def test_nobody_is_paired_alone_or_with_somebody_who_is_away(stage):
     assert pairing.claim(grace, SOON, RNG) is None
     assert pairing.claim(ada, SOON, RNG) is None
     presence.connected(ada.pk, NOW)
-    assert pairing.claim(grace, NOW + timedelta(minutes=3), RNG) is None
+    late = NOW + timedelta(minutes=1)
+    presence.seen([grace.pk], late)
+    assert pairing.claim(grace, late, RNG) is None, "nobody has heard of Ada for a minute"
     assert states() == ["waiting", "waiting"]
 
 
