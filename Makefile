@@ -31,9 +31,11 @@ help:
 
 setup: .venv/installed
 
+# PROTOCOL=quac shows the live dialogs.
+PROTOCOL ?= iirc
 demo: .venv/installed
-	@rm -rf var/demo releases/demo-iirc
-	@COLLECTOR_HOME=var/demo $(BIN)/python manage.py demo
+	@rm -rf var/demo releases/demo-$(PROTOCOL)
+	@COLLECTOR_HOME=var/demo $(BIN)/python manage.py demo --protocol $(PROTOCOL)
 
 run: .venv/installed
 	@$(BIN)/python manage.py run --sample

@@ -79,7 +79,7 @@ def closing_of(collection: Collection) -> Closing:
     waiting = Verdict.objects.filter(question__stage__collection=collection, outcome="waiting")
     unanswered = Question.objects.filter(
         stage__collection=collection,
-        stage__name__in=set(voting_stages(parameters_of(collection)).values()),
+        stage__name__in=voting_stages(parameters_of(collection)),
         verdict__isnull=True,
     )
     return Closing(

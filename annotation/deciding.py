@@ -1,5 +1,6 @@
 """Turns votes into verdicts: finds questions with enough answers and asks the protocol."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,20 +15,22 @@ from collector.protocol import find
 from tasks.models import Answer, Question
 
 CHUNK = 500
+# Answers in the order in which they were given: one that was handed in bears the time of that.
+IN_ORDER = ("created_at", "submission_id", "id")
 
 
 def decide_collection(collection: Collection, now: datetime) -> int:
     """Return how many verdicts were made or changed; safe to run twice.
 
-    A verdict follows the votes in submission order; one that a requester overrode is left alone,
-    unless whoever gave its answer has withdrawn. Votes of a later reading (human performance) and
-    of people who have withdrawn are not counted.
+    A verdict follows the votes in the order in which they were given; one that a requester
+    overrode is left alone, unless whoever gave its answer has withdrawn. Votes of a later reading
+    (human performance) and of people who have withdrawn are not counted.
     """
     parameters = parameters_of(collection)
     validation = find(collection.protocol).part("validation")
     changed = 0
-    for stage_name, source_name in voting_stages(parameters).items():
-        given = Q(answers__stage__name=stage_name, answers__worker__withdrawn_at__isnull=True)
+    for source_name, stage_names in voting_stages(parameters).items():
+        given = Q(answers__stage__name__in=stage_names, answers__worker__withdrawn_at__isnull=True)
         votes = Count("answers", filter=given)
         asked = (
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
@@ -38,38 +41,42 @@ def decide_collection(collection: Collection, now: datetime) -> int:
             .order_by("id")
         )
         for question in asked.select_related("seed").iterator(CHUNK):
-            changed += _decide(question, stage_name, validation, parameters, now)
+            changed += _decide(question, stage_names, validation, parameters, now)
     return changed
 
 
-def voting_stages(parameters: Any) -> dict[str, str]:
-    """Return the name of each stage whose answers are votes, with the stage that asked.
+def voting_stages(parameters: Any) -> dict[str, tuple[str, ...]]:
+    """Return each stage that asks, with the stages whose answers are votes on its questions.
 
-    Votes are given on what a main stage made from seeds; whoever reads that again gives none.
+    What a main stage makes from seeds is voted on in that stage itself, where who asks is answered
+    at once, and in the main stages that take its questions, in their order. Whoever reads those
+    answers again gives no vote.
     """
-    stages = parameters.stages()
+    main = {name: table for name, table in parameters.stages().items() if not table.qualifies}
     return {
-        name: table.items_from
-        for name, table in stages.items()
-        if not table.qualifies
-        and table.items_from in stages
-        and stages[table.items_from].items_from == "seeds"
+        source: (source, *(name for name, table in main.items() if table.items_from == source))
+        for source, asking in main.items()
+        if asking.items_from == "seeds"
     }
 
 
-def votes_on(question: Question, stage_name: str) -> list[Answer]:
-    """Return the question's votes, one per annotator, in submission order."""
+def votes_on(question: Question, stage_names: Sequence[str]) -> list[Answer]:
+    """Return the question's votes, one per annotator, in the order in which they were given."""
     return list(
-        question.answers.filter(stage__name=stage_name, worker__withdrawn_at__isnull=True)
-        .select_related("submission")
-        .order_by("submission__received_at", "submission_id")
+        question.answers.filter(
+            stage__name__in=stage_names, worker__withdrawn_at__isnull=True
+        ).order_by(*IN_ORDER)
     )
 
 
 def _decide(
-    question: Question, stage_name: str, validation: Any, parameters: Any, now: datetime
+    question: Question,
+    stage_names: Sequence[str],
+    validation: Any,
+    parameters: Any,
+    now: datetime,
 ) -> int:
-    believed = _believed(question, stage_name, validation, parameters, now)
+    believed = _believed(question, stage_names, validation, parameters, now)
     with transaction.atomic():
         row = Verdict.objects.select_for_update().filter(question=question).first()
         if row and row.overridden and not _is_withdrawn(row):
@@ -88,17 +95,20 @@ def believe_votes(verdict: Verdict, now: datetime) -> None:
     collection = question.stage.collection
     parameters = parameters_of(collection)
     validation = find(collection.protocol).part("validation")
-    asking = voting_stages(parameters).items()
-    stage_name = next(name for name, source in asking if source == question.stage.name)
-    for name, value in _believed(question, stage_name, validation, parameters, now).items():
+    stage_names = voting_stages(parameters)[question.stage.name]
+    for name, value in _believed(question, stage_names, validation, parameters, now).items():
         setattr(verdict, name, value)
 
 
 def _believed(
-    question: Question, stage_name: str, validation: Any, parameters: Any, now: datetime
+    question: Question,
+    stage_names: Sequence[str],
+    validation: Any,
+    parameters: Any,
+    now: datetime,
 ) -> dict[str, Any]:
     """Return the fields of the verdict that the question's votes lead to."""
-    answers = votes_on(question, stage_name)
+    answers = votes_on(question, stage_names)
     votes = [validation.vote(answer.type, answer.payload) for answer in answers]
     found = validation.verdict(votes, parameters, question.seed.fold or "train")
     chosen = answers[found.chosen] if found.chosen is not None else None

@@ -24,7 +24,10 @@ class EmbeddedJobs:
 
         app.loader.import_default_modules()
         self.worker = app.WorkController(
-            pool="threads", concurrency=THREADS, hostname="embedded@localhost"
+            pool="threads",
+            concurrency=THREADS,
+            hostname="embedded@localhost",
+            queues=["celery", "dialogs"],
         )
         self.thread = threading.Thread(target=self.worker.start, name="jobs", daemon=True)
         self.thread.start()

@@ -64,8 +64,14 @@ class Environment(BaseModel):
         "", description="the marketplace's address; empty: the one embedded in this process"
     )
     MTURK_KEYS_FILE: str = Field("", description="JSON file with the requester account's keys")
+    CROWD_HISTORY: bool = Field(
+        False, description="the marketplace's workers have a past: country, approved work"
+    )
     MARKETPLACE_URL: str = Field("", description="where workers reach the marketplace's site")
     COLLECTOR_URL: str = Field("", description="where browsers reach Collector")
+    COLLECTOR_LIVE_URL: str = Field(
+        "", description="where browsers reach the sockets of live dialogs; empty: COLLECTOR_URL"
+    )
     COLLECTOR_BEHIND_TLS_PROXY: bool = Field(
         False, description="a front server sets X-Forwarded-For and X-Forwarded-Proto itself"
     )
@@ -89,7 +95,7 @@ class Environment(BaseModel):
             raise ValueError(f"{value!r} must start with redis://, rediss:// or unix://")
         return value
 
-    @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL")
+    @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL", "COLLECTOR_LIVE_URL")
     @classmethod
     def _address(cls, value: str) -> str:
         parts = urlsplit(value)

@@ -1,7 +1,7 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
 import tomllib
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -40,6 +40,15 @@ class PayTable(Table):
     )
 
 
+class WorkersTable(Table):
+    """What a protocol asks of its workers' past, on a crowd that has one."""
+
+    # As many as the wire takes; none asks for no country.
+    countries: list[Annotated[str, Field(pattern=r"^[A-Z]{2}$")]] = Field(max_length=30)
+    min_approved: int = Field(ge=0)
+    min_approval_percent: int = Field(ge=0, le=100)
+
+
 class SplitsTable(Table):
     """Weights of the folds."""
 
@@ -54,6 +63,10 @@ class Redundancy(Table):
     train: int = Field(ge=1)
     dev: int = Field(ge=1)
     test: int = Field(ge=1)
+
+    def of(self, fold: str) -> int:
+        """Return how many one item of `fold` needs; an item without a fold is training."""
+        return int(getattr(self, fold or "train"))
 
 
 class StageTable(Table):

@@ -39,16 +39,24 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "simulated": {"fill": ("page", "behaviour", "rng", "open_article")},
 }
-# Offered where they fit: values of an earlier version brought up to date, real work to do again,
-# the stand-in for who inspects a qualification, the official metrics, the paper's own tables.
+# Offered where they fit: values of an earlier version brought up to date, the text that a seed of
+# several paragraphs is about, real work to do again, the stand-in for who inspects a
+# qualification, the official metrics, the paper's baselines (named by BASELINES), its own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "parameters": {"upgrade": ("parameters", "from_version")},
+    "seeds": {"text_of": ("texts",)},
     "simulated": {
         "inspect": ("kind", "data", "items", "open_article"),
         "replay": ("path",),
     },
     "scoring": {"score": ("predictions", "gold", "options")},
-    "report": {"tables": ("seeds", "parameters")},
+    "baselines": {"run": ("name", "predictions", "gold", "options")},
+    "report": {
+        "tables": ("seeds", "parameters"),
+        "predicted": ("seeds", "parameters", "predictions"),
+        "sample": ("seeds", "parameters", "rng"),
+        "labelled": ("rows",),
+    },
 }
 
 

@@ -1,5 +1,6 @@
 """Walks the sample corpus through whole collections by the commands a requester would type."""
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,13 @@ FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
 
 
 def plan() -> dict[str, dict[str, Any]]:
-    """Return demo.toml: the sample corpus and its two collections."""
+    """Return demo.toml: the sample corpus and its collections."""
     return tomllib.loads((FOLDER / "demo.toml").read_text("utf-8"))
+
+
+def demos(chosen: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the collections that demos walk through, by protocol."""
+    return {chosen["finished"]["protocol"]: chosen["finished"], **chosen["demos"]}
 
 
 def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
@@ -43,6 +49,7 @@ def open_collection(corpus: dict[str, Any], chosen: dict[str, Any], **options: A
             title=chosen["title"],
             budget=chosen["budget"],
             seed=chosen["seed"],
+            set=[f"{key}={json.dumps(value)}" for key, value in _parameters(chosen)],
             **options,
         )
     collection = Collection.objects.get(slug=slug)
@@ -51,6 +58,11 @@ def open_collection(corpus: dict[str, Any], chosen: dict[str, Any], **options: A
     if collection.state == CollectionState.DRAFT:
         call_command("estimate", slug, **options)
         call_command("publish", slug, **options)
+
+
+def _parameters(chosen: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what a collection changes of its protocol's parameters."""
+    return list(chosen.get("parameters", {}).items())
 
 
 def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None:

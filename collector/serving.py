@@ -21,6 +21,16 @@ WEB: tuple[str, ...] = (
     *("--respawn-failed-workers", "--log-level", "warning"),
 )
 
+# A browser that is cut off is noticed within both times: the page's own timers may sleep.
+PING_SECONDS = 10
+LONGEST_MESSAGE_BYTES = 16_384
+LIVE: tuple[str, ...] = (
+    *("uvicorn", "--workers", "2", "--lifespan", "off", "--log-level", "warning"),
+    *("--no-access-log", "--ws", "websockets-sansio"),
+    *("--ws-ping-interval", str(PING_SECONDS), "--ws-ping-timeout", str(PING_SECONDS)),
+    *("--ws-max-size", str(LONGEST_MESSAGE_BYTES), "--ws-per-message-deflate", "false"),
+)
+
 
 class CannotServeError(Exception):
     """Something is missing or wrong; the message is one line that says what to set."""
@@ -77,11 +87,14 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
             "MTURK_ENDPOINT_URL": endpoint,
             "PORT": str(port),
         }
+        live_url = environment.COLLECTOR_LIVE_URL
+        if live_url or not fronted:
+            settings["COLLECTOR_LIVE_URL"] = live_url or _address(environ, tls, port + 2)
     return Plan(
         settings=settings,
         preparations=_preparations(alone, environment.home, endpoint),
         processes=_processes(alone, environment.home, host, port, market_port, tls),
-        listening=(host, (market_port,) if alone else (port, market_port)),
+        listening=(host, (market_port,) if alone else (port, market_port, port + 2)),
         warning="" if market_url.startswith("https:") else NO_ENCRYPTION,
     )
 
@@ -198,7 +211,10 @@ def _processes(
         listening = ("--host", host, "--port", str(number), *secure)
         return Process(f"{site}-web", (*WEB, *listening, f"{site}.wsgi:application"))
 
+    live_secure = ("--ssl-certfile", tls[0], "--ssl-keyfile", tls[1]) if tls else ()
+    live_listening = ("--host", host, "--port", str(port + 2), *live_secure)
     celery = ("celery", "-A", "collector")
+    worker = (*celery, "worker", "--loglevel", "warning", "--queues")
     market = (
         web("marketplace", market_port),
         Process("marketplace-events", ("python", "-m", "marketplace", "deliver_events")),
@@ -207,7 +223,12 @@ def _processes(
         return market
     return (
         web("collector", port),
-        Process("collector-jobs", (*celery, "worker", "--loglevel", "warning")),
+        Process("collector-live", (*LIVE, *live_listening, "collector.asgi:application")),
+        Process("collector-jobs", (*worker, "celery,dialogs")),
+        # Nobody waits for a partner because a marketplace is slow.
+        Process(
+            "collector-dialogs", (*worker, "dialogs", "--pool", "solo", "--hostname", "dialogs")
+        ),
         Process(
             "collector-clock",
             (*celery, "beat", "--loglevel", "warning", "--schedule", str(home / "clock")),

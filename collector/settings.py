@@ -39,10 +39,14 @@ DEBUG = False
 
 PORT = ENVIRONMENT.PORT
 COLLECTOR_URL = ENVIRONMENT.COLLECTOR_URL or f"http://localhost:{PORT}"
+# The same host, where a front server passes /hit/socket on; a port of its own without one.
+LIVE_URL = ENVIRONMENT.COLLECTOR_LIVE_URL or COLLECTOR_URL
+SOCKET_URL = f"{LIVE_URL.replace('http', 'ws', 1)}/hit/socket"
 MARKETPLACE_URL = ENVIRONMENT.MARKETPLACE_URL or f"http://127.0.0.1:{PORT}"
 MTURK_ENDPOINT_URL = ENVIRONMENT.MTURK_ENDPOINT_URL or MARKETPLACE_URL
 MTURK_KEYS_FILE = Path(ENVIRONMENT.MTURK_KEYS_FILE or HOME / "requester.json")
 # Where a finished HIT may be handed back to, and who may frame a worker's page.
+CROWD_HISTORY = ENVIRONMENT.CROWD_HISTORY
 SUBMIT_ORIGINS = [MARKETPLACE_URL]
 
 COLLECTOR_HOST = urlsplit(COLLECTOR_URL).hostname or "localhost"
@@ -141,7 +145,17 @@ PROTOCOL_FOLDERS = [
     *(Path(folder) for folder in ENVIRONMENT.COLLECTOR_PROTOCOLS.split(":") if folder),
 ]
 
+# Carries "look now" between processes and nothing else: rows are the truth.
+CHANNEL_LAYERS: dict[str, dict[str, object]] = {
+    "default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
 if ENVIRONMENT.REDIS_URL:
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [ENVIRONMENT.REDIS_URL], "prefix": "collector"},
+        }
+    }
     CACHES = {
         "default": {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -160,12 +174,17 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How often the jobs look; rows say what is to do, so a look too many costs little.
 LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
+# Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
+# look after them while others wait for a marketplace.
+LIVE_LOOK_SECONDS = 1.0
+CELERY_TASK_ROUTES = {"tasks.jobs.look_after_dialogs": {"queue": "dialogs"}}
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": task, "schedule": LOOK_SECONDS, "options": {"expires": LOOK_SECONDS}}
-    for name, task in {
-        "tend": "tasks.jobs.tend_all",
-        "believe": "annotation.jobs.believe_all",
-    }.items()
+    name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for name, task, seconds in (
+        ("tend", "tasks.jobs.tend_all", LOOK_SECONDS),
+        ("believe", "annotation.jobs.believe_all", LOOK_SECONDS),
+        ("dialogs", "tasks.jobs.look_after_dialogs", LIVE_LOOK_SECONDS),
+    )
 }
 
 REST_FRAMEWORK = {

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from collector.embedded import jobs
+from collector.serving import LONGEST_MESSAGE_BYTES, PING_SECONDS
 
 log = logging.getLogger(__name__)
 REQUESTER = "The dataset team"
@@ -69,7 +70,11 @@ def server(port: int) -> Any:
         port=port,
         log_level="warning",
         lifespan="off",
-        ws="none",
+        ws="websockets-sansio",
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_max_size=LONGEST_MESSAGE_BYTES,
+        ws_per_message_deflate=False,
         # A shorter time makes a client's next request race with the closing of its connection.
         timeout_keep_alive=75,
     )

@@ -42,13 +42,14 @@ def worth_cents(lease: Lease) -> int:
     table = parameters_of(stage.collection).stages()[stage.name]
     draft = lease.draft if isinstance(lease.draft, dict) else {}
     module = kind(stage.kind)
-    found = submissions.examine(lease, draft.get("data"), module.page_items(lease.unit))
+    items = module.page_items(lease.unit)
+    found = submissions.examine(lease, draft.get("data"), items)
     broken = {problem.index for problem in found.problems if problem.index is not None}
     good = {
         name: [entry for index, entry in enumerate(entries) if index not in broken]
         for name, entries in found.data.items()
     }
-    wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
+    wanted = int(getattr(table, "questions_per_hit", 0) or len(items))
     return int(module.share_done(good, wanted) * lease.session.posting.reward_cents)
 
 

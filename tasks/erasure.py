@@ -5,10 +5,12 @@ from datetime import datetime
 from django.db import transaction
 
 from tasks.models import (
+    Given,
     GrantState,
     Identity,
     Lease,
     LeaseState,
+    PartnerReport,
     Payment,
     PaymentState,
     ProblemReport,
@@ -54,7 +56,9 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             )
         worker.grants.filter(state=GrantState.SUBMITTED).delete()
         ProblemReport.objects.filter(lease__worker=worker).delete()
+        PartnerReport.objects.filter(reporter=worker).update(note="")
         leases.update(draft=None)
+        Given.objects.filter(worker=worker).delete()
         Identity.objects.filter(worker=worker).delete()
         Unmatched.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")

@@ -10,8 +10,8 @@ from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
 from tasks import budget
+from tasks.dialog.estimates import dialogs_wanted, talk_cents
 from tasks.models import Posting, PostingState, Unmatched
-from tasks.units import redundancy_of
 
 # Postings whose pay is fixed: it can still be earned, or was, or a rejection can be taken back.
 STANDING = (
@@ -56,7 +56,11 @@ def estimate(collection: Collection) -> list[StageEstimate]:
         )
         # About every second person who tries a qualification is expected to be let in.
         likely = ceil(hits / 2) / hits if table.qualifies and hits else 1
-        rows.append(StageEstimate(stage, hits, worst, round(worst * likely)))
+        expected = round(worst * likely)
+        if table.kind == "dialog":
+            talks = talk_cents(stage, parameters)
+            worst, expected = worst + talks.worst, expected + talks.expected
+        rows.append(StageEstimate(stage, hits, worst, expected))
     return rows
 
 
@@ -88,6 +92,12 @@ def _hits(
     questions: dict[str, Counter[str]],
 ) -> int:
     sample = getattr(table, "sample_questions", 0)
+    if table.kind == "dialog":
+        dialogs = dialogs_wanted(stage, table)
+        questions[stage.name] = Counter(
+            {fold: number * table.max_questions for fold, number in dialogs.items()}  # type: ignore[attr-defined]
+        )
+        return 2 * dialogs.total()
     if table.items_from == "seeds":
         folds = Counter(
             collection.seeds.filter(stage_name=stage.name).values_list("fold", flat=True)
@@ -97,8 +107,7 @@ def _hits(
         total = sum(folds.values()) or 1
         questions[stage.name] = Counter(
             {
-                fold: ceil(units * per_unit * number / total)
-                * redundancy_of(fold, table.redundancy)
+                fold: ceil(units * per_unit * number / total) * table.redundancy.of(fold)
                 for fold, number in folds.items()
             }
         )
@@ -119,7 +128,7 @@ def _places(items: Counter[str], table: StageTable) -> int:
     """Return the HITs that this many items per fold need, bundled by their redundancy."""
     groups: Counter[int] = Counter()
     for fold, number in items.items():
-        groups[redundancy_of(fold, table.redundancy)] += number
+        groups[table.redundancy.of(fold)] += number
     return sum(
         redundancy * ceil(number / table.items_per_hit) for redundancy, number in groups.items()
     )

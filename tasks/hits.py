@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import takewhile
-from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import transaction
@@ -12,7 +11,7 @@ from django.db.models import F, Sum
 from collector.creation import parameters_of
 from collector.models import CollectionState, Stage, StageState
 from collector.parameters import Parameters, StageTable
-from tasks import budget, qualifications
+from tasks import budget, demands, qualifications
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
 
@@ -137,7 +136,7 @@ def withdraw_planned(stage: Stage) -> int:
 
 
 def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
-    requirements: list[dict[str, Any]] = []
+    requirements = demands.requirements(parameters)
     if table.requires:
         needed = stage.collection.stages.get(name=table.requires)
         requirements.append(marketplace.required(qualifications.external_id(needed)))

@@ -1,9 +1,12 @@
 """What Celery runs for the workers' side: look now, and find the work in rows."""
 
+import random
+
 from celery import shared_task
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
+from tasks.dialog.rounds import look_after, stages_to_look_at
 from tasks.tending import tend_alone
 
 
@@ -18,3 +21,10 @@ def tend_all() -> None:
     """Look after every collection that is not a draft; money is settled after the end too."""
     for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
         tend_collection.delay(collection.pk)
+
+
+@shared_task
+def look_after_dialogs() -> None:
+    """Pair those who wait, end and settle dialogs that cannot go on; every second or two."""
+    for stage in stages_to_look_at():
+        look_after(stage, timezone.now(), random.SystemRandom())

@@ -25,7 +25,8 @@ WHERE shown.seed_id IN (%s) ORDER BY shown.seed_id, shown.position
 def passages_of(seeds: Iterable[int]) -> dict[int, dict[str, Any]]:
     """Return by seed id its first paragraph as a worker page shows it, in one query.
 
-    Of what a link leads to, only the title is told.
+    Of what a link leads to, only the title is told, and of a section behind the first paragraph
+    only what it is called: "about".
     """
     wanted = list(seeds)
     places = ", ".join(["%s"] * len(wanted))
@@ -33,10 +34,12 @@ def passages_of(seeds: Iterable[int]) -> dict[int, dict[str, Any]]:
     for row in rows(PASSAGES % places, *wanted) if wanted else ():
         seed, paragraph, text, links, sentences, heading, title, language, direction = row
         if seed in passages:
+            passages[seed]["about"] = passages[seed]["about"] or heading
             continue
         passages[seed] = {
             "title": title,
             "section": heading,
+            "about": "",
             "text": text,
             "lang": language,
             "dir": direction,

@@ -1,6 +1,7 @@
 """Who may do a stage: a person inspects what a worker made, and the provider is told."""
 
 from datetime import datetime
+from typing import Any
 
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
@@ -30,6 +31,21 @@ def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
             qualification__stage__name=required,
         ).exists()
     )
+
+
+def roles_of(worker: Worker, collection: Collection, table: Any) -> tuple[bool, bool]:
+    """Return whether the worker may ask and whether they may teach in a stage of dialogs."""
+    return (
+        is_qualified(worker, collection, table.requires_student),
+        is_qualified(worker, collection, table.requires_teacher),
+    )
+
+
+def may_take(worker: Worker, stage: Stage, table: Any) -> bool:
+    """Return whether the worker has what the stage asks for; in dialogs, one role is enough."""
+    if stage.kind == "dialog" and not any(roles_of(worker, stage.collection, table)):
+        return False
+    return is_qualified(worker, stage.collection, table.requires)
 
 
 def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) -> None:

@@ -26,7 +26,7 @@ from tasks.models import (
 log = logging.getLogger(__name__)
 # A receipt the marketplace does not list after this long never arrived.
 LOST_AFTER = timedelta(hours=1)
-# Nobody asks the marketplace about a worker who has saved within this time.
+# Nobody asks the marketplace about a worker who has saved, or was there, within this time.
 QUIET = timedelta(minutes=3)
 
 
@@ -121,7 +121,8 @@ def find_returned(collection: Collection, now: datetime) -> int:
         | Q(draft_saved_at__isnull=True, taken_at__lt=now - QUIET),
         unit__stage__collection=collection,
         state=LeaseState.LIVE,
-    ).select_related("session__posting")
+    ).exclude(ticket__connections__gt=0, ticket__seen_at__gt=now - QUIET)
+    quiet = quiet.select_related("session__posting")
     return marketplace.one_by_one(quiet, lambda lease: _end_returned(lease, now))
 
 

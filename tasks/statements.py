@@ -81,6 +81,12 @@ class Reading:
             row = cursor.fetchone()
         return None if row is None else list(self._instances(list(row)))
 
+    def all(self, where: str, **values: Any) -> list[list[Any]]:
+        """Return the instances and the plain values of every row."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"{self.sql} WHERE {where}", values)
+            return [list(self._instances(list(row))) for row in cursor.fetchall()]
+
     def _instances(self, row: list[Any]) -> Iterator[Any]:
         for position, converter, column in self.converters:
             row[position] = converter(row[position], column, connection)

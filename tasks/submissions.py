@@ -34,9 +34,16 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     stage = lease.unit.stage
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
-    cleaned, problems = kind(stage.kind).clean(
+    module = kind(stage.kind)
+    if hasattr(module, "fixed"):
+        data = module.fixed(lease, data)
+    cleaned, problems = module.clean(
         data, items, documents_of(lease, items), table, getattr(parameters, "checks", None)
     )
+    if not problems and hasattr(module, "unfinished"):
+        problems = module.unfinished(lease)
+        # What is wrong with the whole leaves nothing that could be paid in part.
+        cleaned = {} if any(problem.index is None for problem in problems) else cleaned
     found = (
         find(stage.collection.protocol)
         .part("checks")

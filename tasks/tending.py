@@ -10,7 +10,9 @@ from django.db.models import Q
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
 from tasks import (
+    bonuses,
     compensation,
+    complaints,
     hits,
     leases,
     payments,
@@ -106,14 +108,18 @@ def _steps(
         "unfinished work paid": lambda: pay_unfinished(collection, now),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: marketplace.one_by_one(stages, qualifications.tell_marketplace),
+        "warnings told": lambda: complaints.tell_warned(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejecting.lapse(collection, now),
         "rejections carried out": lambda: rejecting.carry_out(collection, now),
         "rejections taken back": lambda: rejecting.restore(collection, now),
         "rejections approved": lambda: rejecting.find_approved(collection, now),
         "decided without us": lambda: unmatched.find_decided(collection, now),
+        # Before its HIT is done with and deleted.
+        "bonuses sent": lambda: bonuses.send_due(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
+        "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "postings expired": lambda: reconcile.expire_postings(collection, now),
         "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),

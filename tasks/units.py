@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 
 from collector.models import Seed, Stage, StageState
-from collector.parameters import Parameters, Redundancy, StageTable
+from collector.parameters import FOLDS, Parameters, StageTable
+from tasks import tickets
 from tasks.models import GrantState, Question, Unit, UnitItem
 
 # Two writers' questions let each of them be examined on the other's.
@@ -17,12 +19,15 @@ EXAMINATION_UNITS = 2
 def bundle(stage: Stage, parameters: Parameters) -> int:
     """Return how many units were made of the stage's items that wait for one.
 
-    Whole bundles are made at once; a smaller last one only when no more items can come.
+    Whole bundles are made at once; a smaller last one only when no more items can come. A finished
+    dialog is a bundle of its own, and a stage of dialogs has tickets, which hold no items.
     Runs under a lock on the stage's row, so that no item enters two units.
     """
     table = parameters.stages()[stage.name]
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        if table.kind == "dialog":
+            return tickets.top_up(stage, table)
         if table.items_from == "seeds":
             return _bundle_seeds(stage, table)
         source = stage.collection.stages.filter(name=table.items_from).first()
@@ -47,11 +52,6 @@ def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int)
         for position, item in enumerate(items)
     )
     return unit
-
-
-def redundancy_of(fold: str, redundancy: Redundancy) -> int:
-    """Return how many workers one item of `fold` needs; an item without a fold is training."""
-    return int(getattr(redundancy, fold or "train"))
 
 
 def is_done(stage: Stage) -> bool:
@@ -85,6 +85,8 @@ def _bundle_questions(
         )
     if table.qualifies:
         return _make_examination(stage, table, waiting)
+    if source.kind == "dialog":
+        return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
     done = source.state == StageState.CLOSED or is_done(source)
     return _make(stage, table, waiting, flush=done)
 
@@ -102,13 +104,30 @@ def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Questio
     return made
 
 
+def _make_of_dialogs(
+    stage: Stage, table: StageTable, waiting: QuerySet[Question], source: Any
+) -> int:
+    """Make a unit of every dialog that was long enough, its questions in the order of its turns."""
+    folds = [fold for fold in FOLDS if table.redundancy.of(fold)]
+    wanted = waiting.filter(seed__fold__in=folds, payload__n_pairs__gte=source.min_pairs)
+    made = 0
+    for _, turns in groupby(
+        wanted.order_by("seed__position", "payload__dialog", "position"),
+        key=lambda turn: (turn.seed_id, turn.payload["dialog"]),
+    ):
+        questions = list(turns)
+        create_unit(stage, questions, table.redundancy.of(questions[0].seed.fold))
+        made += 1
+    return made
+
+
 def _make(
     stage: Stage, table: StageTable, waiting: Iterable[Seed | Question], *, flush: bool
 ) -> int:
     groups: dict[int, list[Seed | Question]] = {}
     for item in waiting:
         fold = item.fold if isinstance(item, Seed) else item.seed.fold
-        groups.setdefault(redundancy_of(fold, table.redundancy), []).append(item)
+        groups.setdefault(table.redundancy.of(fold), []).append(item)
     made = 0
     for redundancy, items in sorted(groups.items()):
         for start in range(0, len(items), table.items_per_hit):

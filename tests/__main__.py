@@ -16,7 +16,8 @@ PYTHON = sys.executable
 # What needs no database, or a browser, runs once.
 NO_TWICE = "not pure and not browser"
 REHEARSALS = [
-    f"tests/rehearsals/test_{name}.py" for name in ("crowd", "competition", "second_host")
+    f"tests/rehearsals/test_{name}.py"
+    for name in ("crowd", "competition", "second_host", "dialogs", "killed_dialogs")
 ]
 MANAGE = [PYTHON, "manage.py"]
 LINT = {

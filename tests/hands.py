@@ -68,16 +68,28 @@ class Person:
 
         `change` alters what the protocol's simulated worker would type.
         """
-        fill = find(self.collection.protocol).part("simulated").fill
         done = 0
         while state := self.enter(stage_name)[0]:
-            data = fill(state, DILIGENT, self.rng, lambda item, title: None)
-            change(state, data)
+            data = self._typed(state, change)
             saved = self.post(state, "draft", {"version": 0, "draft": {"data": data, "ui": {}}})
             assert saved.json()["problems"] == []
             assert self.post(state, "submit", {"data": data}).status_code == 200
             done += 1
         return done
+
+    def _typed(self, state: dict[str, Any], change: Change) -> dict[str, Any]:
+        """Return what the page holds in the end; answers that stay are given one by one."""
+        fill = find(self.collection.protocol).part("simulated").fill
+        data: dict[str, Any] = fill(state, DILIGENT, self.rng, lambda item, title: None)
+        change(state, data)
+        while any(step["own"] is None for step in state.get("course", ())):
+            last = data["answers"][-1]
+            given = self.post(state, "answer", {"item": last["item"], "answer": last})
+            assert given.status_code == 200, given.content
+            state["course"] = given.json()["course"]
+            data = fill(state, DILIGENT, self.rng, lambda item, title: None)
+            change(state, data)
+        return data
 
     def post(self, state: dict[str, Any], name: str, body: Any) -> Any:
         """Return what the page's own call is answered."""

@@ -19,8 +19,9 @@ from tasks import leases, qualifications
 from tasks.models import Grant, GrantState, Lease, LeaseState, Posting, PostingState
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
+from tasks.simulation.desk import Desk
 from tasks.simulation.identity import introduce
-from tasks.simulation.worker import Desk, SimulatedWorker
+from tasks.simulation.worker import SimulatedWorker
 from tests.serving import ROOT
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"

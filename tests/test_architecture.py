@@ -30,6 +30,7 @@ PURE = (
     "annotation/agreement/*.py",
     "annotation/protocols/*/checks.py",
     "annotation/protocols/*/validation.py",
+    "annotation/planning.py",
     "annotation/protocols/*/splits.py",
     "annotation/protocols/*/export.py",
     "annotation/protocols/*/simulated.py",

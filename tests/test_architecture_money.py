@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.test_architecture import ROOT, sources
 
-MONEY = {"budget", "compensation", "payments", "reconcile", "rejecting", "rejections", "unmatched"}
+MONEY = {"bonuses", "budget", "compensation", "payments", "reconcile", "rejecting", "rejections"}
+MONEY |= {"unmatched"}
 # The requester's pages about money, and nothing else of what believes.
 PAGES = {f"annotation/dashboard/{name}.py" for name in ("assignments", "money")}
 PAGES |= {f"annotation/dashboard/{name}.py" for name in ("deciding_pay", "pay_acts")}

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annotation.dashboard.marks import Quote
-from annotation.dashboard.passages import QUESTION, article_texts, paragraph_of, quoted
+from annotation.dashboard.passages import OWN, QUESTION, article_texts, quoted, text_of
 from collector.models import Corpus
 from tasks.models import Answer
+from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
 TYPES = {
@@ -16,18 +17,30 @@ TYPES = {
     "none": "No answer can be found",
     "bad": "Bad question",
 }
-PLACES = {MAIN: "The passage", QUESTION: "The question"}
+PLACES = {MAIN: "The passage", SECTION: "The section", QUESTION: "The question"}
+ACTS = {
+    "affirmation": {"yes": "Yes", "no": "No"},
+    "continuation": {
+        "follow_up": "Follow up",
+        "maybe": "Maybe follow up",
+        "dont": "Don't follow up",
+    },
+}
 
 
 @dataclass(frozen=True)
 class ReadableAnswer:
-    """`text` is the answer itself; `sources` name where its words were marked."""
+    """`text` is the answer itself; `sources` name where its words were marked.
+
+    `acts` is what was said beside it in a dialog.
+    """
 
     answer: Answer
     type: str
     text: str
     sources: list[str]
     evidence: list[Quote]
+    acts: list[str]
 
 
 def type_words(name: str) -> str:
@@ -63,8 +76,8 @@ def readable(answers: Iterable[Answer], corpus: Corpus) -> list[ReadableAnswer]:
 
 
 def _readable(answer: Answer, articles: dict[str, str]) -> ReadableAnswer:
-    own = {MAIN: paragraph_of(answer.question.seed).text, QUESTION: answer.question.text}
-    texts = {**articles, **own}
+    own = dict.fromkeys(OWN, text_of(answer.question.seed))
+    texts = {**articles, **own, QUESTION: answer.question.text}
     spans = answer.payload.get("spans") or ()
     return ReadableAnswer(
         answer=answer,
@@ -72,6 +85,11 @@ def _readable(answer: Answer, articles: dict[str, str]) -> ReadableAnswer:
         text=answer_text(answer),
         sources=list(dict.fromkeys(place(span["document"]) for span in spans)),
         evidence=[quoted(span, texts) for span in answer.payload.get("context") or ()],
+        acts=[
+            words[answer.payload[name]]
+            for name, words in ACTS.items()
+            if answer.payload.get(name) in words
+        ],
     )
 
 

@@ -14,6 +14,7 @@ from tasks.models import (
     GrantState,
     Lease,
     LeaseState,
+    PartnerReport,
     Payment,
     PaymentState,
     ProblemReport,
@@ -35,6 +36,7 @@ class Attention:
 
     submissions: int = 0
     problems: int = 0
+    complaints: int = 0
     left_out: int = 0
     unpaid: int = 0
     unmatched: int = 0
@@ -53,6 +55,7 @@ class Attention:
                 "qualifications to inspect",
             ),
             (self.problems, "problems", "problem reported", "problems reported"),
+            (self.complaints, "partners", "partner reported", "partners reported"),
             (self.unpaid, "money", *unpaid),
             (
                 self.unmatched,
@@ -79,6 +82,11 @@ def waiting_grants() -> QuerySet[Grant]:
 def open_problems() -> QuerySet[ProblemReport]:
     """Return the workers' reports nobody has resolved."""
     return ProblemReport.objects.filter(resolved_at__isnull=True)
+
+
+def complaints_waiting() -> QuerySet[PartnerReport]:
+    """Return what partners in dialogs say of each other that nobody has decided."""
+    return PartnerReport.objects.filter(decision="")
 
 
 def left_out() -> QuerySet[Verdict]:
@@ -136,8 +144,10 @@ def submissions_waiting(collection: Collection) -> int:
 
 
 def problems_open(collection: Collection) -> int:
-    """Return how many workers' reports wait for an answer."""
-    return open_problems().filter(lease__unit__stage__collection=collection).count()
+    """Return how many workers' reports, also of partners, wait for an answer."""
+    reports = open_problems().filter(lease__unit__stage__collection=collection)
+    partners = complaints_waiting().filter(dialog__stage__collection=collection)
+    return reports.count() + partners.count()
 
 
 def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
@@ -149,6 +159,7 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
     found = {
         "submissions": _counted(waiting_grants(), "qualification__stage__collection", ids),
         "problems": _counted(open_problems(), "lease__unit__stage__collection", ids),
+        "complaints": _counted(complaints_waiting(), "dialog__stage__collection", ids),
         "left_out": _counted(left_out(), "question__stage__collection", ids),
         "unpaid": _counted(unpaid_leases(), "unit__stage__collection", ids),
         "unmatched": _counted(unmatched_waiting(), OF_SESSION, ids),

@@ -61,7 +61,7 @@ class Desk:
         return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
 
     def tabs(self) -> list[Tab]:
-        """Return the collection's pages, with how much waits on each; six queries."""
+        """Return the collection's pages, with how much waits on each; seven queries."""
         waiting = {
             "qualifications": submissions_waiting(self.collection),
             "problems": problems_open(self.collection),

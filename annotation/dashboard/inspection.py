@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.dashboard.answers import ReadableAnswer, readable
-from annotation.dashboard.passages import Passage, passage, seed_paragraphs
+from annotation.dashboard.passages import OWN, Passage, passage, seed_paragraphs
 from collector.models import Corpus, Stage
 from tasks.models import Answer, Question, Submission
 from tasks.widgets.spans import MAIN
@@ -61,7 +61,7 @@ def _evidence(written: list[WrittenQuestion]) -> list[tuple[int, int, str]]:
         (span["start"], span["end"], str(row.number))
         for row in written
         for span in row.question.payload.get("context") or ()
-        if span.get("document", MAIN) == MAIN
+        if span.get("document", MAIN) in OWN
     ]
 
 
@@ -80,5 +80,5 @@ def _answer_marks(answer: Answer) -> list[tuple[int, int, str]]:
         (span["start"], span["end"], mark)
         for name, mark in (("context", "evidence"), ("spans", "answer"))
         for span in payload.get(name) or ()
-        if span.get("document", MAIN) == MAIN
+        if span.get("document", MAIN) in OWN
     ]

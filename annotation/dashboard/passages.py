@@ -1,6 +1,6 @@
 """Passages and linked articles as a requester reads them, fetched for many items at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db.models import Prefetch, QuerySet
@@ -9,20 +9,30 @@ from annotation.dashboard.marks import Piece, Quote, pieces, quote
 from collector.ingest.article_text import join_article
 from collector.ingest.resolving import Resolver
 from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
+from collector.seeds.sections import section_text
+from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
 QUESTION = "question"
 
 
+# What spans call the seed's own text.
+OWN = (MAIN, SECTION)
+
+
 @dataclass(frozen=True)
 class Passage:
-    """A seed's first paragraph; `pieces` carry the marks."""
+    """A seed's text, whose `pieces` carry the marks.
+
+    It is its one paragraph, or the section that follows the first, the article's `beginning`.
+    """
 
     title: str
     section: str
     lang: str
     dir: str
     pieces: list[Piece]
+    beginning: str = ""
 
 
 def seed_paragraphs(of: str = "") -> Prefetch:
@@ -33,22 +43,33 @@ def seed_paragraphs(of: str = "") -> Prefetch:
     return Prefetch(f"{of}__seed_paragraphs" if of else "seed_paragraphs", queryset=rows)
 
 
-def paragraph_of(seed: Seed) -> Paragraph:
-    """Return the paragraph that a seed starts from; expects seed_paragraphs() prefetched."""
-    return seed.seed_paragraphs.all()[0].paragraph
+def text_of(seed: Seed) -> str:
+    """Return the text that spans of OWN refer to; expects seed_paragraphs() prefetched."""
+    texts = [each.paragraph.text for each in seed.seed_paragraphs.all()]
+    return section_text(texts) if len(texts) > 1 else texts[0]
 
 
 def passage(seed: Seed, spans: Iterable[tuple[int, int, str]] = ()) -> Passage:
     """Return the seed's passage with its links and the given spans (start, end, mark) marked."""
-    paragraph = paragraph_of(seed)
-    links = [(start, end, "link") for start, end, _ in paragraph.links]
+    first, *others = [each.paragraph for each in seed.seed_paragraphs.all()]
+    shown = others or [first]
     return Passage(
-        title=paragraph.article.title,
-        section=paragraph.section.heading,
-        lang=paragraph.article.corpus.language,
-        dir=paragraph.article.corpus.direction,
-        pieces=pieces(paragraph.text, [*links, *spans]),
+        title=first.article.title,
+        section=shown[0].section.heading,
+        lang=first.article.corpus.language,
+        dir=first.article.corpus.direction,
+        pieces=pieces(text_of(seed), [*_links(shown), *spans]),
+        beginning=first.text if others else "",
     )
+
+
+def _links(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[int, int, str]]:
+    """Yield the links of paragraphs that are joined by a blank."""
+    base = 0
+    for paragraph in paragraphs:
+        for start, end, _ in paragraph.links:
+            yield base + start, base + end, "link"
+        base += len(paragraph.text) + 1
 
 
 def article_texts(corpus: Corpus, titles: Iterable[str]) -> dict[str, str]:

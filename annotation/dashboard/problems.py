@@ -41,6 +41,7 @@ def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
         resolved=resolved,
         page=page,
         reports=[Report(row, people.name(row.lease.worker_id)) for row in page],
+        partners=desk.collection.stages.filter(kind="dialog").exists(),
         any=bool(page.object_list) or _reports(desk).exists(),
     )
 

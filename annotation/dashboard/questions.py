@@ -16,11 +16,12 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.passages import Passage, passage, seed_paragraphs
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts
-from annotation.deciding import voting_stages
+from annotation.deciding import IN_ORDER, voting_stages
 from annotation.models import Override, Verdict
 from annotation.review.review import ReviewError, follow_votes, override_verdict
 from collector.parameters import FOLDS
 from tasks.models import Answer, Question
+from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
 PER_PAGE = 25
@@ -94,8 +95,9 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         tab="questions",
         question=row,
         writer=people.name(row.worker_id),
-        passage=_passage(row),
-        links=row.payload.get("links") or (),
+        passage=_passage(row, verdict),
+        before=_before(row),
+        links=row.payload.get("links"),
         verdict=verdict,
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
@@ -146,7 +148,7 @@ def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | N
         return None, Outcome.DROPPED
     given = dict(zip(LETTERS, _answers(row), strict=False))
     answer = given.get(picked)
-    if answer is None or answer.stage.name not in voting_stages(desk.parameters):
+    if answer is None or answer.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
         return None, Outcome.KEPT if picked else ""
     return answer, Outcome.KEPT
 
@@ -161,12 +163,12 @@ def _question(desk: Desk, key: str) -> Question:
 
 def _answers(row: Question) -> list[Answer]:
     rows = Answer.objects.filter(question=row).select_related("question__seed", "stage")
-    rows = rows.order_by("stage__position", "submission__received_at", "submission_id", "pk")
+    rows = rows.order_by("stage__position", *IN_ORDER)
     return list(rows.prefetch_related(seed_paragraphs("question__seed")))
 
 
 def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -> list[Vote]:
-    voting = voting_stages(desk.parameters)
+    voting = voting_stages(desk.parameters)[row.stage.name]
     given = readable(_answers(row), desk.collection.corpus)
     return [
         Vote(
@@ -181,13 +183,33 @@ def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -
     ]
 
 
-def _passage(row: Question) -> Passage:
+def _passage(row: Question, verdict: Verdict | None) -> Passage:
     marked = [
         (span["start"], span["end"], "evidence")
         for span in row.payload.get("context") or ()
         if span.get("document", MAIN) == MAIN
     ]
-    return passage(row.seed, marked)
+    released = verdict.chosen.payload if verdict and verdict.chosen else {}
+    answered = [
+        (span["start"], span["end"], "answer")
+        for span in released.get("spans") or ()
+        if span.get("document") == SECTION
+    ]
+    return passage(row.seed, [*marked, *answered])
+
+
+def _before(row: Question) -> list[tuple[str, str]]:
+    """Return what was asked and answered before in the question's dialog; nothing elsewhere."""
+    if "dialog" not in row.payload:
+        return []
+    turns = Answer.objects.filter(
+        stage=row.stage,
+        question__seed=row.seed,
+        question__payload__dialog=row.payload["dialog"],
+        question__position__lt=row.position,
+    )
+    turns = turns.select_related("question").order_by("question__position")
+    return [(turn.question.text, answer_text(turn) or type_words(turn.type)) for turn in turns]
 
 
 def _line(question: Question) -> Line:

@@ -1,7 +1,6 @@
-"""Releases: making one, what is in it, its files and checksums, and the report."""
+"""Releases: making one, what is in it, its files and checksums."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,6 @@ from annotation.models import OrderState, Release, ReleaseOrder
 
 SUMS = "SHA256SUMS"
 PIECE_BYTES = 1 << 16
-# A cell with a digit, or the dash that stands for a number still missing.
-FIGURE = re.compile(r"\d|^–$")
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 
 
@@ -95,28 +92,6 @@ def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> St
     return StreamingHttpResponse(
         _read(path), content_type="application/octet-stream", headers=headers
     )
-
-
-@on_desk
-@require_safe
-def report(request: HttpRequest, desk: Desk) -> HttpResponse:
-    """Show what the collection has brought so far, in the protocol's own tables."""
-    from annotation.reports import tables_of
-
-    tables = [_drawn(table) for table in tables_of(desk.collection) if table.rows]
-    return desk.render(request, "report.html", tab="releases", tables=tables)
-
-
-def _drawn(table: Any) -> dict[str, Any]:
-    """Return a report's table with each cell and column marked as holding figures or words."""
-    rows = table.texts()
-    figures = [all(FIGURE.search(row[at]) for row in rows) for at in range(len(table.columns))]
-    return {
-        "title": table.title,
-        "note": table.note,
-        "columns": list(zip(table.columns, figures, strict=True)),
-        "rows": [list(zip(row, figures, strict=True)) for row in rows],
-    }
 
 
 async def _read(path: Path) -> AsyncIterator[bytes]:

@@ -62,10 +62,15 @@ def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
     if not 0 < count <= MOST_AT_ONCE:
         messages.error(request, f"Write how many more: a number from 1 to {MOST_AT_ONCE:,}.")
         return _back_with(desk, typed)
+    left: list[str] = []
     try:
-        folds = select_seeds(desk.collection, count)
+        folds = select_seeds(
+            desk.collection, count, tell=lambda what, number: left.append(f"{number:,} {what}")
+        )
     except (SelectionError, ProtocolError) as error:
         messages.error(request, str(error))
+        if left:
+            messages.info(request, f"Left by one filter after the other: {'; '.join(left)}.")
         return _back_with(desk, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
     messages.success(request, f"Chosen: {sum(folds.values())} more seeds ({spread}).")

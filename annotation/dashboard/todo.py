@@ -49,6 +49,9 @@ def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> li
     if attention.problems:
         sentence = f"{_counted(attention.problems, 'problem')} reported by workers"
         found.append(Todo(sentence, desk.url("problems"), True))
+    if attention.complaints:
+        sentence = f"{_counted(attention.complaints, 'report')} of a partner to decide"
+        found.append(Todo(sentence, desk.url("partners"), True))
     if attention.unpaid:
         sentence = f"{_counted(attention.unpaid, 'payment')} for cut-off work not made yet"
         found.append(Todo(sentence, desk.url("money"), True))

@@ -9,10 +9,12 @@ from annotation.dashboard import (
     deciding_pay,
     finishing,
     money,
+    partners,
     problems,
     qualifications,
     questions,
     releases,
+    report,
     seeds,
     stages,
     start,
@@ -46,6 +48,8 @@ of_collection: list[URLPattern] = [
     path("money/compensate/", money.compensate_lease, name="compensate"),
     path("problems/", problems.problems, name="problems"),
     path("problems/resolve/", problems.resolve, name="resolve"),
+    path("problems/partners/", partners.partners, name="partners"),
+    path("problems/partners/decide/", partners.decide_report, name="decide_report"),
     path("texts/", texts.texts, name="texts"),
     path("texts/<slug:name>/", texts.text, name="text"),
     path("texts/<slug:name>/<int:version>/", texts.text, name="text_version"),
@@ -54,7 +58,7 @@ of_collection: list[URLPattern] = [
     path("releases/make/", releases.make_release, name="make_release"),
     path("releases/<int:number>/", releases.release, name="release"),
     path("releases/<int:number>/<path:name>", releases.release_file, name="release_file"),
-    path("report/", releases.report, name="report"),
+    path("report/", report.report, name="report"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

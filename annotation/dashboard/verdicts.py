@@ -71,8 +71,9 @@ def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
 
 def judged(desk: Desk) -> QuerySet[Question]:
     """Return the questions that votes decide on: not those of a qualification."""
-    asked = set(voting_stages(desk.parameters).values())
-    return Question.objects.filter(stage__collection=desk.collection, stage__name__in=asked)
+    return Question.objects.filter(
+        stage__collection=desk.collection, stage__name__in=voting_stages(desk.parameters)
+    )
 
 
 def outcome_counts(desk: Desk) -> list[tuple[str, str, int]]:

@@ -1,7 +1,7 @@
 """What a protocol's scoring part hands to the `score` command, and how it refuses."""
 
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class ScoreError(ValueError):
@@ -12,12 +12,14 @@ class Result(TypedDict):
     """The scores of one predictions file.
 
     official: the official script's own keys on its own scale, unrounded; groups: the same keys
-    by group where a breakdown was asked for; columns, rows: the table a person reads, the whole
-    first; notes: sentences below it.
+    by group where a breakdown was asked for; beside: what the paper has and the script has not,
+    where it can be told; columns, rows: the table a person reads, the whole first; notes: sentences
+    below it.
     """
 
     official: dict[str, float]
     groups: dict[str, dict[str, float]]
+    beside: NotRequired[dict[str, float]]
     columns: list[str]
     rows: list[list[str]]
     notes: list[str]

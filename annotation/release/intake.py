@@ -14,7 +14,13 @@ from django.db import DatabaseError, transaction
 from annotation.deciding import voting_stages
 from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
 from annotation.release.records import main_stages
-from annotation.release.shape import ArticleRecord, Published, QuestionRecord, SeedRecord
+from annotation.release.shape import (
+    ArticleRecord,
+    Published,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+)
 from collector.creation import create_collection, parameters_of
 from collector.models import (
     Article,
@@ -54,7 +60,7 @@ def take_in(
 ) -> Collection:
     """Return a finished collection of what the official `files` hold, by name; all or nothing.
 
-    Its corpus, of the same slug, has the passages; every question is kept with its one answer.
+    Its corpus, of the same slug, has the passages; every question is kept with its answers.
     Raises ValueError naming the file for a wrong layout, ProtocolError, CreationError for a
     taken slug, and IntakeError.
     """
@@ -140,10 +146,11 @@ class _Rows:
 
     def __init__(self, collection: Collection, now: datetime) -> None:
         self.collection, self.now = collection, now
-        stages = {stage.name: stage for stage in collection.stages.all()}
-        parameters = parameters_of(collection)
-        self.asking: Stage = stages[main_stages(collection)[0]]
-        self.answering: Stage = stages[next(iter(voting_stages(parameters)))]
+        self.stages = {stage.name: stage for stage in collection.stages.all()}
+        self.asking: Stage = self.stages[main_stages(collection)[0]]
+        voting = voting_stages(parameters_of(collection))[self.asking.name]
+        # Where the files do not say who gave an answer.
+        self.answering: Stage = self.stages[voting[-1]]
         self.sections: dict[str, Section] = {}
         self.n_paragraphs: dict[str, int] = {}
         self.n_seeds = 0
@@ -164,11 +171,16 @@ class _Rows:
         questions = Question.objects.bulk_create(
             self._question(seed, position, question) for seed, position, question in asked
         )
-        answers = Answer.objects.bulk_create(
-            self._answer(row, question)
+        voted = [
+            (row, vote)
             for row, (_, _, question) in zip(questions, asked, strict=True)
-        )
-        self._believe(questions, answers, [question for _, _, question in asked])
+            for vote in question["votes"]
+        ]
+        answers = Answer.objects.bulk_create(self._answer(row, vote) for row, vote in voted)
+        cast: dict[int, list[tuple[Answer, VoteRecord]]] = {row.pk: [] for row in questions}
+        for answer, (row, vote) in zip(answers, voted, strict=True):
+            cast[row.pk].append((answer, vote))
+        self._believe(questions, cast, [question for _, _, question in asked])
 
     def _seed(self, record: SeedRecord) -> Seed:
         self.n_seeds += 1
@@ -217,21 +229,24 @@ class _Rows:
             created_at=self.now,
         )
 
-    def _answer(self, row: Question, question: QuestionRecord) -> Answer:
-        vote = question["votes"][0]
+    def _answer(self, row: Question, vote: VoteRecord) -> Answer:
         return Answer(
             question=row,
-            stage=self.answering,
+            stage=self.stages.get(vote["stage"], self.answering),
             type=vote["type"][:20],
             payload=vote["payload"],
             created_at=self.now,
         )
 
     def _believe(
-        self, rows: list[Question], answers: list[Answer], questions: list[QuestionRecord]
+        self,
+        rows: list[Question],
+        cast: Mapping[int, list[tuple[Answer, VoteRecord]]],
+        questions: list[QuestionRecord],
     ) -> None:
         verdicts, placements = [], []
-        for row, answer, question in zip(rows, answers, questions, strict=True):
+        for row, question in zip(rows, questions, strict=True):
+            votes = cast[row.pk]
             told, split = question["verdict"], question["split"]
             assert told is not None
             assert split is not None
@@ -241,9 +256,9 @@ class _Rows:
                     outcome=told["outcome"],
                     reason=told["reason"],
                     sentence=told["sentence"],
-                    chosen=answer,
-                    agreeing=[answer.pk],
-                    n_votes=1,
+                    chosen=next(answer for answer, vote in votes if vote["chosen"]),
+                    agreeing=[answer.pk for answer, vote in votes if vote["agrees"]],
+                    n_votes=len(votes),
                     decided_at=self.now,
                 )
             )

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
+from annotation.deciding import IN_ORDER
 from annotation.release.pseudonyms import pseudonym
 from annotation.release.shape import (
     PassageRecord,
@@ -72,7 +73,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
         Answer.objects.select_related("stage", "submission")
         .filter(worker__withdrawn_at__isnull=True)
         .annotate(hit_items=Count("submission__answers"))
-        .order_by("submission__received_at", "submission_id", "id")
+        .order_by(*IN_ORDER)
     )
     return (
         collection.seeds.filter(stage_name__in=main_stages(collection))

@@ -23,9 +23,10 @@ from tasks.models import (
     Worker,
 )
 from tasks.simulation.browser import Browser
+from tasks.simulation.desk import Desk
 from tasks.simulation.identity import introduce
 from tasks.simulation.pages import Page
-from tasks.simulation.worker import Desk, SimulatedWorker
+from tasks.simulation.worker import SimulatedWorker
 
 
 @dataclass

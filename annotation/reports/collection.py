@@ -1,6 +1,7 @@
 """All tables of one collection: the protocol's own, the outcomes, the pay."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from annotation.release.records import records
 from annotation.release.shape import SeedRecord
@@ -20,9 +21,18 @@ def tables_of(collection: Collection) -> list[Table]:
 
     Reads every question once, in memory that does not grow.
     """
-    part = find(collection.protocol).part("export")
-    seeds = part.identified(records(collection))
-    tables, _ = tables_from(collection, seeds, pay=pay_table(collection))
+    tables, _ = tables_from(collection, identified(collection), pay=pay_table(collection))
+    return tables
+
+
+def tables_of_predictions(collection: Collection, predictions: Path) -> list[Table]:
+    """Return the protocol's tables of how predictions in its official layout do.
+
+    Raises ProtocolError where it offers none, ScoreError for what is wrong with the file.
+    """
+    predicted = find(collection.protocol).extra(PART, "predicted")
+    seeds, parameters = identified(collection), parameters_of(collection)
+    tables: list[Table] = predicted(seeds, parameters, predictions)
     return tables
 
 
@@ -45,3 +55,11 @@ def tables_from(
     for _ in watched:
         pass
     return [*tables, outcomes.table(FOLDS), pay], outcomes
+
+
+def identified(collection: Collection) -> Iterable[SeedRecord]:
+    """Return the collection's records under the ids of its release."""
+    seeds: Iterable[SeedRecord] = (
+        find(collection.protocol).part("export").identified(records(collection))
+    )
+    return seeds

@@ -12,6 +12,7 @@ class Table:
     """`name` is stable for scripts; shares are floats from 0 to 1 in columns that end in "share".
 
     rows: as long as `columns` each; a cell None means that there is nothing to say yet.
+    shaded_from: from this column on cells are shares of their row, drawn as shades of a map.
     """
 
     name: str
@@ -19,11 +20,23 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    shaded_from: int | None = None
+
+    def is_share(self, at: int) -> bool:
+        """Return whether the cells of the column are shares, 0 to 1."""
+        return self.columns[at].endswith("share") or self.is_shaded(at)
+
+    def is_shaded(self, at: int) -> bool:
+        """Return whether the column is part of the map."""
+        return self.shaded_from is not None and at >= self.shaded_from
 
     def texts(self) -> list[list[str]]:
         """Return the rows as a person reads them."""
         return [
-            [text(cell, column) for cell, column in zip(row, self.columns, strict=True)]
+            [
+                whole_percent(cell) if self.is_shaded(at) else text(cell, self.columns[at])
+                for at, cell in enumerate(row)
+            ]
             for row in self.rows
         ]
 
@@ -45,6 +58,11 @@ def text(cell: Cell, column: str = "") -> str:
     if isinstance(cell, float):
         return f"{100 * cell:.1f} %" if column.endswith("share") else f"{cell:,.2f}"
     return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def whole_percent(cell: Cell) -> str:
+    """Return a share in whole per cents, blank for none at all, so that a map stays readable."""
+    return (f"{100 * cell:.0f}" if cell else "") if isinstance(cell, float) else text(cell)
 
 
 def share(part: int, whole: int) -> float | None:

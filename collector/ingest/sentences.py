@@ -42,7 +42,7 @@ def split(text: str, language: str) -> list[list[int]]:
 
 def _pieces(text: str, language: str) -> list[tuple[int, int]]:
     """Return the library's sentences, without gaps, opening quotes moved to what they open."""
-    document = _pipeline(language)(text)
+    document = pipeline(language)(text)
     starts = {sentence.start_char for sentence in document.sents}
     starts.update(stop.start() for stop in _WIDE_STOP.finditer(text))
     moved = sorted({_before_openers(text, start) for start in starts} | {0})
@@ -70,7 +70,7 @@ def _belongs(text: str, previous: list[int], start: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _pipeline(language: str) -> Any:
+def pipeline(language: str) -> Any:
     """Return the blank pipeline of a language, or the one for many languages."""
     import spacy
 

@@ -2,9 +2,9 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from itertools import groupby
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +12,7 @@ from django.db.models import Max
 
 from collector.creation import parameters_of
 from collector.models import Collection, Seed, SeedParagraph
-from collector.protocol import find
+from collector.protocol import Protocol, find
 
 
 class SelectionError(Exception):
@@ -29,12 +29,29 @@ class Candidate:
     payload: dict[str, Any] = field(default_factory=dict)
 
 
-def select_seeds(collection: Collection, count: int) -> dict[str, int]:
+@dataclass(frozen=True)
+class Offered:
+    """Candidates with what their protocol's filters did: (what is left, how many) after each.
+
+    For a protocol with several filters; any other iterable of candidates tells nothing of them.
+    """
+
+    candidates: Iterable[Candidate]
+    steps: tuple[tuple[str, int], ...]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        """Yield the candidates in the order they are to be chosen."""
+        return iter(self.candidates)
+
+
+def select_seeds(
+    collection: Collection, count: int, tell: Callable[[str, int], object] = lambda what, left: None
+) -> dict[str, int]:
     """Choose `count` more seeds for the main task, after those that qualification needs.
 
     The choice follows from the collection's seed alone: 10 and then 20 more are the same seeds
     as 30 at once. A fold, once planned, is never changed. Returns the new seeds of the main task
-    per fold, under "" where the protocol splits later.
+    per fold, under "" where the protocol splits later. `tell` hears what each filter left.
     Raises SelectionError when the corpus has too few, and then chooses none.
     """
     with transaction.atomic():
@@ -46,6 +63,8 @@ def select_seeds(collection: Collection, count: int) -> dict[str, int]:
         wanted = _wanted(collection, parameters, count)
         rng = random.Random(f"{collection.seed}:seeds")
         offered = protocol.part("seeds").candidates(collection.corpus, parameters, rng)
+        for what, left in offered.steps if isinstance(offered, Offered) else ():
+            tell(what, left)
         chosen = _choose(offered, set(taken), sum(wanted.values()))
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = [name for name, number in wanted.items() for _ in range(number)]
@@ -100,7 +119,7 @@ def store_candidates(
     rng = random.Random(f"{collection.seed}:folds:{first}")
     splits = protocol.part("splits")
     folds = splits.plan(
-        main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, splits)
+        main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, protocol)
     )
     rows = store_seeds(
         collection,
@@ -136,12 +155,22 @@ def store_seeds(
     return rows
 
 
-def _folds_of_texts(collection: Collection, splits: ModuleType) -> dict[str, str]:
+def _folds_of_texts(collection: Collection, protocol: Protocol) -> dict[str, str]:
     """Return the fold of every text that has one, so that duplicates never straddle folds."""
-    planned = SeedParagraph.objects.filter(seed__collection=collection, position=0).exclude(
-        seed__fold=""
+    text_key = protocol.part("splits").text_key
+    text_of = getattr(protocol.part("seeds"), "text_of", _first)
+    rows = (
+        SeedParagraph.objects.filter(seed__collection=collection)
+        .exclude(seed__fold="")
+        .order_by("seed_id", "position")
+        .values_list("seed_id", "seed__fold", "paragraph__text")
     )
     return {
-        splits.text_key(text): fold
-        for text, fold in planned.values_list("paragraph__text", "seed__fold")
+        text_key(text_of([text for *_, text in paragraphs])): fold
+        for (_, fold), paragraphs in groupby(rows.iterator(), key=lambda row: row[:2])
     }
+
+
+def _first(texts: Sequence[str]) -> str:
+    """Return the text of a seed whose protocol does not say otherwise: its first paragraph's."""
+    return texts[0]

@@ -38,8 +38,9 @@ def test_one_name_gives_two_ports_and_a_warning() -> None:
     assert planned.settings["COLLECTOR_URL"] == "http://lab.example:8000"
     assert planned.settings["MARKETPLACE_URL"] == "http://lab.example:8001"
     assert planned.settings["MTURK_ENDPOINT_URL"] == "http://lab.example:8001"
+    assert planned.settings["COLLECTOR_LIVE_URL"] == "http://lab.example:8002"
     assert planned.settings["MARKETPLACE_BEHIND_TLS_PROXY"] == "no"
-    assert planned.listening == ("0.0.0.0", (8000, 8001))
+    assert planned.listening == ("0.0.0.0", (8000, 8001, 8002))
     assert planned.warning == NO_ENCRYPTION
 
 
@@ -48,14 +49,16 @@ def test_with_a_certificate_the_processes_speak_tls(tls: dict[str, str]) -> None
     assert planned.settings["COLLECTOR_URL"] == "https://lab.example"
     assert planned.settings["MARKETPLACE_URL"] == "https://lab.example:444"
     webs = [process.command for process in planned.processes if process.command[0] == "granian"]
-    assert len(webs) == 2
+    webs += [process.command for process in planned.processes if process.command[0] == "uvicorn"]
+    assert len(webs) == 3
     assert all(tls["TLS_KEY"] in command for command in webs)
     assert planned.warning == ""
 
 
 def test_behind_a_front_server_this_machine_alone_is_listened_to() -> None:
     planned = plan({**SERVICES, **SITES})
-    assert planned.listening == ("127.0.0.1", (8000, 8001))
+    assert planned.listening == ("127.0.0.1", (8000, 8001, 8002))
+    assert "COLLECTOR_LIVE_URL" not in planned.settings
     assert planned.settings["MARKETPLACE_BEHIND_TLS_PROXY"] == "yes"
     assert planned.settings["MARKETPLACE_HOSTS"] == "work.lab.example,127.0.0.1"
     assert planned.settings["MTURK_ENDPOINT_URL"] == "http://127.0.0.1:8001"

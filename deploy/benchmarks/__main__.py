@@ -6,7 +6,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # What the benchmarks share is no benchmark itself.
-SHARED = {"__init__", "__main__", "serving", "hello", "work", "posted", "stored", "peers", "otree"}
+SHARED = {
+    *("__init__", "__main__", "serving", "hello", "work", "posted", "stored", "peers", "otree"),
+    *("bare", "waiting"),
+}
 # Other people's programs are installed and measured too; see peers.py.
 PEERS = "--peers"
 

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from collector.protocol import ProtocolError
+from tasks.models import Lease
 
 
 def kind(name: str) -> ModuleType:
@@ -18,3 +19,9 @@ def kind(name: str) -> ModuleType:
 def listed(entries: object) -> list[Any]:
     """Return what a draft holds under a name where it is a list, else nothing."""
     return entries if isinstance(entries, list) else []
+
+
+def own(lease: Lease) -> dict[str, Any]:
+    """Return what only this stay's page is told by its kind; most kinds tell nothing."""
+    module = kind(lease.unit.stage.kind)
+    return module.own(lease) if hasattr(module, "own") else {}

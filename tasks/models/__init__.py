@@ -2,6 +2,17 @@
 
 from tasks.models.answer import Answer
 from tasks.models.consent import Consent
+from tasks.models.dialog import (
+    Dialog,
+    DialogState,
+    PartnerReport,
+    ReportDecision,
+    Ticket,
+    TicketState,
+    Topic,
+    Turn,
+)
+from tasks.models.given import Given
 from tasks.models.lease import Lease, LeaseState
 from tasks.models.payment import Payment, PaymentKind, PaymentState
 from tasks.models.posting import Posting, PostingState, Session
@@ -17,12 +28,16 @@ from tasks.models.worker import Identity, Worker
 __all__ = [
     "Answer",
     "Consent",
+    "Dialog",
+    "DialogState",
     "Exposure",
+    "Given",
     "Grant",
     "GrantState",
     "Identity",
     "Lease",
     "LeaseState",
+    "PartnerReport",
     "Payment",
     "PaymentKind",
     "PaymentState",
@@ -35,8 +50,13 @@ __all__ = [
     "Rejection",
     "RejectionState",
     "RejectionStep",
+    "ReportDecision",
     "Session",
     "Submission",
+    "Ticket",
+    "TicketState",
+    "Topic",
+    "Turn",
     "Unit",
     "UnitItem",
     "Unmatched",

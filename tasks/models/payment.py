@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from tasks.models.lease import Lease
 from tasks.models.posting import Posting
 from tasks.models.submission import Submission
 from tasks.models.worker import Worker
@@ -11,6 +12,7 @@ class PaymentKind(models.TextChoices):
     """What a payment is for."""
 
     REWARD = "reward", "Reward"
+    BONUS = "bonus", "Bonus"
     COMPENSATION = "compensation", "Compensation"
 
 
@@ -26,7 +28,10 @@ class PaymentState(models.TextChoices):
 
 
 class Payment(models.Model):
-    """One amount in whole cents, once per `key`; no verdict ever touches it."""
+    """One amount in whole cents, once per `key`; no verdict ever touches it.
+
+    `lease` is whose work a bonus is for: it is sent once that is handed in.
+    """
 
     collection = models.ForeignKey("collector.Collection", models.PROTECT, related_name="payments")
     stage = models.ForeignKey("collector.Stage", models.PROTECT, related_name="payments")
@@ -34,6 +39,7 @@ class Payment(models.Model):
     submission = models.ForeignKey(
         Submission, models.PROTECT, null=True, blank=True, related_name="payments"
     )
+    lease = models.ForeignKey(Lease, models.PROTECT, null=True, blank=True, related_name="bonuses")
     posting = models.ForeignKey(
         Posting, models.PROTECT, null=True, blank=True, related_name="payments"
     )

@@ -16,6 +16,8 @@ from rest_framework.response import Response
 
 from tasks import leases, submissions
 from tasks.articles import article_page
+from tasks.course import NotNext
+from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
 from tasks.pages.items import items_of
 from tasks.pages.notices import receipt_form
@@ -111,6 +113,27 @@ def submit(request: Request) -> Response:
             lease, found.data, timezone.now(), synthetic=lease.worker.synthetic
         )
     return Response({"form": receipt_form(lease.session, done.receipt)})
+
+
+@for_lease
+def answer(request: Request) -> Response:
+    """Keep the answer to the next question for good, and tell what the page may show then."""
+    lease = _lease(request)
+    module = kind(lease.unit.stage.kind)
+    if not hasattr(module, "give"):
+        return Response({"message": "Answers of this HIT are handed in together."}, status=404)
+    body = _body(request)
+    item, now = str(body.get("item")), timezone.now()
+    try:
+        problems = module.give(lease, item, body.get("answer"), items_of(lease.unit), now)
+    except NotNext:
+        message = "This is not the next question: answer the one that is shown last."
+        return Response({"message": message, **module.own(lease)}, status=409)
+    except leases.Ended:
+        return Response({"message": OVER}, status=410)
+    if problems:
+        return Response({"problems": [problem.as_json() for problem in problems]}, status=422)
+    return Response(module.own(lease))
 
 
 @for_lease

@@ -1,5 +1,7 @@
 """Every page that is not work: what happened, what is kept, and what to do next."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -81,14 +83,18 @@ def declined(request: HttpRequest) -> HttpResponse:
 
 
 def not_qualified(request: HttpRequest, stage: Stage) -> HttpResponse:
-    """Say which qualification is missing and how to get it."""
+    """Say which qualification is missing, or which of two will do, and how to get it."""
     parameters = parameters_of(stage.collection)
-    needed = parameters.stages()[parameters.stages()[stage.name].requires]
+    tables = parameters.stages()
+    table: Any = tables[stage.name]
+    names = (table.requires_student, table.requires_teacher) if stage.kind == "dialog" else ()
+    needed = [tables[name] for name in (table.requires, *names) if name]
+    titles = " or ".join(f"“{one.title}”" for one in needed)
+    pays = " or ".join(price(one.reward_cents, parameters) for one in needed)
     return notice(
         request,
         "This HIT needs a qualification",
-        f"It is open to people who have passed “{needed.title}”. "
-        f"Take that HIT first (it pays {price(needed.reward_cents, parameters)}); "
+        f"It is open to people who have passed {titles}. Take that HIT first (it pays {pays}); "
         "a person reads what you hand in.",
         next_step=RETURN,
     )

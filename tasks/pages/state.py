@@ -3,17 +3,27 @@
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 
 from collector.creation import parameters_of
 from collector.models import CollectionText, Stage
 from collector.parameters import StageTable
-from tasks.kinds import kind
+from tasks.kinds import kind, own
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
-from tasks.pages.words import fill, markdown, price
+from tasks.pages.words import currency, fill, markdown, price
 
-URLS = ("draft", "submit", "article", "extend", "problem", "preferences", "instructions_seen")
+URLS = (
+    "draft",
+    "submit",
+    "answer",
+    "article",
+    "extend",
+    "problem",
+    "preferences",
+    "instructions_seen",
+)
 DEFAULTS = {
     "text_size": "m",
     "theme": "auto",
@@ -40,13 +50,14 @@ def shared_state(
         "mode": mode,
         "title": table.title,
         "reward": price(reward_cents, parameters),
+        "money": currency(parameters),
         "minutes": table.expected_minutes,
         "requester": {
             "name": stage.collection.requester_name,
             "contact": stage.collection.requester_contact,
         },
         "limits": kind(stage.kind).limits(table, getattr(parameters, "checks", None)),
-        "urls": {name: reverse(f"hit_{name}") for name in URLS} if mode == "work" else {},
+        "urls": _urls() if mode == "work" else {},
         "instructions": {
             "version": words.version,
             "html": markdown(
@@ -58,6 +69,11 @@ def shared_state(
     }
 
 
+def _urls() -> dict[str, str]:
+    """Return what the page may call; the sockets of dialogs can have an address of their own."""
+    return {name: reverse(f"hit_{name}") for name in URLS} | {"socket": settings.SOCKET_URL}
+
+
 def own_state(lease: Lease, now: datetime) -> dict[str, Any]:
     """Return what only this stay's page is told; its items and its draft stand beside it."""
     return {
@@ -66,6 +82,7 @@ def own_state(lease: Lease, now: datetime) -> dict[str, Any]:
         "expires_at": lease.expires_at.timestamp(),
         "can_extend": not lease.extended,
         "draft_version": lease.draft_version,
+        **own(lease),
     }
 
 

@@ -9,6 +9,7 @@ urlpatterns = [
     path("consent", views.consent, name="hit_consent"),
     path("draft", api.draft, name="hit_draft"),
     path("submit", api.submit, name="hit_submit"),
+    path("answer", api.answer, name="hit_answer"),
     path("article", api.article, name="hit_article"),
     path("extend", api.extend, name="hit_extend"),
     path("problem", api.problem, name="hit_problem"),

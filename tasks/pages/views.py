@@ -25,7 +25,7 @@ from tasks.pages.entry import Refused
 from tasks.pages.tokens import session_of, session_token
 from tasks.pages.words import fill, markdown, price
 from tasks.pages.work import preview_page, work_page
-from tasks.qualifications import is_qualified
+from tasks.qualifications import may_take
 
 View = Callable[..., HttpResponseBase]
 # What a HIT has been paid or rejected for once, it is never paid for again.
@@ -35,6 +35,8 @@ DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
 def framed(view: View) -> View:
     """Let the marketplace, and nobody else, frame the page and receive its form; no cookie."""
     policy = {
+        # Not every browser counts a socket of the page's own host as its own.
+        "connect-src": [SELF, settings.SOCKET_URL],
         "frame-ancestors": settings.SUBMIT_ORIGINS,
         "form-action": [SELF, *settings.SUBMIT_ORIGINS],
     }
@@ -82,7 +84,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     if not answered.agreed:
         return notices.declined(request)
     table = parameters_of(stage.collection).stages()[stage.name]
-    if not is_qualified(session.worker, stage.collection, table.requires):
+    if not may_take(session.worker, stage, table):
         return notices.not_qualified(request, stage)
     if not is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
         return notices.closed(request, stage)

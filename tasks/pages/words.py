@@ -9,6 +9,13 @@ from tasks.hits import money
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
+def currency(parameters: Parameters) -> dict[str, str | int]:
+    """Return what a page needs to write amounts as `price` does."""
+    pay = parameters.pay
+    symbol = SYMBOLS.get(pay.currency, "")
+    return {"symbol": symbol, "code": pay.currency, "minor_units": pay.minor_units}
+
+
 def price(cents: int, parameters: Parameters) -> str:
     """Return an amount for people to read, such as $1,250.00."""
     whole, point, part = money(cents, parameters.pay.minor_units).partition(".")

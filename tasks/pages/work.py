@@ -32,6 +32,7 @@ class Frame:
     seen: bool
     preferences: tuple[Any, ...]
     items: tuple[str, ...]
+    mode: str
     setting: Setting = field(compare=False)
 
 
@@ -45,6 +46,7 @@ def work_page(stay: Stay, now: datetime) -> bytes:
             seen=has_seen(lease, setting.stage, setting.words),
             preferences=preferences_of(lease),
             items=tuple(item["id"] for item in items_of(lease.unit)),
+            mode="work",
         ),
         own_state(lease, now),
         items_script(lease.unit),
@@ -54,7 +56,14 @@ def work_page(stay: Stay, now: datetime) -> bytes:
 
 def preview_page(setting: Setting, reward_cents: int, now: datetime) -> bytes:
     """Return the preview: the instructions and no item, since nobody is known yet."""
-    frame = _frame(setting, reward_cents=reward_cents, seen=False, preferences=DEFAULTS, items=())
+    frame = _frame(
+        setting,
+        reward_cents=reward_cents,
+        seen=False,
+        preferences=DEFAULTS,
+        items=(),
+        mode="preview",
+    )
     return _page(frame, preview_state(now), b"[]", b"null")
 
 
@@ -65,6 +74,7 @@ def _frame(
     seen: bool,
     preferences: dict[str, Any],
     items: tuple[str, ...],
+    mode: str,
 ) -> Frame:
     stage, collection, words = setting.stage, setting.stage.collection, setting.words
     told = (
@@ -80,7 +90,7 @@ def _frame(
         words.markdown,
     )
     tastes = tuple(preferences.values())
-    return Frame(told, words.version, reward_cents, seen, tastes, items, setting)
+    return Frame(told, words.version, reward_cents, seen, tastes, items, mode, setting)
 
 
 def _page(frame: Frame, own: dict[str, Any], items: bytes, draft: bytes) -> bytes:
@@ -99,7 +109,7 @@ def _around(frame: Frame) -> tuple[bytes, bytes]:
         setting.stage,
         setting.words,
         reward_cents=frame.reward_cents,
-        mode="work" if frame.items else "preview",
+        mode=frame.mode,
         seen=frame.seen,
         preferences=dict(zip(DEFAULTS, frame.preferences, strict=True)),
     )

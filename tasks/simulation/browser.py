@@ -140,6 +140,8 @@ def allows(page: Page, directive: str, address: str) -> bool:
     for part in page.policy.split(";"):
         name, *sources = part.split() or [""]
         if name == directive:
-            own = origin(page.url) == origin(address) and "'self'" in sources
+            # A page's own site is also the same place reached by a socket.
+            plain = "http" + address.removeprefix("ws") if address.startswith("ws") else address
+            own = origin(page.url) == origin(plain) and "'self'" in sources
             return own or origin(address) in sources
     return True

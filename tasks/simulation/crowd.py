@@ -122,7 +122,11 @@ class Crowd:
 
     def _look_up_types(self) -> None:
         tables = parameters_of(self.collection).stages()
-        types = news.hit_types(self.collection, self.stage)
+        types = {
+            one: stage
+            for one, stage in news.hit_types(self.collection, self.stage).items()
+            if news.has_partners(self.collection, tables[stage])
+        }
         self._once = {one for one, stage in types.items() if tables[stage].qualifies}
         self._types = {one: tables[stage].kind for one, stage in types.items()}
 
@@ -145,7 +149,9 @@ class Crowd:
             self._look_up_types()
             self.turns.wake()
         quiet = now - self._changed_at
-        if self.turns.n_busy or quiet < settings.LOOK_SECONDS + 1:
+        # Whoever waits for a partner does nothing that others could wait for.
+        n_waiting = sum(worker.is_waiting for worker in self.workers)
+        if self.turns.n_busy > n_waiting or quiet < settings.LOOK_SECONDS + 1:
             return False
         if quiet < QUIET_LOOKS * settings.LOOK_SECONDS + 1 and not news.is_done(self.collection):
             return False

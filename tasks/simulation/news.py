@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.db.models import F, Q
 
 from collector.models import Collection, StageState
+from collector.parameters import StageTable
 from tasks import hits, units
 from tasks.models import (
     Grant,
@@ -42,6 +43,17 @@ def offers(collection: Collection, types: Sequence[str]) -> dict[str, list[str]]
     for type_id, hit in free.values_list("external_type", "external_id"):
         found[type_id].append(hit)
     return {one: hits for one, hits in found.items() if hits or one not in shared}
+
+
+def has_partners(collection: Collection, table: StageTable) -> bool:
+    """Return whether somebody has each of the roles that a stage needs, so that no wait is vain."""
+    wanted = {getattr(table, name, "") for name in ("requires_student", "requires_teacher")} - {""}
+    granted = Grant.objects.filter(
+        qualification__stage__collection=collection,
+        qualification__stage__name__in=wanted,
+        told_state=GrantState.GRANTED,
+    )
+    return set(granted.values_list("qualification__stage__name", flat=True)) == wanted
 
 
 def is_ours(collection: Collection, hit_id: str) -> bool:

@@ -15,13 +15,17 @@ from collector.protocol import find
 from tasks.simulation import news
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser
+from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
+from tasks.simulation.desk import Opener
 from tasks.simulation.identity import introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
-from tasks.simulation.worker import Opener, Script, SimulatedWorker
+from tasks.simulation.worker import Script, SimulatedWorker
 
 # Longer names do not fit the marketplace's field.
 LONGEST_SLUG = 40
+# Partners wait for each other, so that everybody needs a thread of their own, within reason.
+MOST_THREADS = 64
 
 
 def recruit(
@@ -46,7 +50,10 @@ def recruit(
         raise ValueError("Replay with two workers at least: nobody answers their own questions.")
     protocol = find(collection.protocol)
     simulated = protocol.part("simulated")
-    qualifying = any(table.qualifies for table in parameters_of(collection).stages().values())
+    tables = parameters_of(collection).stages().values()
+    qualifying = any(table.qualifies for table in tables)
+    if any(table.kind == "dialog" for table in tables):
+        threads = MOST_THREADS
     judge = protocol.extra("simulated", "inspect") if inspect and qualifying else None
     workers = []
     for number in range(n_workers):
@@ -59,8 +66,8 @@ def recruit(
                 browser=Browser(settings.MARKETPLACE_URL, transport),
                 script=one.script(),
                 introduce=one.introduce,
-                # So that a small crowd is not stopped by what each of them has written.
-                kinds=frozenset([("question", "answer")[number % 2]] if replay else []),
+                kinds=frozenset(replay.kinds_of(number) if replay else []),
+                talk=one.talk,
             )
         )
     return Crowd(
@@ -101,6 +108,18 @@ class Recruit:
     def script(self) -> Script:
         """Return what the worker types into a page."""
         return self._fill if self._replay is None else self._fill_again
+
+    def talk(self, page: Mapping[str, Any]) -> Conversation:
+        """Return the worker's side of the live dialog whose page has this state."""
+        limits = page["limits"]
+
+        def speak(dialog: Mapping[str, Any]) -> dict[str, Any]:
+            place = {**dialog, "limits": limits}
+            if self._replay is not None:
+                return self._replay.speak(place)  # type: ignore[no-any-return]
+            return self._simulated.speak(place, self._behaviour, self._rng)  # type: ignore[no-any-return]
+
+        return Conversation(page["token"], speak, self._behaviour, self._rng)
 
     def _fill(self, state: Mapping[str, Any], open_article: Opener) -> dict[str, Any]:
         found: dict[str, Any] = self._simulated.fill(

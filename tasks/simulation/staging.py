@@ -20,7 +20,6 @@ from collector.seeds.selection import store_seeds
 from tasks.publication import publish
 
 LICENCE = "CC BY-SA 4.0"
-STAGES = ("question", "answer")
 
 
 def stage_replay(
@@ -32,7 +31,6 @@ def stage_replay(
     Raises what creating, and publishing, raise.
     """
     parameters = protocol.parameters(replay.overrides())
-    rewards = sum(parameters.stages()[name].reward_cents for name in STAGES)
     with transaction.atomic():
         corpus = make_corpus(f"{slug}-corpus"[:80], replay, source)
         collection = create_collection(
@@ -43,12 +41,12 @@ def stage_replay(
             seed=seed,
             now=now,
             title=f"Replay of {source}",
-            budget_cents=2 * rewards * replay.n_seeds,
+            budget_cents=replay.cost_cents(parameters),
             requester_name="The dataset team",
             requester_contact="ask@localhost",
         )
-        plant_seeds(collection, protocol)
-    for name in STAGES:
+        plant_seeds(collection, protocol, replay.stages[0])
+    for name in replay.stages:
         publish(collection, name)
     collection.refresh_from_db()
     return collection
@@ -77,8 +75,9 @@ def make_corpus(slug: str, replay: Any, source: str) -> Corpus:
     return corpus
 
 
-def _record(page: tuple[str, list[tuple[str, Any]]], number: int) -> PageRecord:
+def _record(page: tuple[str, list[tuple[str, str, Any]]], number: int) -> PageRecord:
     title, paragraphs = page
+    headings = list(dict.fromkeys(["", *(heading for heading, _, _ in paragraphs)]))
     return PageRecord(
         title=title,
         page_id=number,
@@ -87,16 +86,17 @@ def _record(page: tuple[str, list[tuple[str, Any]]], number: int) -> PageRecord:
         revision_id=number,
         timestamp="",
         is_list=False,
-        sections=[(0, "")],
+        sections=[(2 if heading else 0, heading) for heading in headings],
         paragraphs=[
-            (0, "paragraph", text, [tuple(link) for link in links]) for text, links in paragraphs
+            (headings.index(heading), "paragraph", text, [tuple(link) for link in links])
+            for heading, text, links in paragraphs
         ],
         categories=[],
     )
 
 
-def plant_seeds(collection: Collection, protocol: Protocol) -> None:
-    """Make a seed of every candidate: the file, not chance, has chosen them."""
+def plant_seeds(collection: Collection, protocol: Protocol, stage: str) -> None:
+    """Make a seed of `stage` of every candidate: the file, not chance, has chosen them."""
     parameters: Any = parameters_of(collection)
     offered = list(
         protocol.part("seeds").candidates(
@@ -109,7 +109,7 @@ def plant_seeds(collection: Collection, protocol: Protocol) -> None:
     store_seeds(
         collection,
         [
-            (candidate, position, STAGES[0], folds.get(candidate.key, ""))
+            (candidate, position, stage, folds.get(candidate.key, ""))
             for position, candidate in enumerate(offered, 1)
         ],
     )

@@ -8,9 +8,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tasks.simulation.browser import Browser
+from tasks.simulation.conversation import WAITING, Conversation
+from tasks.simulation.desk import Desk, Opener
 from tasks.simulation.pages import Form, Page, StuckError
+from tasks.simulation.socket import converse_on
 
-Opener = Callable[[str, str], Mapping[str, Any] | None]
 # (state of the page, opener of linked articles) -> what the worker types.
 Script = Callable[[Mapping[str, Any], Opener], dict[str, Any]]
 # HIT types, the most wanted first; with HITs to choose from where not all of a type will do.
@@ -23,7 +25,9 @@ MOST_REFUSALS = 3
 MOST_TRIES = 4
 # Who was told that nothing is there for them leaves that kind of HIT alone for a while.
 SHORTEST_RELUCTANCE_SECONDS = 3.0
-LONGEST_RELUCTANCE_SECONDS = 6.0
+LONGEST_RELUCTANCE_SECONDS = {"returned": 6.0, "waited": 60.0}
+# What the page of a dialog hands in when it is over: all that was said is stored already.
+TALKED = {"dialog": True}
 
 
 @dataclass
@@ -40,6 +44,8 @@ class SimulatedWorker:
     script: Script
     introduce: Callable[[str, str], bool] = lambda person, hit: True
     kinds: frozenset[str] = frozenset()
+    # How a page's state becomes a side of a live dialog; who has none returns such HITs.
+    talk: Callable[[Mapping[str, Any]], Conversation] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     # The id of the HIT in hand, or of the last one.
     doing: str = ""
@@ -47,6 +53,7 @@ class SimulatedWorker:
     done: set[str] = field(default_factory=set)
     _type: str = ""
     _next: Page | None = None
+    _talk: Conversation | None = None
     # Until when a type is left alone, and for how long it was.
     _reluctance: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -65,8 +72,9 @@ class SimulatedWorker:
             raise StuckError(f"{self.name} could not sign in. {page}.")
 
     def turn(self, offers: Offers, now: float) -> str:
-        """Take one HIT of the `offers` and do it; returns "submitted", "returned" or "nothing".
+        """Take one HIT of the `offers` and do it; returns what became of it.
 
+        "submitted", "returned", "nothing" when there was none, or "waited" for a partner in vain.
         now: seconds of a clock that never goes back.
         """
         willing = {
@@ -83,7 +91,7 @@ class SimulatedWorker:
             self._reluctance.pop(self._type, None)
         else:
             last = self._reluctance.get(self._type, (now, SHORTEST_RELUCTANCE_SECONDS / 2))[1]
-            pause = min(2 * last, LONGEST_RELUCTANCE_SECONDS)
+            pause = min(2 * last, LONGEST_RELUCTANCE_SECONDS[outcome])
             self._reluctance[self._type] = (now + pause, pause)
         return outcome
 
@@ -136,7 +144,10 @@ class SimulatedWorker:
         if inner is None:
             return self.give_back(page)
         if "page-state" in inner.scripts:
-            return self._work(page, inner)
+            desk = self.desk(inner)
+            if desk.state["kind"] == "dialog":
+                return self._converse(page, desk)
+            return self._work(page, desk)
         if inner.forms:
             form = inner.forms[0]
             label = form.buttons[0].label if form.buttons else ""
@@ -163,7 +174,7 @@ class SimulatedWorker:
             inner = self.browser.press_in_frame(inner, inner.form("I agree"), "I agree")
         raise StuckError(f"{self.name} got stuck. {inner}.")
 
-    def desk(self, inner: Page) -> "Desk":
+    def desk(self, inner: Page) -> Desk:
         """Return the desk of a page of work, its instructions read; raises StuckError."""
         state = inner.data("page-state")
         if state["mode"] != "work":
@@ -172,17 +183,41 @@ class SimulatedWorker:
         desk.read_instructions()
         return desk
 
-    def _work(self, page: Page, inner: Page) -> str:
-        desk = self.desk(inner)
-        state, problems = desk.state, [""]
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the worker sits in a waiting room, with nothing to do."""
+        return self._talk is not None and self._talk.phase == WAITING
+
+    def _converse(self, page: Page, desk: Desk) -> str:
+        """Talk with whoever comes, then hand in; who leaves a partner alone returns the HIT."""
+        if self.talk is None:
+            return self.give_back(page)
+        self._talk = talk = self.talk(desk.state)
+        try:
+            converse_on(desk.page, desk.state["urls"]["socket"], talk)
+        finally:
+            self.counts += talk.counts
+            self._talk = None
+        if talk.gone:
+            return self.give_back(page)
+        form, problems = desk.submit(TALKED)
+        if form is None:
+            raise StuckError(f"{self.name} could not hand in a dialog: {problems[0]}")
+        outcome = self.hand_over(page, desk.page, form, form.fields)
+        return outcome if talk.has_talked else "waited"
+
+    def _work(self, page: Page, desk: Desk) -> str:
+        problems = [""]
         for _ in range(MOST_REFUSALS):
-            data = self.script(state, desk.open_article)
+            data = self.script(desk.state, desk.open_article)
+            while desk.goes_on(data):
+                data = self.script(desk.state, desk.open_article)
             desk.save(data)
             form, problems = desk.submit(data)
             if form is not None:
-                return self.hand_over(page, inner, form, form.fields)
+                return self.hand_over(page, desk.page, form, form.fields)
             self.counts["refusals"] += 1
-        raise StuckError(f"{self.name} could not hand in “{state['title']}”: {problems[0]}")
+        raise StuckError(f"{self.name} could not hand in “{desk.state['title']}”: {problems[0]}")
 
     def hand_over(self, page: Page, inner: Page, form: Form, content: dict[str, str]) -> str:
         """Send the receipt to the marketplace and go where its page goes then."""
@@ -202,56 +237,6 @@ class SimulatedWorker:
         if after.frames:
             raise StuckError(f"{self.name} could not return a HIT. {after}.")
         return "returned"
-
-
-@dataclass
-class Desk:
-    """What the page in the frame does while somebody works on it."""
-
-    browser: Browser
-    page: Page
-    state: Mapping[str, Any]
-    counts: Counter[str]
-    _version: int = -1
-
-    def read_instructions(self) -> None:
-        """Close the instructions, which open by themselves once per version."""
-        instructions = self.state["instructions"]
-        if not instructions["seen"]:
-            self._post("instructions_seen", {"version": instructions["version"]})
-
-    def open_article(self, item: str, title: str) -> Mapping[str, Any] | None:
-        """Return a linked article as the page gets it, None if it is not there."""
-        status, found = self._post("article", {"item": item, "title": title})
-        self.counts["articles opened"] += 1
-        return found if status == 200 else None
-
-    def save(self, data: dict[str, Any]) -> None:
-        """Save drafts as the page does while one writes: the first half, then all."""
-        for share in (2, 1):
-            part = {
-                name: entries[: len(entries) // share] if isinstance(entries, list) else entries
-                for name, entries in data.items()
-            }
-            version = self.state["draft_version"] if self._version < 0 else self._version
-            draft = {"data": part, "ui": {}}
-            status, found = self._post("draft", {"version": version, "draft": draft})
-            if status != 200:
-                raise StuckError(f"A draft was not saved: {found.get('message', status)}")
-            self._version = found["version"]
-            self.counts["drafts saved"] += 1
-
-    def submit(self, data: dict[str, Any]) -> tuple[Form | None, list[str]]:
-        """Return the form that hands the work over, else None and what is to mend."""
-        status, found = self._post("submit", {"data": data})
-        if status == 422:
-            return None, [problem["message"] for problem in found["problems"]]
-        if status != 200:
-            raise StuckError(f"The work was not taken in: {found.get('message', status)}")
-        return Form(found["form"]["action"], "post", dict(found["form"]["fields"])), []
-
-    def _post(self, name: str, body: Any) -> tuple[int, dict[str, Any]]:
-        return self.browser.post(self.page, self.state["urls"][name], self.state["token"], body)
 
 
 def _acceptable(page: Page, types: Sequence[str]) -> Form | None:

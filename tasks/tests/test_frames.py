@@ -24,4 +24,6 @@ def test_a_changed_collection_has_another_frame(collection, name):
 def frame(collection):
     stage = stage_of(collection, "question")
     setting = setting_of(stage.pk, current_text(collection, "question").pk)
-    return _frame(setting, reward_cents=400, seen=False, preferences=DEFAULTS, items=())
+    return _frame(
+        setting, reward_cents=400, seen=False, preferences=DEFAULTS, items=(), mode="work"
+    )

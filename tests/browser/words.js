@@ -62,8 +62,8 @@ function show(element, start, end) {
   const box = rangeOf(element, start, end).getBoundingClientRect();
   const head = Math.max(0, ...[...document.querySelectorAll(".bar, .rail, .question-head")]
     .map((sticky) => sticky.getBoundingClientRect().bottom));
-  const columns = getComputedStyle(document.querySelector(".panel")).bottom;
-  const foot = columns === "0px" ? document.querySelector(".panel").getBoundingClientRect().top : innerHeight;
+  const columns = getComputedStyle(document.querySelector(".panel, .talk")).bottom;
+  const foot = columns === "0px" ? document.querySelector(".panel, .talk").getBoundingClientRect().top : innerHeight;
   if (box.top < head + 4) scrollBy(0, box.top - head - 40);
   else if (box.bottom > foot - 4) scrollBy(0, box.bottom - foot + 40);
 }

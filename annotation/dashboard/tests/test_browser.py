@@ -87,7 +87,7 @@ def addresses() -> list[str]:
     parts += ["money/work/"]
     parts += ["qualification/question_qualification/", "qualification/answer_qualification/"]
     parts += ["texts/consent/", "texts/question/?edit=yes"]
-    own = [f"questions/{key}/", "releases/1/"]
+    own = [f"questions/{key}/", "releases/1/", "problems/partners/"]
     own += [f"money/work/?show={name}" for name in FILTERS]
     handed_in = Submission.objects.exclude(state=ReceiptState.HELD)
     decided = [*handed_in.values_list("lease__session", flat=True)]

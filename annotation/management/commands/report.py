@@ -1,14 +1,19 @@
 """Prints what a collection has brought: the paper's own tables, the outcomes, the pay."""
 
 import json
+import random
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 
-from annotation.reports import tables_of
+from annotation.metrics.result import ScoreError
+from annotation.reports import hand_labels, tables_of, tables_of_predictions
+from annotation.reports.table import Table
 from annotation.reports.terminal import drawn
+from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 
@@ -25,16 +30,49 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.add_argument("name")
         parser.add_argument("--json", action="store_true", help="numbers unrounded, by table")
+        instead = parser.add_mutually_exclusive_group()
+        for name, helps in {
+            "predictions": "how these do instead, in the official layout with a release's ids",
+            "sample": "write the paper's sample for labelling by hand to this new CSV file",
+            "labels": "the paper's table of that sample, labelled",
+        }.items():
+            instead.add_argument(f"--{name}", type=Path, metavar="FILE", help=helps)
+        parser.add_argument("--seed", type=int, help="of the sample (default: the collection's)")
 
     def handle(self, **options: Any) -> None:
         """Print the tables, or say in one line why not."""
         collection = collection_named(options["name"])
         try:
+            if options["sample"]:
+                self._sample(collection, options)
+                return
             with Console(stderr=True).status("Reading questions and votes"):
-                tables = tables_of(collection)
-        except ProtocolError as error:
+                tables = _tables(collection, options)
+        except (ProtocolError, ScoreError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps({table.name: table.plain() for table in tables}))
             return
         self.stdout.write(drawn(tables, in_colour=self.stdout.isatty()))
+
+    def _sample(self, collection: Collection, options: dict[str, Any]) -> None:
+        """Write the sample and say how to go on."""
+        path = options["sample"]
+        seed = collection.seed if options["seed"] is None else options["seed"]
+        number = hand_labels.write_sample(collection, path, random.Random(seed))
+        if options["json"]:
+            self.stdout.write(json.dumps({"file": str(path), "rows": number}))
+            return
+        self.stdout.write(
+            f"Wrote {number} rows to {path}. Fill in the last columns, then: "
+            f"manage.py report {collection.slug} --labels {path}"
+        )
+
+
+def _tables(collection: Collection, options: dict[str, Any]) -> list[Table]:
+    """Return the tables asked for."""
+    if options["predictions"]:
+        return tables_of_predictions(collection, options["predictions"])
+    if options["labels"]:
+        return hand_labels.tables_of_labels(collection, options["labels"])
+    return tables_of(collection)

@@ -1,7 +1,8 @@
-"""`score`: a protocol's official metrics for a predictions file."""
+"""`score`: a protocol's official metrics for a predictions file, or for one of its baselines."""
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,18 @@ from rich.console import Console
 from rich.table import Table
 
 from annotation.metrics.result import Result, ScoreError
-from collector.protocol import ProtocolError, every, find
+from collector.protocol import Protocol, ProtocolError, every, find
 
 PART = "scoring"
+BASELINES = "baselines"
 
 
 class Command(BaseCommand):
-    """Finds the protocol's scoring part; options of one protocol are refused for another."""
+    """Finds the protocol's part that scores; options of one protocol are refused for another."""
 
     help = (
-        "Score predictions against gold, both in the protocol's official layout. "
+        "Score predictions against gold, both in the protocol's official layout; with --baseline "
+        "the predictions are written first. "
         "Example: manage.py score --protocol NAME predictions.json dev.json --json"
     )
 
@@ -32,10 +35,22 @@ class Command(BaseCommand):
         parser.add_argument("predictions", type=Path, metavar="PREDICTIONS")
         parser.add_argument("gold", type=Path, metavar="GOLD")
         parser.add_argument("--protocol", required=True, metavar="NAME")
+        names = "; ".join(
+            f"{protocol.name}: {', '.join(protocol.part(BASELINES).BASELINES)}"
+            for protocol in every()
+            if protocol.has(BASELINES)
+        )
+        parser.add_argument(
+            "--baseline", metavar="NAME", help=f"write PREDICTIONS, a new file, by it; {names}"
+        )
+        parser.add_argument(
+            "--train", type=Path, metavar="FILE", help="what a baseline learns from"
+        )
+        parser.add_argument("--seed", type=int, metavar="N", help="of a baseline (default 0)")
         parser.add_argument(
             "--json", action="store_true", help="print the official keys, unrounded"
         )
-        for name, uses in _options().items():
+        for name, uses in _options(PART, BASELINES).items():
             helps = "; ".join(f"{protocol}: {use['help']}" for protocol, use in uses.items())
             use = next(iter(uses.values()))
             kept = {key: use[key] for key in ("action", "type", "metavar") if key in use}
@@ -44,11 +59,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the scores; raises CommandError with one line for whatever is wrong."""
         try:
-            protocol = find(options["protocol"])
-            if not protocol.has(PART):
-                raise CommandError(f"The protocol {protocol.name!r} lacks {PART}.py: write it.")
-            given = _given(protocol.name, options)
-            result = protocol.part(PART).score(options["predictions"], options["gold"], given)
+            result = _result(find(options["protocol"]), options)
         except (ProtocolError, ScoreError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(as_json(result) if options["json"] else self._as_table(result))
@@ -68,25 +79,56 @@ class Command(BaseCommand):
 
 
 def as_json(result: Result) -> str:
-    """Return exactly the official keys, with the groups under "by" where they were asked for."""
-    groups = {"by": result["groups"]} if result["groups"] else {}
-    return json.dumps({**result["official"], **groups})
+    """Return exactly the official keys; what was asked for besides is under "by" and "beside"."""
+    more = {"by": result["groups"], "beside": result.get("beside")}
+    return json.dumps({**result["official"], **{name: of for name, of in more.items() if of}})
 
 
-def _options() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return what each scoring part declares in OPTIONS: option -> protocol -> its definition."""
+def _result(protocol: Protocol, options: dict[str, Any]) -> Result:
+    """Return the scores; raises CommandError, ProtocolError or ScoreError for a wrong call."""
+    if not protocol.has(PART):
+        raise CommandError(f"The protocol {protocol.name!r} lacks {PART}.py: write it.")
+    files = (options["predictions"], options["gold"])
+    name = options["baseline"]
+    given = _given(protocol.name, options, (PART,) if name is None else (PART, BASELINES))
+    learning = {key: options[key] for key in ("train", "seed") if options[key] is not None}
+    result: Result
+    if name is None:
+        if learning:
+            raise CommandError(f"--{next(iter(learning))} is for baselines: give --baseline NAME.")
+        result = protocol.part(PART).score(*files, given)
+    else:
+        result = _baseline(protocol, name)(name, *files, {**given, **learning})
+    return result
+
+
+def _baseline(protocol: Protocol, name: str) -> Callable[..., Result]:
+    """Return what runs the baseline; raises CommandError where the protocol has none such."""
+    if not protocol.has(BASELINES):
+        raise CommandError(f"The protocol {protocol.name!r} has no baselines.")
+    names = protocol.part(BASELINES).BASELINES
+    if name not in names:
+        raise CommandError(f"--baseline {name}: choose one of {', '.join(names)}.")
+    run: Callable[..., Result] = protocol.extra(BASELINES, "run")
+    return run
+
+
+def _options(*parts: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what these parts declare in OPTIONS: option -> protocol -> its definition."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for protocol in every():
-        if protocol.has(PART):
-            for name, use in getattr(protocol.part(PART), "OPTIONS", {}).items():
-                found.setdefault(name, {})[protocol.name] = use
+        for part in parts:
+            if protocol.has(part):
+                for name, use in getattr(protocol.part(part), "OPTIONS", {}).items():
+                    found.setdefault(name, {})[protocol.name] = use
     return found
 
 
-def _given(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options given; raises CommandError for one that the protocol does not take."""
+def _given(protocol: str, options: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
+    """Return the options given; raises CommandError for one that these parts do not take."""
     given = {}
-    for name, uses in _options().items():
+    taken = _options(*parts)
+    for name, uses in _options(PART, BASELINES).items():
         value = options.get(name.replace("-", "_"))
         if value is None:
             continue
@@ -94,6 +136,8 @@ def _given(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
             raise CommandError(
                 f"--{name} means nothing for {protocol}; it is of {', '.join(uses)}."
             )
+        if protocol not in taken.get(name, {}):
+            raise CommandError(f"--{name} is for baselines: give --baseline NAME.")
         choices = uses[protocol].get("choices")
         if choices and value not in choices:
             raise CommandError(f"--{name} {value}: choose one of {', '.join(choices)}.")

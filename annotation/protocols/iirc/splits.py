@@ -1,17 +1,16 @@
 """The fold of each passage, fixed when seeds are chosen, because it decides the redundancy."""
 
-import hashlib
 import random
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from fractions import Fraction
-from math import lcm
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from annotation import planning
+from annotation.planning import text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
-FOLDS = ("train", "dev", "test")
+__all__ = ["assign", "plan", "text_key"]
 Example = TypeVar("Example")
 
 
@@ -24,83 +23,13 @@ def plan(
 ) -> dict[Hashable, str]:
     """Return the fold of each seed's passage, by seed key (IIRC 2.3, "80% of the data").
 
-    seeds: objects or mappings with `key` and `text`, in an order that depends on the collection's
-    seed alone. parameters: read are splits.train, splits.dev and splits.test, weights of any sum.
-    planned: how many seeds each fold has already; they stay, and the new ones bring the whole to
-    the weights by largest remainders. fold_of_text: text_key(text) -> fold of earlier seeds, so
-    that equal texts share a fold across calls as they do within one.
+    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.planning.
     """
-    earlier = fold_of_text or {}
-    have = Counter({fold: (planned or {}).get(fold, 0) for fold in FOLDS})
-    result: dict[Hashable, str] = {}
-    groups: dict[str, list[Hashable]] = {}
-    for seed in seeds:
-        key, text = _read(seed, "key"), text_key(_read(seed, "text"))
-        if text in earlier:
-            result[key] = earlier[text]
-            have[earlier[text]] += 1
-        else:
-            groups.setdefault(text, []).append(key)
-    for keys, fold in _placed(list(groups.values()), parameters.splits, have, rng):
-        result.update(dict.fromkeys(keys, fold))
-    return result
+    return planning.plan(seeds, parameters.splits, rng, planned, fold_of_text)
 
 
 def assign(
     examples: Iterable[Example], parameters: "Parameters", rng: random.Random
 ) -> Iterator[tuple[Example, str, str]]:
-    """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped.
-
-    examples: objects or mappings with the `fold` planned for their passage. Raises ValueError for
-    an example without one of the folds.
-    """
-    for example in examples:
-        fold = _read(example, "fold")
-        if fold not in FOLDS:
-            raise ValueError(
-                f"{example!r} has the fold {fold!r}, not one of {', '.join(FOLDS)}: "
-                "plan its seed before collecting."
-            )
-        yield example, fold, "planned_with_the_seed"
-
-
-def text_key(text: str) -> str:
-    """Return a short key that texts share when they differ in white space at most."""
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:32]
-
-
-def _placed(
-    groups: list[list[Hashable]], weights: Any, have: Counter[str], rng: random.Random
-) -> Iterator[tuple[list[Hashable], str]]:
-    """Yield each group of equal texts with its fold: always the fold that lacks most.
-
-    Large groups come first, so that the single passages after them make the sizes exact; filling
-    what lacks most, unit by unit, is the method of largest remainders. Whole numbers keep it
-    exact.
-    """
-    rng.shuffle(groups)
-    groups.sort(key=len, reverse=True)
-    share = _whole_weights([getattr(weights, fold) for fold in FOLDS])
-    n_seeds = have.total() + sum(len(group) for group in groups)
-    for group in groups:
-        lacking = {
-            fold: weight * n_seeds - have[fold] * sum(share)
-            for fold, weight in zip(FOLDS, share, strict=True)
-        }
-        fold = max(FOLDS, key=lacking.__getitem__)
-        have[fold] += len(group)
-        yield group, fold
-
-
-def _whole_weights(weights: list[float]) -> list[int]:
-    """Return integers in the ratio of the decimal `weights`; raises ValueError for wrong ones."""
-    exact = [Fraction(str(weight)) for weight in weights]
-    if min(exact) < 0 or not sum(exact):
-        raise ValueError(f"The weights of the splits must not be negative nor all 0: {weights}.")
-    scale = lcm(*(fraction.denominator for fraction in exact))
-    return [int(fraction * scale) for fraction in exact]
-
-
-def _read(item: Any, name: str) -> Any:
-    """Return item[name] of a mapping, item.name of anything else."""
-    return item[name] if isinstance(item, Mapping) else getattr(item, name)
+    """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped."""
+    return planning.as_planned(examples)

@@ -51,6 +51,13 @@ def test_extra_parts_can_be_called_as_they_are_called(protocol: Protocol) -> Non
             assert offered is None or takes(offered, arguments), f"{part}.{name}"
 
 
+def test_what_runs_baselines_names_them(protocol: Protocol) -> None:
+    if protocol.has("baselines"):
+        names = protocol.part("baselines").BASELINES
+        assert names
+        assert all(re.fullmatch(r"[a-z-]+", name) for name in names)
+
+
 def test_its_parameters_load_and_are_named_after_the_folder(protocol: Protocol) -> None:
     parameters = protocol.parameters()
     assert parameters.protocol.name == protocol.name == protocol.folder.name

@@ -28,3 +28,11 @@ def test_a_table_is_drawn_as_markdown_and_for_terminals() -> None:
 
 def test_plain_data_keeps_numbers_as_they_are() -> None:
     assert TABLE.plain()["rows"] == [["a|b", 1234, 0.5], ["c", 0, None]]
+
+
+def test_a_map_shows_whole_per_cents_and_nothing_where_there_is_none() -> None:
+    shaded = Table("map", "Map", ["row", "n", "1", "2"], [["a", 3, 1 / 3, 0.0]], shaded_from=2)
+    assert shaded.texts() == [["a", "3", "33", ""]]
+    assert [shaded.is_share(at) for at in range(4)] == [False, False, True, True]
+    assert [TABLE.is_share(at) for at in range(3)] == [False, False, True]
+    assert shaded.plain()["rows"] == [["a", 3, 1 / 3, 0.0]]

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -40,6 +41,13 @@ class Command(BaseCommand):
             metavar="KEY=VALUE",
             help="a parameter of protocol.toml, such as question.reward_cents=450",
         )
+        parser.add_argument(
+            "--lines",
+            action="append",
+            default=[],
+            metavar="KEY=FILE",
+            help="a list among the parameters, read from a file with one value a line",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:
@@ -47,6 +55,7 @@ class Command(BaseCommand):
         try:
             protocol = find(options["protocol"])
             overrides = dict(assignment(text) for text in options["set"])
+            overrides |= dict(_lines(text) for text in options["lines"])
             parameters = protocol.parameters(overrides)
             collection = create_collection(
                 options["name"],
@@ -61,7 +70,7 @@ class Command(BaseCommand):
                 requester_contact=options["contact"],
                 ethics_number=options["ethics"],
             )
-        except (ProtocolError, CreationError, ValueError) as error:
+        except (ProtocolError, CreationError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps({"collection": collection.slug}))
@@ -70,3 +79,12 @@ class Command(BaseCommand):
                 f"Created the collection {collection.slug!r}. "
                 f"Next: manage.py select_seeds {collection.slug} --count 100"
             )
+
+
+def _lines(text: str) -> tuple[str, list[str]]:
+    """Return key and values of KEY=FILE, blank lines left out; raises ValueError or OSError."""
+    key, equals, path = text.partition("=")
+    if not equals or not key:
+        raise ValueError(f"{text!r}: write it as KEY=FILE.")
+    lines = Path(path).read_text("utf-8").splitlines()
+    return key.strip(), [line.strip() for line in lines if line.strip()]

@@ -24,19 +24,25 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("--out", default="", help="folder of the release")
+        parser.add_argument("--protocol", default="", help="another than the usual one")
 
     def handle(self, **options: Any) -> None:
         """Walk the whole way and print the report and the path last."""
         began = time.monotonic()
-        chosen = sample.plan()
-        slug = chosen["finished"]["slug"]
+        plan = sample.plan()
+        demos = sample.demos(plan)
+        chosen = demos.get(options["protocol"]) if options["protocol"] else plan["finished"]
+        if chosen is None:
+            known = ", ".join(sorted(demos))
+            raise CommandError(f"There is no demo of {options['protocol']!r}. Known: {known}.")
+        slug = chosen["slug"]
         out = Path(options["out"] or settings.BASE_DIR / "releases" / slug)
         prepare()
         try:
             with serving(settings.PORT):
-                sample.read_corpus(chosen["corpus"], stdout=self.stdout)
-                sample.open_collection(chosen["corpus"], chosen["finished"], stdout=self.stdout)
-                sample.finish_collection(chosen["finished"], out, stdout=self.stdout)
+                sample.read_corpus(plan["corpus"], stdout=self.stdout)
+                sample.open_collection(plan["corpus"], chosen, stdout=self.stdout)
+                sample.finish_collection(chosen, out, stdout=self.stdout)
         except OSError as error:
             raise CommandError(str(error)) from None
         call_command("report", slug, stdout=self.stdout)

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -31,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError("--count must be 1 or more.")
         collection = collection_named(options["name"])
         try:
-            folds = select_seeds(collection, options["count"])
+            folds = select_seeds(collection, options["count"], tell=self._filters(options))
         except (SelectionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
@@ -41,3 +42,12 @@ class Command(BaseCommand):
                 f"{number} {fold or 'to be split later'}" for fold, number in sorted(folds.items())
             )
             self.stdout.write(f"Chose {sum(folds.values())} seeds: {spread}.")
+
+    def _filters(self, options: dict[str, Any]) -> Callable[[str, int], None]:
+        """Return what hears of each filter of the protocol; JSON has the result alone."""
+
+        def tell(what: str, left: int) -> None:
+            if not options["json"]:
+                self.stdout.write(f"{left:>12,} {what}")
+
+        return tell

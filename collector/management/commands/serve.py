@@ -97,7 +97,7 @@ def _check_ports(host: str, ports: tuple[int, ...]) -> None:
             except OSError as error:
                 raise CannotServeError(
                     f"Port {port} cannot be had ({error.strerror}): set PORT to another one; "
-                    "the marketplace takes the port after it."
+                    "the marketplace and live dialogs take the two ports after it."
                 ) from None
 
 

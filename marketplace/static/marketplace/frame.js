@@ -88,6 +88,13 @@ function afterSubmitting() {
   }
 }
 
+const quietTitle = document.title;
+
+/** A task that waits for its worker says so in the title of the tab; "" when it does not any more. */
+function callByTitle(words) {
+  document.title = words ? `● ${words.slice(0, 60)} · ${quietTitle}` : quietTitle;
+}
+
 window.addEventListener("message", (event) => {
   if (event.source !== frame.contentWindow || typeof event.data !== "object" || !event.data) return;
   // A requester's own HTML has no origin, nor has the reply that takes its place in the frame.
@@ -96,6 +103,8 @@ window.addEventListener("message", (event) => {
     if (frame.dataset.submitted) afterSubmitting();
   } else if (event.origin === frame.dataset.origin && event.data.collector === "return") {
     askToReturn();
+  } else if (event.origin === frame.dataset.origin && typeof event.data.title === "string") {
+    callByTitle(event.data.title);
   } else if (event.origin === frame.dataset.origin && Number.isFinite(event.data.ends)) {
     endsByTask = event.data.ends;
     if (countdown) tick();

@@ -7,10 +7,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from collector.creation import parameters_of
 from collector.models import StageState
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.demands import notice
 from tasks.publication import PublicationError, provider_name, publish
 from tasks.tending import tend_alone
 
@@ -39,9 +41,11 @@ class Command(BaseCommand):
             done = tend_alone(collection, timezone.now())
         except (PublicationError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
+        told = notice(parameters_of(collection))
         if options["json"]:
             names = [stage.name for stage in opened]
-            self.stdout.write(json.dumps({"opened": names, "hits": done.get("HITs published", 0)}))
+            hits = done.get("HITs published", 0)
+            self.stdout.write(json.dumps({"opened": names, "hits": hits, "notice": told}))
         else:
             closed = collection.stages.filter(state=StageState.CLOSED)
             left = "".join(f" {stage.name} stays closed." for stage in closed)
@@ -49,3 +53,5 @@ class Command(BaseCommand):
                 f"Open on {provider_name()}: {done.get('HITs published', 0)} HITs published now; "
                 f"more follow as they are taken.{left}"
             )
+            if told:
+                self.stdout.write(told)

@@ -66,12 +66,14 @@ class FormPage {
       "[data-document-section]": passage.section ?? "",
       "[data-document-text]": passage.text,
       "[data-given]": text ?? "",
+      "[data-about]": passage.about,
     };
     for (const [selector, content] of Object.entries(words)) {
       const element = find(selector);
       Object.assign(element, { textContent: content, lang: passage.lang, dir: passage.dir });
     }
     find("[data-given]").hidden = !text;
+    find("[data-about-line]").hidden = !passage.about;
   }
 
   #changed() {

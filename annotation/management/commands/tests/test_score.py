@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.protocols.quac.tests.talks import question, write
+
 GOLD = [
     {
         "text": "t",
@@ -68,3 +70,25 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         call_command("score", "--help")
     assert "manage.py score --protocol" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_baseline_writes_the_predictions_that_are_scored(tmp_path: Path) -> None:
+    talk = [question("What notes?", "the first notes"), question("Who knows?", None)]
+    gold, new = str(write(tmp_path / "dev.json", talk)), str(tmp_path / "new.jsonl")
+    printed = json.loads(
+        run("--protocol", "quac", "--baseline", "majority", new, gold, "--train", gold, "--json")
+    )
+    assert printed["f1"] == 50
+    assert json.loads(run("--protocol", "quac", new, gold, "--json")) == printed
+
+
+def test_a_wrong_call_of_a_baseline_gets_one_line(files: list[str], tmp_path: Path) -> None:
+    for arguments, message in [
+        (["--protocol", "quac", "--baseline", "oracle", *files], "choose one of random-sentence"),
+        (["--protocol", "iirc", "--baseline", "majority", *files], "has no baselines"),
+        (["--protocol", "iirc", *files, "--seed", "1"], "give --baseline NAME"),
+        (["--protocol", "quac", *files, "--language", "en"], "give --baseline NAME"),
+        (["--protocol", "iirc", *files, "--language", "en"], "means nothing for iirc"),
+    ]:
+        with pytest.raises(CommandError, match=message):
+            run(*arguments)

@@ -39,11 +39,24 @@ class Replay:
 
     passages: tuple[Passage, ...]
     exact: bool
+    stages = ("question", "answer")
 
     @property
     def n_seeds(self) -> int:
         """Return how many passages there are."""
         return len(self.passages)
+
+    def kinds_of(self, number: int) -> tuple[str, ...]:
+        """Return the kinds of stages that worker `number` works on, counted from 0.
+
+        A small crowd is not stopped by what each of them has written.
+        """
+        return (self.stages[number % 2],)
+
+    def cost_cents(self, parameters: Any) -> int:
+        """Return an ample budget."""
+        rewards = (parameters.stages()[name].reward_cents for name in self.stages)
+        return 2 * sum(rewards) * self.n_seeds
 
     def overrides(self) -> dict[str, Any]:
         """Return the parameters of a collection whose HITs ask for what the file holds, once.
@@ -66,17 +79,17 @@ class Replay:
         }
         return {**LAX, **sizes, **once}
 
-    def pages(self) -> list[tuple[str, list[tuple[str, list[list[Any]]]]]]:
-        """Return the corpus: (title, paragraphs), each paragraph a text and [start, end, title].
+    def pages(self) -> list[tuple[str, list[tuple[str, str, list[list[Any]]]]]]:
+        """Return the corpus: (title, paragraphs), each without heading, a text, its links.
 
         Passages come with their links; of a linked article what the file quotes, at the places
         where the file says it stands, the gaps filled with dots.
         """
         pages = [
-            (passage.title, [(passage.text, [list(link) for link in passage.links])])
+            (passage.title, [("", passage.text, [list(link) for link in passage.links])])
             for passage in self.passages
         ]
-        merged: dict[str, list[tuple[str, list[list[Any]]]]] = {}
+        merged: dict[str, list[tuple[str, str, list[list[Any]]]]] = {}
         for title, paragraphs in pages:
             merged.setdefault(title, []).extend(paragraphs)
         quoted: dict[str, list[tuple[int, str]]] = {}
@@ -85,7 +98,7 @@ class Replay:
                 quoted.setdefault(title, []).extend(passage.quotations(title))
         for title, pieces in quoted.items():
             if title not in merged:
-                merged[title] = [(text, []) for text in laid_out(pieces) or [MISSING]]
+                merged[title] = [("", text, []) for text in laid_out(pieces) or [MISSING]]
         return list(merged.items())
 
     def fill(

@@ -16,9 +16,9 @@ from tasks.simulation.behaviour import DILIGENT
 pytestmark = pytest.mark.pure
 
 
-def page_of(paragraphs: list[tuple[str, Any]], title: str) -> dict[str, Any]:
+def page_of(paragraphs: list[tuple[str, str, Any]], title: str) -> dict[str, Any]:
     found, start = [], 0
-    for text, _ in paragraphs:
+    for _, text, _ in paragraphs:
         found.append({"start": start, "text": text, "sentences": [[0, len(text)]]})
         start += len(text) + 1
     return {"title": title, "sections": [{"heading": "", "level": 0, "paragraphs": found}]}
@@ -29,7 +29,7 @@ def typed(replay: Replay) -> tuple[list[dict[str, Any]], list[dict[str, Any]], b
     corpus = dict(replay.pages())
     items = []
     for number, passage in enumerate(replay.passages):
-        text, links = corpus[passage.title][0]
+        _, text, links = corpus[passage.title][0]
         shown = [{"start": start, "end": end, "title": to} for start, end, to in links]
         sentences = [[0, len(text)]]
         items.append(
@@ -93,7 +93,7 @@ def test_questions_with_their_paragraphs_are_replayed(data: Path) -> None:
             continue
         (span,) = answer["spans"]
         texts = {"main": question["passage"]["text"], "question": question["question"]}
-        article = "\n".join(text for text, _ in corpus.get(span["document"], []))
+        article = "\n".join(text for _, text, _ in corpus.get(span["document"], []))
         text = texts.get(span["document"], article)
         assert text[span["start"] : span["end"]] == given["answer"]
 

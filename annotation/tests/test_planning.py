@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.iirc.splits import assign, plan, text_key
+from annotation.planning import as_planned, plan, text_key
 
 
 def weights(train: float, dev: float, test: float) -> Any:
-    """Return parameters with these weights."""
-    return SimpleNamespace(splits=SimpleNamespace(train=train, dev=dev, test=test))
+    """Return weights of the three folds."""
+    return SimpleNamespace(train=train, dev=dev, test=test)
 
 
-PARAMETERS = weights(80, 10, 10)
+WEIGHTS = weights(80, 10, 10)
 
 
 def seeds(n: int, start: int = 0) -> list[dict[str, str]]:
@@ -37,7 +37,7 @@ def folds_of(n: int) -> dict[str, int]:
 
 @given(st.integers(0, 300), st.integers(0, 99))
 def test_the_sizes_are_those_of_largest_remainders(n: int, number: int) -> None:
-    planned = Counter(plan(seeds(n), PARAMETERS, random.Random(number)).values())
+    planned = Counter(plan(seeds(n), WEIGHTS, random.Random(number)).values())
     assert planned == Counter(folds_of(n))
 
 
@@ -46,7 +46,7 @@ def test_later_seeds_bring_the_whole_back_to_the_weights(batches: list[int]) -> 
     folds: dict[Any, str] = {}
     rng = random.Random(7)
     for n in batches:
-        later = plan(seeds(n, len(folds)), PARAMETERS, rng, Counter(folds.values()))
+        later = plan(seeds(n, len(folds)), WEIGHTS, rng, Counter(folds.values()))
         assert not later.keys() & folds.keys()
         folds |= later
         for fold, size in folds_of(len(folds)).items():
@@ -60,24 +60,24 @@ def test_equal_texts_share_a_fold(texts: list[int], number: int) -> None:
         SimpleNamespace(key=index, text=f"Passage {text}." + "\n" * (index % 2))
         for index, text in enumerate(texts)
     ]
-    planned = plan(listed, PARAMETERS, random.Random(number))
+    planned = plan(listed, WEIGHTS, random.Random(number))
     assert planned.keys() == set(range(len(texts)))
     assert len({(seed.text.strip(), planned[seed.key]) for seed in listed}) == len(set(texts))
 
 
 def test_a_text_seen_before_keeps_its_fold() -> None:
     earlier = {text_key("Passage 1."): "test", text_key("Passage 2."): "dev"}
-    planned = plan(seeds(3, start=1), PARAMETERS, random.Random(1), {"test": 1, "dev": 1}, earlier)
+    planned = plan(seeds(3, start=1), WEIGHTS, random.Random(1), {"test": 1, "dev": 1}, earlier)
     assert planned == {"s1": "test", "s2": "dev", "s3": "train"}
 
 
 def test_the_same_seed_gives_the_same_folds_and_another_seed_others() -> None:
-    one, same, other = (plan(seeds(200), PARAMETERS, random.Random(n)) for n in (1, 1, 2))
+    one, same, other = (plan(seeds(200), WEIGHTS, random.Random(n)) for n in (1, 1, 2))
     assert one == same != other
 
 
 def test_every_place_in_the_order_can_have_every_fold() -> None:
-    first = Counter(plan(seeds(10), PARAMETERS, random.Random(n))["s0"] for n in range(300))
+    first = Counter(plan(seeds(10), WEIGHTS, random.Random(n))["s0"] for n in range(300))
     assert set(first) == {"train", "dev", "test"}
     assert first["train"] > 200
 
@@ -95,7 +95,7 @@ def test_it_refuses_weights_that_mean_nothing(wrong: tuple[int, int, int]) -> No
 
 def test_assigning_confirms_the_plan() -> None:
     examples = [{"qid": "q_1", "fold": "dev"}, {"qid": "q_2", "fold": "train"}]
-    assert list(assign(examples, PARAMETERS, random.Random(1))) == [
+    assert list(as_planned(examples)) == [
         (examples[0], "dev", "planned_with_the_seed"),
         (examples[1], "train", "planned_with_the_seed"),
     ]
@@ -103,4 +103,4 @@ def test_assigning_confirms_the_plan() -> None:
 
 def test_it_refuses_an_example_without_a_plan() -> None:
     with pytest.raises(ValueError, match="plan its seed before collecting"):
-        list(assign([{"fold": ""}], PARAMETERS, random.Random(1)))
+        list(as_planned([{"fold": ""}]))

@@ -1,0 +1,90 @@
+"""Reports of partners are read with their dialog, and decided without touching anybody's pay."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from tasks import complaints
+from tasks.crowd import letters
+from tasks.dialog import settlement, turns
+from tasks.dialog.tests.making import make_dialogs, make_waiting
+from tasks.dialog.tests.talking import SOON, pair, talk
+from tasks.models import Grant, GrantState, PartnerReport, Payment
+from tasks.tests.making import stage_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def report():
+    """Return what the student says of the teacher, after two turns."""
+    stage = stage_of(make_dialogs(2), "dialog")
+    make_waiting(stage, "AADA")
+    row = pair(make_waiting(stage, "AGRACE"))
+    talk(row, 2)
+    moved = turns.report(row.pk, row.student_ticket, "rude", "They swore at me.", SOON)
+    settlement.settle(moved.row, SOON)
+    return PartnerReport.objects.get()
+
+
+def address(name, report):
+    return reverse(name, kwargs={"slug": report.dialog.stage.collection.slug})
+
+
+def decide(rita, report, decision, words=""):
+    given = {"report": report.pk, "decision": decision, "words": words}
+    page = rita.post(address("decide_report", report), given, follow=True)
+    report.refresh_from_db()
+    return page.content.decode()
+
+
+def grants(report):
+    return Grant.objects.filter(worker=report.reported, state=GrantState.GRANTED).count()
+
+
+def test_a_report_is_shown_with_all_that_was_said(rita, report):
+    page = rita.get(address("partners", report)).content.decode()
+    assert "the teacher, was rude" in page
+    assert "They swore at me." in page
+    assert page.count("What did he do next?") == 2
+    assert "He was" in page
+    assert "Reports of partners" in rita.get(address("problems", report)).content.decode()
+
+
+def test_nothing_to_do_is_a_decision(rita, report):
+    assert "nothing to do" in decide(rita, report, "nothing")
+    assert (report.decision, report.decided_by) == ("nothing", "owner")
+    assert "Every report is decided" in rita.get(address("partners", report)).content.decode()
+    assert grants(report) == 2
+
+
+def test_a_warning_is_told_once_in_the_words_of_the_requester(rita, report, monkeypatch):
+    sent = []
+    monkeypatch.setattr(letters, "call", lambda operation, **given: sent.append(given))
+    decide(rita, report, "warn", "Do not swear at anybody.")
+    collection = report.dialog.stage.collection
+    assert complaints.tell_warned(collection, timezone.now()) == 1
+    assert complaints.tell_warned(collection, timezone.now()) == 0
+    [letter] = sent
+    assert letter["MessageText"] == "Do not swear at anybody."
+    assert letter["WorkerIds"] == [report.reported.identity.person]
+
+
+def test_withdrawing_takes_the_role_they_had_and_nothing_they_earned(rita, report):
+    earned = list(Payment.objects.values_list("key", "amount_cents", "state"))
+    decide(rita, report, "withdraw", "You were rude to a partner.")
+    lost = Grant.objects.get(worker=report.reported, state=GrantState.DECLINED)
+    assert lost.qualification.stage.name == "teacher_qualification"
+    assert lost.note == "You were rude to a partner."
+    assert list(Payment.objects.values_list("key", "amount_cents", "state")) == earned
+
+
+@pytest.mark.parametrize(("decision", "said"), [("warn", "Say in a sentence"), ("", "Choose")])
+def test_what_cannot_be_told_or_was_not_chosen_is_refused(rita, report, decision, said):
+    assert said in decide(rita, report, decision)
+    assert report.decision == ""
+
+
+def test_a_report_of_another_collection_is_not_found(rita, report):
+    given = {"report": report.pk + 1, "decision": "nothing"}
+    assert rita.post(address("decide_report", report), given).status_code == 404

@@ -1,0 +1,84 @@
+"""Tests of the report's page: its drawings, and the figures of predictions handed in."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from annotation.dashboard import report as page_of_report
+from annotation.protocols.quac.tests.talks import SENTENCES, question, write
+from annotation.release.intake import Source, take_in
+from tasks.tests.making import make_collection
+
+pytestmark = pytest.mark.django_db
+PAGE = "/collections/talks/report/"
+TALK = [
+    question("What did she write?", "the first notes", SENTENCES[0]),
+    question("What else?", None, None),
+]
+
+
+@pytest.fixture
+def _talks(tmp_path: Path, rita: Client) -> None:
+    content = write(tmp_path / "val.json", TALK).read_bytes()
+    take_in("talks", "quac", {"val.json": content}, Source(), timezone.now())
+
+
+def predictions(span: str, dialog: str = f"C_{0:032x}_0") -> SimpleUploadedFile:
+    """Return a file of predictions that answers both questions with `span`."""
+    line = {
+        "qid": [f"{dialog}_q#{turn}" for turn in range(2)],
+        "best_span_str": [span] * 2,
+        "yesno": ["x"] * 2,
+        "followup": ["m"] * 2,
+    }
+    return SimpleUploadedFile("mine.jsonl", json.dumps(line).encode())
+
+
+@pytest.mark.usefixtures("_talks")
+def test_shares_are_drawn_as_bars_and_maps_beside_their_figures(rita: Client) -> None:
+    page = rita.get(PAGE).content.decode()
+    assert "Chunk of the answer by turn" in page
+    assert '<rect width="100%" height="100%" fill-opacity="1.0"/></svg><span>100</span>' in page
+    assert '<rect class="bar-done" width="0.5" height="1"/></svg><span>50.0 %</span>' in page
+    assert "style=" not in page.partition("<main")[2]
+
+
+@pytest.mark.usefixtures("_talks")
+def test_predictions_are_scored_beside_people_and_forgotten(rita: Client) -> None:
+    answer = rita.post(PAGE, {"predictions": predictions("CANNOTANSWER")})
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert "Scores of the predictions" in page
+    assert "mine.jsonl, scored against what is kept now" in page
+    assert "Chunk of the answer" not in page
+    assert "Scores of the predictions" not in rita.get(PAGE).content.decode()
+
+
+@pytest.mark.usefixtures("_talks")
+def test_what_cannot_be_scored_is_said_by_the_file_s_own_name(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = SimpleUploadedFile("<b>.jsonl", b"[]")
+    answer = rita.post(PAGE, {"predictions": wrong})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "&lt;b&gt;.jsonl, line 1: give an object" in page
+    assert "Chunk of the answer by turn" in page
+    other = rita.post(PAGE, {"predictions": predictions("", dialog="C_9")}).content.decode()
+    assert "mine.jsonl: None of the predictions is for a question" in other
+    assert "Choose a file" in rita.post(PAGE).content.decode()
+    monkeypatch.setattr(page_of_report, "MAX_BYTES", 3)
+    large = rita.post(PAGE, {"predictions": predictions("")}).content.decode()
+    assert "mine.jsonl: it is too large" in large
+
+
+def test_a_protocol_without_figures_of_predictions_asks_for_none(rita: Client) -> None:
+    make_collection(slug="pilot")
+    page = rita.get("/collections/pilot/report/").content.decode()
+    assert "How does a system do?" not in page
+    answer = rita.post("/collections/pilot/report/", {"predictions": predictions("")})
+    assert answer.status_code == 422

@@ -1,0 +1,1 @@
+"""What the paper tells of its dialogs, counted for a collection: its tables and figures."""

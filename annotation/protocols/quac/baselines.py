@@ -1,0 +1,139 @@
+"""The paper's baselines by name: each writes official predictions, which are then scored.
+
+What is trained is trained on the file given as --train; evaluated is on the gold file, where each
+question comes with the true answers before it (QuAC 4).
+"""
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from annotation.metrics.result import Result, ScoreError
+from annotation.protocols.quac.predicting import bounds, sanity
+from annotation.protocols.quac.predicting.regression import logistic_regression
+from annotation.protocols.quac.predicting.sentences import texts_of
+from annotation.protocols.quac.predicting.similarity import read_vectors, sentence_similarity
+from annotation.protocols.quac.scoring import score
+from annotation.protocols.quac.turns import Turn, read_turns
+
+HUMAN = "human"
+MAKERS = {
+    "random-sentence": sanity.random_sentence,
+    "majority": sanity.majority,
+    "transition-matrix": sanity.transition_matrix,
+    "gold-na-transition-matrix": bounds.gold_no_answer_transition_matrix,
+    "gold-sentence-na": bounds.gold_sentence_no_answer,
+    HUMAN: bounds.human,
+    "sentence-similarity": sentence_similarity,
+    "logistic-regression": logistic_regression,
+}
+BASELINES = tuple(MAKERS)
+UNTRAINED = {"random-sentence", "gold-sentence-na", HUMAN}
+READS_VECTORS = {"sentence-similarity", "logistic-regression"}
+WITH_ACTS = {"majority", HUMAN}
+ACTS = ("yes/no", "followup")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "language": {"metavar": "CODE", "help": "language of the sections (default en)"},
+    "vectors": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "vectors of words or whole sentences instead of tf-idf, a line each",
+    },
+}
+
+
+def run(name: str, predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+    """Write the baseline's `predictions` for `gold` and return their scores.
+
+    name: one of BASELINES. options: train (a path), seed, language, vectors, and those of
+    `score`. Raises ScoreError in one line, also where `predictions` is there already.
+    """
+    if name == HUMAN and options.get("by"):
+        raise ScoreError("People by group stand beside every prediction: score another one --by.")
+    turns = read_turns(gold)
+    answer = MAKERS[name](_setting(name, turns, options))
+    lines = [_line(list(dialog), answer) for _, dialog in groupby(turns, key=_dialog)]
+    try:
+        with predictions.open("x", encoding="utf-8") as file:
+            file.writelines(lines)
+    except FileExistsError:
+        raise ScoreError(
+            f"{predictions} is there already; a baseline writes its predictions: name a new file."
+        ) from None
+    except OSError as error:
+        raise ScoreError(f"{predictions}: it cannot be written ({error.strerror}).") from None
+    result = score(predictions, gold, options)
+    if name == HUMAN:
+        return _of_people(result, bounds.human_totals(turns, options.get("min-f1")))
+    return result if name in WITH_ACTS else _without_acts(result)
+
+
+def _setting(name: str, turns: list[Turn], options: Mapping[str, Any]) -> sanity.Setting:
+    train, file = options.get("train"), options.get("vectors")
+    language = options.get("language") or "en"
+    if train is None and name not in UNTRAINED:
+        raise ScoreError(f"{name} learns from a training file: give --train FILE.")
+    if file is not None and name not in READS_VECTORS:
+        raise ScoreError(f"--vectors means nothing for {name}; leave it out.")
+    learned = read_turns(train) if train is not None and name not in UNTRAINED else []
+    vectors = None
+    if file is not None:
+        vectors = read_vectors(file, _texts([*learned, *turns], language))
+    return sanity.Setting(learned, random.Random(options.get("seed") or 0), language, vectors)
+
+
+def _texts(turns: Iterable[Turn], language: str) -> set[str]:
+    """Return every question, answer and sentence that a baseline may ask a vector of."""
+    found: set[str] = set()
+    sections = set()
+    for turn in turns:
+        found |= {turn.question, turn.teacher.text}
+        sections.add(turn.section)
+    return found.union(*(texts_of(section, language) for section in sections))
+
+
+def _dialog(turn: Turn) -> str:
+    return turn.dialog
+
+
+def _line(dialog: list[Turn], answer: sanity.Answering) -> str:
+    """Return a dialog's line of the official predictions."""
+    given = [answer(turn) for turn in dialog]
+    line = {
+        "qid": [turn.qid for turn in dialog],
+        "best_span_str": [each.span for each in given],
+        "yesno": [each.yesno for each in given],
+        "followup": [each.followup for each in given],
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def _without_acts(result: Result) -> Result:
+    rows = [
+        [row[0], "–"] if row[0].removesuffix(", majority") in ACTS else row
+        for row in result["rows"]
+    ]
+    note = "It predicts no dialog acts; the official script counts them as wrong."
+    return {**result, "rows": rows, "notes": [*result["notes"], note]}
+
+
+def _of_people(result: Result, totals: dict[str, float]) -> Result:
+    """Return the result with people's own figures in the place of the official script's."""
+    official = {key: totals[key] for key in result["official"] if key in totals}
+    agreement = {
+        key: value for key, value in result.get("beside", {}).items() if key.endswith(", people")
+    }
+    note = (
+        "Each reference was held out in turn and scored against the others. The predictions "
+        "written are the teachers' answers; scored by the official script they meet themselves."
+    )
+    return {
+        **result,
+        "official": official,
+        "beside": agreement,
+        "rows": [[name, f"{value:.1f}"] for name, value in {**official, **agreement}.items()],
+        "notes": [*result["notes"], note],
+    }

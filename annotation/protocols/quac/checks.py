@@ -1,0 +1,47 @@
+"""What a worker is told to mend, live and on submit, and what is only advice (QuAC 2.1, 2.2).
+
+Data is cleaned already: offsets lie within the section, a span holds no more tokens than it may.
+`items` are the page's items; `table` is the stage's own table of the parameters.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tasks.problems import Problem
+
+
+def problems(
+    kind: str, data: dict[str, Any], items: list[dict[str, Any]], table: Any, parameters: Any
+) -> list[Problem]:
+    """Return every problem and hint at once, in the order of the page."""
+    if kind == "text":
+        return list(_questions(data))
+    if kind == "validation":
+        return list(_answers(data, table))
+    return []
+
+
+def _questions(data: dict[str, Any]) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for index, entry in enumerate(data["entries"]):
+        for field, written in entry["fields"].items():
+            text = " ".join((written or "").casefold().split())
+            if text and text in seen:
+                message = f"This is the same as question {seen[text] + 1}: ask something else."
+                yield Problem(message, index, field)
+            seen.setdefault(text, index)
+            if text and not text.endswith(("?", "？", "؟")):
+                yield Problem("Does it end with a question mark?", index, field, hint=True)
+
+
+def _answers(data: dict[str, Any], table: Any) -> Iterator[Problem]:
+    for index, answer in enumerate(data["answers"]):
+        if not answer["type"]:
+            yield Problem("Mark a passage, or choose that there is no answer.", index, "spans")
+            continue
+        if answer["type"] == "span" and not answer["spans"]:
+            yield Problem("Mark the passage that answers the question.", index, "spans")
+        if not answer["affirmation"]:
+            yield Problem("Choose yes, no or neither.", index, "affirmation")
+        if table.continuation and not answer["continuation"]:
+            yield Problem("Say whether to ask more about this.", index, "continuation")

@@ -1,0 +1,1 @@
+"""What answers questions without people: sanity checks, upper bounds, baselines (QuAC 5)."""

@@ -1,0 +1,64 @@
+"""Upper bounds: what the gold answers allow at most to a way of answering (QuAC 5.2)."""
+
+from collections.abc import Sequence
+
+from annotation.metrics.summation import plain_sum
+from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.predicting.sanity import (
+    Answering,
+    Setting,
+    span,
+    transition_matrix,
+)
+from annotation.protocols.quac.predicting.sentences import gold_sentence, texts_of
+from annotation.protocols.quac.references import human_f1
+from annotation.protocols.quac.scoring import MIN_F1, Prediction
+from annotation.protocols.quac.turns import Turn
+
+
+def gold_no_answer_transition_matrix(setting: Setting) -> Answering:
+    """Return the transition matrix's answers, but no answer wherever that is gold."""
+    otherwise = transition_matrix(setting)
+    return lambda turn: span(CANNOT_ANSWER) if turn.is_unanswerable else otherwise(turn)
+
+
+def gold_sentence_no_answer(setting: Setting) -> Answering:
+    """Return what answers with the sentence nearest to the references, or rightly with none."""
+
+    def answer(turn: Turn) -> Prediction:
+        best = gold_sentence(turn, setting.language)
+        if best is None:
+            return span(CANNOT_ANSWER)
+        return span(texts_of(turn.section, setting.language)[best])
+
+    return answer
+
+
+def human(setting: Setting) -> Answering:
+    """Return the teacher's own answers.
+
+    Only `human_totals` scores them rightly: the official script would compare them with
+    themselves.
+    """
+    return lambda turn: Prediction(turn.teacher.text, turn.teacher.affirmation, turn.continuation)
+
+
+def human_totals(turns: Sequence[Turn], min_f1: float | None) -> dict[str, float]:
+    """Return the official keys in percent with each reference held out in turn.
+
+    HEQ is 100 by definition. What the files cannot tell of people, their agreement on dialog
+    acts, is in the report of a collection.
+    """
+    threshold = MIN_F1 if min_f1 is None else min_f1
+    scores = [human_f1(turn.references) for turn in turns]
+    kept = [score for score in scores if score >= threshold]
+    found = {"unfiltered_f1": _percent(scores), "HEQ": 100.0, "DHEQ": 100.0}
+    if kept:
+        found["f1"] = _percent(kept)
+    if any(turn.is_unanswerable for turn in turns):
+        found["unanswerable_acc"] = 100.0
+    return found
+
+
+def _percent(scores: Sequence[float]) -> float:
+    return 100 * plain_sum(scores) / len(scores)

@@ -1,0 +1,162 @@
+"""Which sections can be talked about: of well-known people, neither short nor long (QuAC 2.2)."""
+
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+from uuid import NAMESPACE_URL, uuid5
+
+from collector.ingest.resolving import Resolver
+from collector.ingest.sentences import split
+from collector.ingest.tokens import tokens
+from collector.models import Article, Corpus, Paragraph
+from collector.seeds.categories import articles_in
+from collector.seeds.incoming import incoming_links
+from collector.seeds.sections import section_text as text_of
+from collector.seeds.selection import Candidate, Offered
+
+if TYPE_CHECKING:
+    from annotation.protocols.quac.parameters import Parameters, SeedsTable
+
+__all__ = ["candidates", "text_of"]
+ARTICLES_AT_ONCE = 500
+PROSE = "paragraph"
+LEAD = 0
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section with its article's first paragraph before its own; `texts` and `ids` belong."""
+
+    title: str
+    position: int
+    heading: str
+    ids: tuple[int, ...]
+    texts: tuple[str, ...]
+    prose: bool
+
+
+def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Offered:
+    """Return the sections that can be seeds, in an order drawn by `rng`, and what filters left.
+
+    A section's place in the order depends on the corpus's text alone, never on row ids.
+    """
+    rule = parameters.seeds
+    steps: list[tuple[str, int]] = []
+    articles = _articles(corpus, rule, steps)
+    kept = list(_sections(corpus, articles))
+    steps.append(("sections of these with a heading", len(kept)))
+    for what, fits in _filters(rule, corpus.language):
+        kept = [section for section in kept if fits(section)]
+        steps.append((f"sections {what}", len(kept)))
+    rng.shuffle(kept)
+    return Offered((_candidate(corpus, section) for section in kept), tuple(steps))
+
+
+def _articles(corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int]]) -> set[int]:
+    """Return the ids of the articles to take sections of; adds what each filter left to `steps`."""
+    left = set(Article.objects.filter(corpus=corpus, kind="article").values_list("pk", flat=True))
+    steps.append(("articles in the corpus", len(left)))
+    if rule.category_keywords:
+        left &= articles_in(corpus, _any_of(rule.category_keywords, r"(?:^|\W){}"))
+        steps.append(("articles in a category with a keyword", len(left)))
+    if rule.min_incoming_links:
+        counts = incoming_links(corpus)
+        left = {article for article in left if counts[article] >= rule.min_incoming_links}
+        steps.append((f"articles with {rule.min_incoming_links} incoming links", len(left)))
+    if rule.persons_by == "categories":
+        left &= articles_in(corpus, _any_of(rule.person_categories, r"(?:^|\W){}$"))
+    elif rule.persons_by == "titles":
+        titles = [title.replace("_", " ").strip() for title in rule.person_titles]
+        left &= set(Resolver(corpus).resolve(titles).values())
+    if rule.persons_by != "anything":
+        steps.append(("articles about persons", len(left)))
+    return left
+
+
+def _any_of(words: Iterable[str], place: str) -> Callable[[str], object]:
+    """Return what finds one of the words, in any case, in a title."""
+    either = "|".join(re.escape(word.casefold()) for word in words)
+    pattern = re.compile(place.format(f"(?:{either})")) if either else re.compile(r"(?!)")
+    return lambda title: pattern.search(title.casefold())
+
+
+def _sections(corpus: Corpus, articles: set[int]) -> Iterator[Section]:
+    """Yield the sections of the articles in the order of titles and of the text."""
+    named = Article.objects.filter(corpus=corpus, kind="article").order_by("title")
+    wanted = [pk for pk in named.values_list("pk", flat=True) if pk in articles]
+    for start in range(0, len(wanted), ARTICLES_AT_ONCE):
+        rows = (
+            Paragraph.objects.filter(article_id__in=wanted[start : start + ARTICLES_AT_ONCE])
+            .order_by("article__title", "position")
+            .values_list(
+                "article__title", "section__position", "section__heading", "pk", "kind", "text"
+            )
+        )
+        for title, paragraphs in groupby(rows, key=lambda row: row[0]):
+            yield from _of_article(title, list(paragraphs))
+
+
+def _of_article(title: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[Section]:
+    """Yield the sections with a heading; without a first paragraph they have a single text less."""
+    lead = [(pk, text) for _, position, _, pk, kind, text in rows if (position, kind) == (0, PROSE)]
+    for position, group in groupby(rows, key=lambda row: row[1]):
+        own = list(group)
+        if position == LEAD:
+            continue
+        pieces = [*lead[:1], *((pk, text) for *_, pk, _, text in own)]
+        yield Section(
+            title=title,
+            position=position,
+            heading=own[0][2],
+            ids=tuple(pk for pk, _ in pieces) if lead else (),
+            texts=tuple(text for _, text in pieces) if lead else (),
+            prose=all(kind == PROSE for *_, kind, _ in own),
+        )
+
+
+def _filters(rule: "SeedsTable", language: str) -> Iterator[tuple[str, Callable[[Section], bool]]]:
+    """Yield each filter with what it keeps; the costly ones see only what the others left."""
+    most = rule.max_background_characters
+    yield (
+        f"whose article begins with a paragraph of at most {most} characters",
+        lambda section: bool(section.ids) and len(section.texts[0]) <= most,
+    )
+    yield "of running text alone", lambda section: section.prose
+    yield (
+        f"of {rule.min_paragraphs} to {rule.max_paragraphs} paragraphs",
+        lambda section: rule.min_paragraphs <= len(section.ids) - 1 <= rule.max_paragraphs,
+    )
+    yield (
+        f"of {rule.min_tokens} to {rule.max_tokens} tokens",
+        lambda section: _has_tokens(text_of(section.texts), rule, language),
+    )
+    yield (
+        f"of {rule.min_words_per_sentence:g} to {rule.max_words_per_sentence:g} words a sentence",
+        lambda section: _has_sentences(text_of(section.texts), rule, language),
+    )
+
+
+def _has_tokens(text: str, rule: "SeedsTable", language: str) -> bool:
+    # There are never fewer tokens than words, and words are quickly counted.
+    if len(text.split()) > rule.max_tokens:
+        return False
+    return rule.min_tokens <= len(tokens(text, language)) <= rule.max_tokens
+
+
+def _has_sentences(text: str, rule: "SeedsTable", language: str) -> bool:
+    mean = len(text.split()) / max(1, len(split(text, language)))
+    return rule.min_words_per_sentence <= mean <= rule.max_words_per_sentence
+
+
+def _candidate(corpus: Corpus, section: Section) -> Candidate:
+    text = text_of(section.texts)
+    name = f"{corpus.site_name}\n{section.title}\n{section.heading}\n{text}"
+    return Candidate(
+        key=uuid5(NAMESPACE_URL, name).hex,
+        text=text,
+        paragraphs=section.ids,
+        payload={"title": section.title, "heading": section.heading},
+    )

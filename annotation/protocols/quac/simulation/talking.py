@@ -1,0 +1,119 @@
+"""What a plausible partner says next in a dialog: a curious student, an honest teacher."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.protocols.quac.simulation.questions import next_question
+from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, best_sentence
+
+# Longer ones are cut at a pause.
+USUAL_TOKENS = 20
+FALLBACK_TOKENS = 30
+# Somebody who has asked so many has perhaps learnt enough.
+ENOUGH = 5
+SHORT_OF_PATIENCE = 0.06
+NONSENSE = "What is the most important thing that this text says, number {number}?"
+
+
+def speak(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
+    """Return the next move: {"type": "ask", "text"}, {"type": "answer", …} or {"type": "end"}.
+
+    state: the dialog as this partner sees it; it is their move.
+    """
+    if state["role"] == "student":
+        return _ask(state, behaviour, rng)
+    return _answer(state, behaviour, rng)
+
+
+def _ask(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
+    turns = state["turns"]
+    if rng.random() < behaviour.nonsense:
+        return {"type": "ask", "text": NONSENSE.format(number=len(turns) + 1)}
+    if len(turns) >= ENOUGH and rng.random() < SHORT_OF_PATIENCE:
+        return {"type": "end"}
+    return {"type": "ask", "text": next_question(state, rng)}
+
+
+def _answer(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
+    question = state["turns"][-1]["question"]
+    most = state.get("max_span_tokens", FALLBACK_TOKENS)
+    if rng.random() < behaviour.nonsense:
+        return _anything(state, most, rng)
+    if rng.random() < behaviour.gives_up:
+        return _none(rng)
+    spans = _sentences(state["section"], state["tokens"])
+    said = {turn["answer"]["start"] for turn in state["turns"] if turn["answer"]}
+    fresh = [span for span in spans if not _told(span, said)]
+    if rng.random() < behaviour.wrong_answer and fresh:
+        span: tuple[int, int] | None = rng.choice(fresh)
+    else:
+        span = best_sentence(question, state["section"], fresh)
+    if span is None:
+        return _none(rng)
+    first, last = span
+    start, end = _shortened(state, first, last, min(most, USUAL_TOKENS))
+    return {
+        "type": "answer",
+        "start": start,
+        "end": end,
+        "continuation": "follow_up" if len(fresh) > 2 else rng.choice(("maybe", "dont")),
+        "affirmation": _affirmation(question, rng),
+    }
+
+
+def _shortened(state: Mapping[str, Any], start: int, end: int, most: int) -> tuple[int, int]:
+    """Return the beginning of a sentence, of at most so many tokens, up to a pause if possible."""
+    inside = [token for token in state["tokens"] if start <= token[0] and token[1] <= end]
+    if len(inside) > most:
+        inside = inside[:most]
+        texts = [state["section"][slice(*token[:2])] for token in inside]
+        pauses = [at for at, text in enumerate(texts) if text in (",", ";", "and") and at > 4]
+        inside = inside[: pauses[-1]] if pauses else inside
+    elif len(inside) > 1 and not state["section"][slice(*inside[-1][:2])].isalnum():
+        inside = inside[:-1]
+    return inside[0][0], inside[-1][1]
+
+
+def _sentences(section: str, tokens: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """Return (start, end) of what looks like sentences, from token to token."""
+    found, first = [], None
+    for start, end, *_ in tokens:
+        first = start if first is None else first
+        if section[start:end] in (".", "!", "?") or section[end - 1 : end + 1] == ". ":
+            found.append((first, end))
+            first = None
+    if first is not None:
+        found.append((first, tokens[-1][1]))
+    return found
+
+
+def _told(span: tuple[int, int], starts: set[int | None]) -> bool:
+    return any(at is not None and span[0] <= at < span[1] for at in starts)
+
+
+def _affirmation(question: str, rng: random.Random) -> str:
+    return rng.choice(("yes", "yes", "no")) if ASKS_YES_OR_NO.match(question) else "neither"
+
+
+def _none(rng: random.Random) -> dict[str, Any]:
+    return {
+        "type": "answer",
+        "start": None,
+        "end": None,
+        "continuation": rng.choice(("maybe", "dont")),
+        "affirmation": "neither",
+    }
+
+
+def _anything(state: Mapping[str, Any], most: int, rng: random.Random) -> dict[str, Any]:
+    tokens = state["tokens"]
+    first = rng.randrange(len(tokens))
+    last = min(len(tokens), first + rng.randint(1, most)) - 1
+    return {
+        "type": "answer",
+        "start": tokens[first][0],
+        "end": tokens[last][1],
+        "continuation": rng.choice(("follow_up", "maybe", "dont")),
+        "affirmation": rng.choice(("yes", "no", "neither")),
+    }

@@ -1,0 +1,35 @@
+"""The fold of each section, fixed when it is chosen, because it decides how often it is used."""
+
+import random
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from annotation import planning
+from annotation.planning import text_key
+
+if TYPE_CHECKING:
+    from annotation.protocols.quac.parameters import Parameters
+
+__all__ = ["assign", "plan", "text_key"]
+Example = TypeVar("Example")
+
+
+def plan(
+    seeds: Iterable[Any],
+    parameters: "Parameters",
+    rng: random.Random,
+    planned: Mapping[str, int] | None = None,
+    fold_of_text: Mapping[str, str] | None = None,
+) -> dict[Hashable, str]:
+    """Return the fold of each section, by seed key; no section is in two folds (QuAC 4).
+
+    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.planning.
+    """
+    return planning.plan(seeds, parameters.splits, rng, planned, fold_of_text)
+
+
+def assign(
+    examples: Iterable[Example], parameters: "Parameters", rng: random.Random
+) -> Iterator[tuple[Example, str, str]]:
+    """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped."""
+    return planning.as_planned(examples)

@@ -1,0 +1,133 @@
+"""The turns of dialogs as baselines and analyses read them: question, section, every answer."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotation.metrics.result import ScoreError, read_file
+from annotation.protocols.quac.export import identified, seed_text
+from annotation.protocols.quac.layout import (
+    AFFIRMATION,
+    CANNOT_ANSWER,
+    CONTINUATION,
+    LayoutError,
+)
+from annotation.protocols.quac.published import read, seed_record
+from annotation.protocols.quac.references import counted
+from annotation.release.shape import (
+    IMPORTED,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+    chosen_vote,
+    is_kept,
+)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One person's answer: a span of the section, or CANNOTANSWER with start and end None.
+
+    start, end: code points into the section. affirmation: the files' letter, blank where none
+    was given.
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    affirmation: str = ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One question of a dialog with the teacher's answer and those of the validators.
+
+    number: from 0. section: its text without the token of no answer. continuation: the files'
+    letter. previous: the turn before it in the dialog.
+    """
+
+    qid: str
+    dialog: str
+    number: int
+    question: str
+    section: str
+    teacher: Marked
+    validators: tuple[Marked, ...]
+    continuation: str
+    fold: str
+    previous: "Turn | None" = field(default=None, repr=False, compare=False)
+
+    @property
+    def references(self) -> list[str]:
+        """Return the texts it is scored against, the teacher's last as in the files."""
+        return counted([each.text for each in (*self.validators, self.teacher)])
+
+    @property
+    def is_unanswerable(self) -> bool:
+        """Return whether the references say that the section has no answer."""
+        return self.references == [CANNOT_ANSWER]
+
+    def history(self) -> Iterator["Turn"]:
+        """Yield the turns before it, the latest first."""
+        turn = self.previous
+        while turn is not None:
+            yield turn
+            turn = turn.previous
+
+
+def turns_of(seeds: Iterable[SeedRecord]) -> Iterator[Turn]:
+    """Yield the kept turns, dialog by dialog, in the order they were asked."""
+    for seed in seeds:
+        section = seed["passages"][0]["text"] if IMPORTED in seed["payload"] else seed_text(seed)
+        dialogs: dict[Any, list[QuestionRecord]] = {}
+        for question in seed["questions"]:
+            if is_kept(question):
+                dialogs.setdefault(question["payload"]["dialog"], []).append(question)
+        for dialog in dialogs.values():
+            previous = None
+            for question in sorted(dialog, key=lambda each: each["payload"]["turn"]):
+                turn = _turn(question, section, seed["fold"], previous)
+                if turn is not None:
+                    yield turn
+                    previous = turn
+
+
+def read_turns(path: Path) -> list[Turn]:
+    """Return the turns of a v0.2 file; raises ScoreError naming it."""
+    try:
+        sections = read(str(path), read_file(path))
+    except LayoutError as error:
+        raise ScoreError(str(error)) from None
+    seeds = (seed_record(section, "", str(at)) for at, section in enumerate(sections))
+    found = list(turns_of(identified(seeds)))
+    if not found:
+        raise ScoreError(f"{path}: there is no question in it; give a file with dialogs.")
+    return found
+
+
+def _turn(question: QuestionRecord, section: str, fold: str, previous: Turn | None) -> Turn | None:
+    teacher = chosen_vote(question)
+    if teacher is None:
+        return None
+    return Turn(
+        qid=question["id"],
+        dialog=question["id"].rpartition("_q#")[0],
+        number=question["payload"]["turn"],
+        question=question["text"],
+        section=section,
+        teacher=_marked(teacher),
+        validators=tuple(_marked(vote) for vote in question["votes"] if vote is not teacher),
+        continuation=CONTINUATION.get(teacher["payload"].get("continuation", ""), ""),
+        fold=fold,
+        previous=previous,
+    )
+
+
+def _marked(vote: VoteRecord) -> Marked:
+    payload = vote["payload"]
+    affirmation = AFFIRMATION.get(payload.get("affirmation", ""), "")
+    spans = payload.get("spans") or ()
+    if vote["type"] != "span" or not spans:
+        return Marked(CANNOT_ANSWER, None, None, affirmation)
+    return Marked(spans[0]["text"], spans[0]["start"], spans[0]["end"], affirmation)

@@ -1,0 +1,55 @@
+"""A sample of a collection for labelling by hand: written as CSV, and read back with labels."""
+
+import csv
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+from annotation.metrics.result import ScoreError
+from annotation.reports.collection import PART, identified
+from annotation.reports.table import Table
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.protocol import find
+
+# A spreadsheet would read a text that begins like this as a formula.
+FORMULA = ("=", "+", "-", "@")
+ENCODING = "utf-8-sig"
+
+
+def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
+    """Write the sample as a new file and return how many rows it has.
+
+    Raises ProtocolError where the protocol has none, ScoreError for a file that is there already:
+    it may hold labels.
+    """
+    draw = find(collection.protocol).extra(PART, "sample")
+    rows: list[dict[str, str]] = draw(identified(collection), parameters_of(collection), rng)
+    if not rows:
+        raise ScoreError("Nothing is in the dataset yet to draw from; try when something is kept.")
+    try:
+        with path.open("x", encoding=ENCODING, newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows({name: _plain(cell) for name, cell in row.items()} for row in rows)
+    except FileExistsError:
+        raise ScoreError(f"{path} is there already and may hold labels: name a new file.") from None
+    except OSError as error:
+        raise ScoreError(f"{path}: it cannot be written ({error.strerror}).") from None
+    return len(rows)
+
+
+def tables_of_labels(collection: Collection, path: Path) -> list[Table]:
+    """Return the protocol's tables of a labelled sample; raises ProtocolError and ScoreError."""
+    count = find(collection.protocol).extra(PART, "labelled")
+    try:
+        with path.open(encoding=ENCODING, newline="") as file:
+            rows: Iterable[dict[str, str]] = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScoreError(f"{path}: it cannot be read ({error}); give the labelled CSV.") from None
+    tables: list[Table] = count(rows)
+    return tables
+
+
+def _plain(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(FORMULA) else cell

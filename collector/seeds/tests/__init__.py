@@ -1,0 +1,1 @@
+"""Tests of how seeds are found and chosen."""

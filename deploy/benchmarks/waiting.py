@@ -1,0 +1,154 @@
+"""Prepares what the pairing benchmark asks for: people who wait, and many who are done."""
+
+import itertools
+import json
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from django.db import connection
+from django.utils import timezone
+
+from collector.models import Stage
+from tasks.models import (
+    Dialog,
+    Lease,
+    LeaseState,
+    Posting,
+    Session,
+    Ticket,
+    TicketState,
+    Topic,
+    Unit,
+    Worker,
+)
+from tasks.models.worker import new_worker_id
+
+SECTIONS = 64
+NOBODY = {"dialog__requires_student": "", "dialog__requires_teacher": ""}
+AT_ONCE = 5000
+
+
+def prepare(folder: str) -> None:
+    """Make a stage with sections enough for everybody; writes stage.json."""
+    from tasks.dialog.tests.making import make_dialogs
+    from tasks.tests.making import make_posting, stage_of
+
+    stage = stage_of(make_dialogs(SECTIONS, budget_cents=2 * 10**9, **NOBODY), "dialog")
+    Topic.objects.filter(stage=stage).update(wanted=30_000)
+    posting = make_posting(stage, 30, 30)
+    (Path(folder) / "stage.json").write_text(json.dumps([stage.pk, posting.pk]))
+
+
+def put(stage_id: int, posting_id: int, number: int, state: str) -> None:
+    """Let so many people more hold tickets of this state."""
+    stage, posting = Stage.objects.get(pk=stage_id), Posting.objects.get(pk=posting_id)
+    now = timezone.now()
+    first = Unit.objects.filter(stage=stage).order_by("-position").values_list("position")[:1]
+    positions = itertools.count(first[0][0] + 1 if first else 0)
+    for start in range(0, number, AT_ONCE):
+        _put(stage, posting, min(AT_ONCE, number - start), TicketState(state), now, positions)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _put(
+    stage: Stage,
+    posting: Posting,
+    number: int,
+    state: TicketState,
+    now: datetime,
+    positions: "itertools.count[int]",
+) -> None:
+    done = state == TicketState.DONE
+    workers = Worker.objects.bulk_create(
+        Worker(id=new_worker_id(), created_at=now) for _ in range(number)
+    )
+    units = Unit.objects.bulk_create(
+        Unit(stage=stage, position=next(positions), redundancy=1, taken=1) for _ in range(number)
+    )
+    sessions = Session.objects.bulk_create(
+        Session(
+            provider=posting.provider,
+            environment=posting.environment,
+            person=worker.pk,
+            session_id=uuid4().hex,
+            worker=worker,
+            posting=posting,
+            submit_url="http://127.0.0.1:9/",
+            started_at=now,
+        )
+        for worker in workers
+    )
+    leases = Lease.objects.bulk_create(
+        Lease(
+            unit=unit,
+            worker=worker,
+            session=session,
+            state=LeaseState.SUBMITTED if done else LeaseState.LIVE,
+            taken_at=now,
+            expires_at=now + timedelta(hours=3),
+        )
+        for unit, worker, session in zip(units, workers, sessions, strict=True)
+    )
+    Ticket.objects.bulk_create(
+        Ticket(
+            lease=lease,
+            stage=stage,
+            worker_id=lease.worker_id,
+            can_ask=True,
+            can_teach=True,
+            state=state,
+            waiting_since=now,
+            seen_at=now + timedelta(hours=1),
+            connections=0 if done else 1,
+        )
+        for lease in leases
+    )
+
+
+def pair(stage_id: int, how: str, clients: int, start: float) -> None:
+    """Pair whoever waits, from so many threads at once; prints how long it took and how many."""
+    threads = [
+        threading.Thread(target=_client, args=[stage_id, how, number, start])
+        for number in range(clients)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(json.dumps([time.time(), Dialog.objects.count()]))
+
+
+def _client(stage_id: int, how: str, number: int, start: float) -> None:
+    from tasks.dialog import pairing
+
+    stage = Stage.objects.select_related("collection").get(pk=stage_id)
+    rng = random.Random(number)
+    tickets = _arriving(stage_id, number) if how == "claim" else iter(())
+    time.sleep(max(0.0, start - time.time()))
+    if how == "sweep":
+        while pairing.sweep(stage, timezone.now(), rng):
+            pass
+    for ticket in tickets:
+        pairing.claim(ticket, timezone.now(), rng)
+    connection.close()
+
+
+def _arriving(stage_id: int, number: int) -> Iterator[Ticket]:
+    """Return every n-th of those who wait, as if they came now."""
+    process, threads = (int(word) for word in sys.argv[1:3])
+    waiting = Ticket.objects.filter(stage=stage_id, state=TicketState.WAITING).order_by("id")
+    return iter(list(waiting)[process + number :: threads])
+
+
+def mistakes() -> list[int]:
+    """Return how many are in two dialogs, and how many talk with themselves."""
+    pairs = list(Dialog.objects.values_list("student_ticket_id", "teacher_ticket_id"))
+    people = [ticket for both in pairs for ticket in both]
+    return [len(people) - len(set(people)), sum(one == other for one, other in pairs)]

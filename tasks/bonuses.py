@@ -1,0 +1,110 @@
+"""Pays what was earned beside the reward: as a bonus, or by a HIT of the worker's own."""
+
+from datetime import datetime
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.compensation import open_posting
+from tasks.crowd import bonuses, marketplace
+from tasks.hits import TOKEN_HOLDS, money
+from tasks.leases import LATE_WORK
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    ReceiptState,
+    Ticket,
+    TicketState,
+)
+
+
+def send_due(collection: Collection, now: datetime) -> int:
+    """Send every bonus that is due for an assignment the marketplace lists; returns how many.
+
+    What becomes of the assignment changes nothing: it was earned apart from the reward. Safe to
+    run twice and at once. Raises MarketplaceError; what was sent before stays.
+    """
+    listed = Q(lease__submission__isnull=False) & ~Q(lease__submission__state=ReceiptState.HELD)
+    due = _due(collection).filter(listed).exclude(_paid_apart())
+    return marketplace.one_by_one(
+        due.select_related("collection", "lease__session").order_by("id"),
+        lambda payment: _send(payment, now),
+    )
+
+
+def _send(payment: Payment, now: datetime) -> int:
+    assert payment.lease is not None
+    stay, collection = payment.lease.session, payment.collection
+    # The marketplace forgets a token after a day; then it is asked what it has sent.
+    old = payment.created_at < now - TOKEN_HOLDS
+    if not old or payment.reason not in bonuses.reasons_sent(stay.session_id, stay.person):
+        bonuses.send(
+            stay.person,
+            stay.session_id,
+            amount=money(payment.amount_cents, parameters_of(collection).pay.minor_units),
+            reason=payment.reason,
+            token=str(uuid5(NAMESPACE_URL, f"{collection.pseudonym_key}/{payment.key}")),
+        )
+    return Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
+        state=PaymentState.CONFIRMED, confirmed_at=now
+    )
+
+
+def reroute_unsendable(collection: Collection, now: datetime) -> int:
+    """Give what no assignment can carry a HIT of the worker's own; returns how many HITs.
+
+    A bonus belongs to an assignment that was handed in: this one was returned, ran out of time,
+    or its receipt was lost.
+    """
+    late = Q(lease__session__signed_until__lt=now) | Q(
+        lease__session__signed_until__isnull=True, lease__expires_at__lt=now - LATE_WORK
+    )
+    never = Q(lease__submission__isnull=True) & (
+        Q(lease__state=LeaseState.RETURNED) | Q(lease__state=LeaseState.EXPIRED) & late
+    )
+    lost = _due(collection).filter(never | _paid_apart())
+    # All that a stay has earned goes into one HIT: it is over first.
+    at_it = Ticket.objects.filter(lease=OuterRef("lease")).exclude(state=TicketState.DONE)
+    lost = lost.exclude(Exists(at_it))
+    return sum(_reroute(lease, now) for lease in {row.lease_id for row in lost} if lease)
+
+
+def _reroute(lease_id: int, now: datetime) -> int:
+    lease = Lease.objects.select_related("unit__stage__collection").get(pk=lease_id)
+    with transaction.atomic():
+        due = list(
+            _due(lease.unit.stage.collection)
+            .filter(lease=lease)
+            .order_by("id")
+            .select_for_update(of=("self",))
+        )
+        if not due:
+            return 0
+        cents = sum(payment.amount_cents for payment in due)
+        posting = open_posting(lease, cents, f"bonuses:{due[0].key}", now)
+        Payment.objects.filter(pk__in=[payment.pk for payment in due]).update(posting=posting)
+    return 1
+
+
+def _due(collection: Collection) -> "QuerySet[Payment]":
+    """Return the bonuses that are owed and have no HIT of the worker's own."""
+    return Payment.objects.filter(
+        collection=collection,
+        kind=PaymentKind.BONUS,
+        state=PaymentState.DUE,
+        posting__worker__isnull=True,
+    )
+
+
+def _paid_apart() -> Exists:
+    """Tell bonuses whose assignment's reward is paid by a HIT of the worker's own."""
+    rewards = Payment.objects.filter(
+        submission__lease=OuterRef("lease"), posting__worker=F("worker")
+    )
+    return Exists(rewards)

@@ -1,0 +1,1 @@
+"""Live dialogs between a student and a teacher."""

@@ -1,0 +1,171 @@
+"""The socket of a dialog page: it says who it is, sends moves, and is told what has changed."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import orjson
+from asgiref.sync import sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+
+from tasks.dialog import messages, room
+from tasks.dialog.doorbell import group_of, ring_all, serve_here
+from tasks.dialog.flow import Flow
+from tasks.dialog.rules import Refused
+
+log = logging.getLogger(__name__)
+# A socket that does not say who it is within this is closed.
+INTRODUCTION_SECONDS = 5
+# How often the server notes that a socket is still there, and looks whether a ring was lost.
+SIGN_SECONDS = 20
+# Close codes: a page that is told one of the first two does not come back by itself.
+UNKNOWN, GONE, LATER = 4401, 4404, 1013
+# One thread a socket would be too many connections to the database.
+WORKERS = 8
+THREADS = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="dialog")
+TOO_MANY = "Too many messages at once; wait a moment and send it again."
+Result = TypeVar("Result")
+
+
+class DialogConsumer(AsyncWebsocketConsumer):
+    """One socket of one ticket; a page that reloads opens another one."""
+
+    ticket_id: int | None = None
+    watch: "asyncio.Task[None] | None" = None
+
+    async def connect(self) -> None:
+        """Accept from our own pages only, and wait for the introduction."""
+        if not _from_our_page(self.scope):
+            await self.close(UNKNOWN)
+            return
+        self.flow = Flow()
+        serve_here()
+        await self.accept()
+        _warm_up()
+        self.watch = asyncio.create_task(self._expect_introduction())
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take one message of the page; whatever is wrong with it is answered, not raised."""
+        message: dict[str, Any] = {}
+        try:
+            message = messages.read(text_data)
+            if wait := self.flow.wait_seconds(time.monotonic()):
+                await self._refuse(TOO_MANY, message.get("id"), wait=wait)
+                return
+            await (self._introduce if self.ticket_id is None else self._move)(message)
+        except Refused as refused:
+            await self._refuse(str(refused), message.get("id"))
+        except DatabaseError as error:
+            # The page comes back and sends again what was not taken.
+            log.warning("The database does not answer a socket: %r", error)
+            await self.close(LATER)
+
+    async def rung(self, event: dict[str, Any]) -> None:
+        """Send what the holder may see now; called when somebody else rings."""
+        if event.get("by") == self.channel_name:
+            return
+        try:
+            await self._look()
+        except DatabaseError as error:
+            log.warning("The database does not answer a socket: %r", error)
+            await self.close(LATER)
+
+    async def disconnect(self, code: int) -> None:
+        """Note that this socket is gone; the time of grace begins with the last one."""
+        if self.watch:
+            self.watch.cancel()
+        if self.ticket_id is not None:
+            await self.channel_layer.group_discard(group_of(self.ticket_id), self.channel_name)
+            await ring_all(await _in_thread(room.leave, self.ticket_id))
+
+    async def _introduce(self, message: dict[str, Any]) -> None:
+        try:
+            entrance = await _in_thread(room.enter, messages.token_of(message))
+        except Refused as refused:
+            await self._refuse(str(refused))
+            await self.close(GONE)
+            return
+        self.ticket_id = entrance.ticket_id
+        await self.channel_layer.group_add(group_of(entrance.ticket_id), self.channel_name)
+        if self.watch:
+            self.watch.cancel()
+        self.watch = asyncio.create_task(self._give_signs())
+        await self._look(room.look_first)
+        await ring_all(entrance.rings, by=self.channel_name)
+
+    async def _move(self, message: dict[str, Any]) -> None:
+        if message.get("type") == "look":
+            await self._look()
+            return
+        rings, state = await _in_thread(room.step, self.ticket_id, message)
+        if "id" in message:
+            await self._send({"type": "taken", "id": message["id"]})
+        # The partner waits for this, the sender has been told already.
+        await ring_all(rings, by=self.channel_name)
+        if state:
+            await self._send({"type": "state", "state": state})
+
+    async def _look(self, look: Callable[[int], dict[str, Any]] = room.look) -> None:
+        if self.ticket_id is not None:
+            state = await _in_thread(look, self.ticket_id)
+            await self._send({"type": "state", "state": state})
+
+    async def _refuse(self, sentence: str, message_id: object = None, **more: float) -> None:
+        known = {"id": message_id} if isinstance(message_id, str) else {}
+        await self._send({"type": "refused", **known, **more, "message": sentence})
+
+    async def _expect_introduction(self) -> None:
+        await asyncio.sleep(INTRODUCTION_SECONDS)
+        await self._refuse("This page did not say who it is in time; reload it.")
+        await self.close(UNKNOWN)
+
+    async def _give_signs(self) -> None:
+        while True:
+            await asyncio.sleep(SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100))
+            try:
+                await _in_thread(room.sign, self.ticket_id)
+                await self._look()
+            except DatabaseError as error:
+                log.warning("A socket could not give a sign: %r", error)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        try:
+            await self.send(orjson.dumps(message).decode())
+        except OSError:
+            # The page has gone meanwhile; that it has is told by the server next.
+            log.debug("A socket has gone before it was told something.")
+
+
+async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Run what needs the database in one of few threads, each with its own connection."""
+
+    def call() -> Result:
+        close_old_connections()
+        try:
+            return function(*arguments)
+        finally:
+            close_old_connections()
+
+    return await sync_to_async(call, thread_sensitive=False, executor=THREADS)()
+
+
+@cache
+def _warm_up() -> None:
+    """Make ready for dialogs while the first to come still waits for the second."""
+    THREADS.submit(room.warm_up)
+
+
+def _from_our_page(scope: dict[str, Any]) -> bool:
+    """Return whether the socket was opened by a page of ours, as its Origin says."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    ours = urlsplit(settings.COLLECTOR_URL)
+    return origin == f"{ours.scheme}://{ours.netloc}"

@@ -1,0 +1,174 @@
+"""Brings two workers who wait together: one claims a partner on arrival, a job sweeps the rest."""
+
+import random
+import time
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from collector.models import Stage
+from tasks.dialog.beginning import NoMoney, begin
+from tasks.dialog.matching import Waiting, plan
+from tasks.dialog.presence import FRESH, is_present, who_are_present
+from tasks.models import (
+    Dialog,
+    DialogState,
+    LeaseState,
+    PartnerReport,
+    Ticket,
+    TicketState,
+    Topic,
+)
+
+# How many of those who have waited longest are looked at before one waits oneself.
+LOOKED_AT = 20
+# How many pairs are begun in one transaction.
+AT_ONCE = 100
+# Two who come in the same moment miss each other; each looks again, not at the same time.
+AGAIN_AFTER_SECONDS = (0.01, 0.03, 0.1)
+
+
+def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
+    """Return the dialog that the ticket is in, begun now where a partner waits, else None.
+
+    Looks again a few times while there is somebody whom others are just looking at.
+    """
+    dialog = claim(ticket, now, rng)
+    for pause in AGAIN_AFTER_SECONDS:
+        if dialog or not _partners(ticket, now).exists():
+            break
+        time.sleep(pause * rng.random())
+        dialog = claim(ticket, now, rng)
+    return dialog
+
+
+def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
+    """Return the dialog that the ticket is in, begun now where a partner is free, else None."""
+    try:
+        return _begin_any(ticket.pk, now, rng) or open_dialog(ticket)
+    except NoMoney:
+        return None
+
+
+def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
+    """Pair those who wait and missed each other, whoever came first; returns the new dialogs.
+
+    Many are planned and begun at once; where a plan fails, a few look for a partner one by one.
+    """
+    if not Topic.objects.filter(stage=stage, taken__lt=F("wanted")).exists():
+        return []
+    planned = plan(*_queue(stage, now))
+    found: list[Dialog] = []
+    for start in range(0, len(planned), AT_ONCE):
+        found += _begin_planned(stage, planned[start : start + AT_ONCE], now, rng)
+    begun = {ticket for row in found for ticket in (row.student_ticket_id, row.teacher_ticket_id)}
+    left = [first.ticket for first, _ in planned if first.ticket not in begun]
+    try:
+        # Not always the same: who cannot be paired now must not keep others from it.
+        for ticket_id in rng.sample(left, min(LOOKED_AT, len(left))):
+            dialog = _begin_any(ticket_id, now, rng)
+            found += [dialog] if dialog else []
+    except NoMoney:
+        pass
+    return found
+
+
+def open_dialog(ticket: Ticket) -> Dialog | None:
+    """Return the dialog that the ticket is in now, None while it waits."""
+    holds = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
+    return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
+
+
+def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | None:
+    """Return a dialog begun now where the ticket waits and a partner is free, else None.
+
+    Locks the ticket's row and then that of a partner whom nobody else is looking at, so that two
+    who arrive at once may miss each other: `sweep` finds them. With the tickets their workers
+    are locked, as they are by whoever hands out work, so that nobody is shown a section in
+    between. Raises NoMoney.
+    """
+    with transaction.atomic():
+        mine = _lock(Ticket.objects.filter(pk=ticket_id)).get()
+        can = mine.state == TicketState.WAITING and mine.lease.state == LeaseState.LIVE
+        if not can or not is_present(mine, now, FRESH):
+            return None
+        stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
+        for partner in _one_by_one(_partners(mine, now)):
+            if dialogs := begin(stage, [(mine, partner)], now, rng):
+                return dialogs[0]
+    return None
+
+
+def _begin_planned(
+    stage: Stage, planned: list[tuple[Waiting, Waiting]], now: datetime, rng: random.Random
+) -> list[Dialog]:
+    """Begin the dialogs of those planned pairs whom nobody else is looking at or has paired."""
+    people = [each.ticket for pair in planned for each in pair]
+    try:
+        with transaction.atomic():
+            waiting = Ticket.objects.filter(pk__in=people, state=TicketState.WAITING)
+            present = _lock(who_are_present(waiting, now).order_by("id"), skip=True)
+            # Asked of the database, this would be looked up among all leases there ever were.
+            locked = {each.pk: each for each in present if each.lease.state == LeaseState.LIVE}
+            pairs = [
+                (locked[one.ticket], locked[other.ticket])
+                for one, other in planned
+                if one.ticket in locked and other.ticket in locked
+            ]
+            return begin(stage, pairs, now, rng)
+    except NoMoney:
+        return []
+
+
+def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
+    """Return the tickets of those who can be paired."""
+    waiting = Ticket.objects.filter(
+        stage=stage, state=TicketState.WAITING, lease__state=LeaseState.LIVE
+    )
+    return who_are_present(waiting, now)
+
+
+def _queue(stage: Stage, now: datetime) -> tuple[list[Waiting], dict[str, set[str]]]:
+    """Return everybody who waits, in the order in which they came, and whom they avoid."""
+    rows = _waiting(stage, now).order_by("id")
+    queue = [Waiting(*row) for row in rows.values_list("id", "worker_id", "can_ask", "can_teach")]
+    avoided: dict[str, set[str]] = {}
+    complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
+    for one, other in complaints.values_list("reporter_id", "reported_id"):
+        avoided.setdefault(one, set()).add(other)
+        avoided.setdefault(other, set()).add(one)
+    return queue, avoided
+
+
+def _lock(tickets: QuerySet[Ticket], *, skip: bool = False) -> QuerySet[Ticket]:
+    """Lock tickets with their workers; what others hold is waited for, or left out."""
+    return tickets.select_related("worker", "lease").select_for_update(
+        of=("self", "worker"), no_key=True, skip_locked=skip
+    )
+
+
+def _partners(mine: Ticket, now: datetime) -> QuerySet[Ticket]:
+    """Return who could be the partner, whoever came first."""
+    complaints = PartnerReport.objects.filter(
+        Q(reporter=mine.worker_id) | Q(reported=mine.worker_id)
+    )
+    avoided = {mine.worker_id}
+    for pair in complaints.values_list("reporter_id", "reported_id"):
+        avoided.update(pair)
+    roles = Q(can_teach=True) if not mine.can_teach else Q()
+    roles &= Q(can_ask=True) if not mine.can_ask else Q()
+    others = _waiting(mine.stage_id, now).exclude(worker__in=avoided)
+    return others.filter(roles).order_by("id")
+
+
+def _one_by_one(partners: QuerySet[Ticket]) -> Iterator[Ticket]:
+    """Yield those whom nobody else is looking at, each locked before it is looked at."""
+    last = 0
+    for _ in range(LOOKED_AT):
+        partner = _lock(partners.filter(pk__gt=last), skip=True).first()
+        if partner is None:
+            return
+        last = partner.pk
+        yield partner

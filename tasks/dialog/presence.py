@@ -1,0 +1,138 @@
+"""Who is there: told by sockets that open and close, never by the clock of a page."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Greatest
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from tasks.dialog import turns
+from tasks.dialog.rules import Ending, Role
+from tasks.dialog.transcript import state_of
+from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
+
+# Open sockets are noted several times within this; see `seen`.
+SILENCE = timedelta(seconds=90)
+# A section is given to people who are surely there: a process that died counts its sockets no more.
+FRESH = timedelta(seconds=40)
+
+
+def is_present(ticket: Ticket, now: datetime, within: timedelta = SILENCE) -> bool:
+    """Return whether a socket of the ticket's holder is open, as far as anybody has heard.
+
+    One that nobody has heard of for long belonged to a process that died.
+    """
+    return bool(ticket.connections and ticket.seen_at and now - ticket.seen_at < within)
+
+
+def who_are_present(tickets: QuerySet[Ticket], now: datetime) -> QuerySet[Ticket]:
+    """Return those of the tickets whose holders have given a fresh sign that they are there."""
+    return tickets.filter(connections__gt=0, seen_at__gt=now - FRESH)
+
+
+def connected(ticket_id: int, now: datetime) -> None:
+    """Count one more open socket of the ticket's holder; the clock of their wait goes on."""
+    with transaction.atomic():
+        ticket = Ticket.objects.select_for_update(no_key=True).get(pk=ticket_id)
+        if not is_present(ticket, now):
+            ticket.connections = 0
+            if ticket.state == TicketState.WAITING:
+                _skip_absence(ticket, now)
+        ticket.connections += 1
+        ticket.seen_at = now
+        ticket.save(update_fields=["connections", "seen_at", "waiting_since", "waited_seconds"])
+
+
+def _skip_absence(ticket: Ticket, now: datetime) -> None:
+    """Let the wait go on from now, without the time in which the holder was away."""
+    left = max(ticket.seen_at or ticket.waiting_since, ticket.waiting_since)
+    ticket.waited_seconds += int((left - ticket.waiting_since).total_seconds())
+    ticket.waiting_since = now
+
+
+def seen(ticket_ids: list[int], now: datetime) -> None:
+    """Note that the sockets of these tickets still answer the server's ping."""
+    Ticket.objects.filter(pk__in=ticket_ids).update(
+        seen_at=now, connections=Greatest("connections", 1)
+    )
+
+
+def disconnected(ticket_id: int, now: datetime) -> None:
+    """Count one open socket less; the time of grace begins."""
+    Ticket.objects.filter(pk=ticket_id, connections__gt=0).update(
+        connections=F("connections") - 1, seen_at=now
+    )
+
+
+def ready(ticket_id: int, now: datetime) -> bool:
+    """Note that the holder says "I am here"; returns whether that began the dialog."""
+    with transaction.atomic():
+        holds = Q(student_ticket=ticket_id) | Q(teacher_ticket=ticket_id)
+        dialog = (
+            Dialog.objects.select_for_update(of=("self",), no_key=True)
+            .filter(holds, state=DialogState.CHECKING)
+            .first()
+        )
+        if dialog is None:
+            return False
+        Ticket.objects.filter(pk=ticket_id, state=TicketState.CHECKING).update(ready=True)
+        both = Ticket.objects.filter(
+            pk__in=[dialog.student_ticket_id, dialog.teacher_ticket_id], ready=True
+        )
+        if both.count() < 2:
+            return False
+        both.update(state=TicketState.TALKING)
+        Dialog.objects.filter(pk=dialog.pk).update(state=DialogState.TALKING, moved_at=now)
+    return True
+
+
+def end_absent(stage: Stage, now: datetime) -> list[Dialog]:
+    """End the dialogs of a stage that cannot go on and return them; they are to be settled.
+
+    One whose partner has returned the HIT, is away, does not answer the check whether both are
+    there, or does not move. A cut has its time of grace, a move its own, the check a short one.
+    """
+    table: Any = parameters_of(stage.collection).stages()[stage.name]
+    going = Dialog.objects.filter(stage=stage).exclude(state=DialogState.OVER)
+    ended = []
+    for dialog in going.select_related("student_ticket__lease", "teacher_ticket__lease"):
+        if _absent(dialog, table, now):
+            with transaction.atomic():
+                row = _locked(dialog.pk)
+                # They may have come back, or made their move, since.
+                role = _absent(row, table, now)
+                if role:
+                    ended.append(turns.end(row.pk, role, Ending.LEFT, now).row)
+    return ended
+
+
+def _locked(dialog_id: int) -> Dialog:
+    return (
+        Dialog.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("student_ticket__lease", "teacher_ticket__lease")
+        .get(pk=dialog_id)
+    )
+
+
+def _absent(dialog: Dialog, table: Any, now: datetime) -> Role | None:
+    """Return who is to blame that the dialog cannot go on, None while it can or is over."""
+    if dialog.state == DialogState.OVER:
+        return None
+    tickets = {Role.STUDENT: dialog.student_ticket, Role.TEACHER: dialog.teacher_ticket}
+    for role, ticket in tickets.items():
+        if ticket.lease.state != LeaseState.LIVE:
+            return role
+    grace = timedelta(seconds=table.grace_seconds)
+    for role, ticket in tickets.items():
+        # A socket that nobody has heard of for long belonged to a process that died.
+        longest = max(grace, SILENCE) if ticket.connections else grace
+        if ticket.seen_at is None or now - ticket.seen_at > longest:
+            return role
+    if dialog.state == DialogState.CHECKING:
+        late = now - dialog.began_at > timedelta(seconds=table.ready_seconds)
+        return next((role for role, ticket in tickets.items() if late and not ticket.ready), None)
+    thinking = timedelta(minutes=table.move_minutes)
+    return state_of(dialog).to_move if now - dialog.moved_at > thinking else None

@@ -1,0 +1,156 @@
+"""What a socket does in the waiting room and in a dialog, each step with its own transaction."""
+
+import random
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core import signing
+from django.utils import timezone
+
+from collector.ingest.tokens import tokens
+from tasks.dialog import arrival, drafts, messages, pairing, presence, settlement, standing, turns
+from tasks.dialog.rules import Ending, Refused
+from tasks.dialog.view import seen_by
+from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
+from tasks.pages.stays import held_lease
+from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY
+
+OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """A holder who has come in, and the tickets whose holders should look."""
+
+    ticket_id: int
+    rings: list[int]
+
+
+def enter(token: str) -> Entrance:
+    """Let in whoever carries a lease's token, paired where somebody waits. Raises Refused."""
+    try:
+        lease_id, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise Refused(GONE) from None
+    lease = held_lease(lease_id, worker_id)
+    if lease is None or not lease.session.submit_url:
+        raise Refused(GONE)
+    now = timezone.now()
+    ticket = Ticket.objects.filter(lease=lease).first()
+    if ticket is None or ticket.state != TicketState.DONE:
+        if lease.state != LeaseState.LIVE:
+            raise Refused(OVER)
+        try:
+            ticket = arrival.arrive(lease, now)
+        except arrival.NoRoom as error:
+            raise Refused(str(error)) from None
+    presence.connected(ticket.pk, now)
+    _seek(ticket, now)
+    return Entrance(ticket.pk, _both(pairing.open_dialog(ticket)))
+
+
+def warm_up() -> None:
+    """Load what the first dialog of a process would wait for: the splitter into tokens."""
+    tokens("Warm.", "en")
+
+
+def leave(ticket_id: int) -> list[int]:
+    """Note a closed socket; returns the tickets whose holders should look."""
+    presence.disconnected(ticket_id, timezone.now())
+    return _both(pairing.open_dialog(standing.holder_of(ticket_id).ticket))
+
+
+def sign(ticket_id: int) -> None:
+    """Note that the socket is still open."""
+    presence.seen([ticket_id], timezone.now())
+
+
+def look(ticket_id: int) -> dict[str, Any]:
+    """Return what the holder may see now."""
+    return seen_by(standing.holder_of(ticket_id), timezone.now())
+
+
+def look_first(ticket_id: int) -> dict[str, Any]:
+    """Return what the holder may see now, and what they had written before the page was loaded."""
+    return {**look(ticket_id), "written": drafts.kept(ticket_id)}
+
+
+def step(ticket_id: int, message: dict[str, Any]) -> tuple[list[int], dict[str, Any] | None]:
+    """Do what the page asks; returns who should look, and what the holder may see then.
+
+    None where nothing has changed. Raises Refused with what the worker should do instead.
+    """
+    if message.get("type") == "draft":
+        keep(ticket_id, message)
+        return [], None
+    return move(ticket_id, message), look(ticket_id)
+
+
+def keep(ticket_id: int, message: dict[str, Any]) -> None:
+    """Keep what the page has not sent yet. Raises Refused."""
+    dialog = _own(messages.dialog_of(message), standing.holder_of(ticket_id).ticket)
+    drafts.keep(ticket_id, dialog.pk, message.get("draft"))
+
+
+def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
+    """Do what the page asks; returns the tickets whose holders should look.
+
+    Raises Refused with what the worker should do instead.
+    """
+    ticket, now = standing.holder_of(ticket_id).ticket, timezone.now()
+    if message.get("type") == "finish":
+        settlement.finish(ticket, now)
+        return [ticket.pk]
+    dialog = _own(messages.dialog_of(message), ticket)
+    if message.get("type") == "ready":
+        presence.ready(ticket.pk, now)
+        return _both(dialog)
+    row = _speak(dialog, ticket, message, now).row
+    if row.state != DialogState.OVER:
+        return _both(row)
+    settlement.settle(row, now)
+    return [*_both(row), *_seek_again(row, now)]
+
+
+def _speak(dialog: Dialog, ticket: Ticket, message: dict[str, Any], now: datetime) -> turns.Move:
+    match message.get("type"):
+        case "ask":
+            text = messages.question_of(message)
+            return turns.ask(dialog.pk, ticket, messages.id_of(message), text, now)
+        case "answer":
+            reply = messages.reply_of(message)
+            return turns.reply(dialog.pk, ticket, messages.id_of(message), reply, now)
+        case "end":
+            return turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.ENDED, now)
+        case "report":
+            reason, note = messages.complaint_of(message)
+            return turns.report(dialog.pk, ticket, reason, note, now)
+    raise Refused(messages.OUT_OF_DATE)
+
+
+def _own(dialog_id: int, ticket: Ticket) -> Dialog:
+    """Return a dialog of the ticket's own, also one that is over. Raises Refused."""
+    dialog = standing.dialog_of(ticket, dialog_id)
+    if dialog is None:
+        raise Refused(messages.OUT_OF_DATE)
+    return dialog
+
+
+def _seek(ticket: Ticket, now: datetime) -> Dialog | None:
+    """Look for a partner of somebody who waits."""
+    if ticket.state != TicketState.WAITING:
+        return None
+    return pairing.seek(ticket, now, random.SystemRandom())
+
+
+def _seek_again(row: Dialog, now: datetime) -> list[int]:
+    """Look for a new partner of whoever was left; returns the tickets of whom that concerns."""
+    left = Ticket.objects.filter(
+        pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
+    )
+    return [ticket_id for ticket in left for ticket_id in _both(_seek(ticket, now))]
+
+
+def _both(dialog: Dialog | None) -> list[int]:
+    return [dialog.student_ticket_id, dialog.teacher_ticket_id] if dialog else []

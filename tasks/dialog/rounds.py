@@ -1,0 +1,62 @@
+"""One look at everybody who waits or talks: each step finds what is to be done in rows."""
+
+import logging
+import random
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from tasks.dialog import departure, pairing, presence, settlement, waiting
+from tasks.dialog.doorbell import ring
+from tasks.models import Dialog, Ticket, TicketState
+
+log = logging.getLogger(__name__)
+
+
+def stages_to_look_at() -> list[Stage]:
+    """Return the stages where anybody waits or talks; one query."""
+    open_tickets = Ticket.objects.exclude(state=TicketState.DONE)
+    stages = Stage.objects.filter(kind="dialog", pk__in=open_tickets.values("stage_id"))
+    return list(stages.select_related("collection"))
+
+
+def look_after(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int]:
+    """Run every step once and return how many people each concerned; they are told to look.
+
+    Two rounds at once do no harm: every step locks the rows it changes and reads them again.
+    """
+    steps: dict[str, Callable[[], Iterable[int]]] = {
+        "returned": lambda: departure.end_departed(stage, now),
+        "absent": lambda: _of(presence.end_absent(stage, now)),
+        "settled": lambda: _of(settlement.settle_all(stage, now)),
+        "paired": lambda: _of(pairing.sweep(stage, now, rng)),
+        "waited enough": lambda: _end_waits(stage, now),
+    }
+    done = {}
+    for name, step in steps.items():
+        try:
+            concerned = list(step())
+        except Exception:
+            # One row that a step cannot digest must not keep others waiting.
+            log.exception("%s: %s failed", stage, name)
+            concerned = []
+        if concerned:
+            ring(concerned)
+        done[name] = len(concerned)
+    return done
+
+
+def _of(dialogs: Iterable[Dialog]) -> list[int]:
+    return [
+        ticket
+        for dialog in dialogs
+        for ticket in (dialog.student_ticket_id, dialog.teacher_ticket_id)
+    ]
+
+
+def _end_waits(stage: Stage, now: datetime) -> list[int]:
+    table: Any = parameters_of(stage.collection).stages()[stage.name]
+    over = waiting.over(stage, table, now)
+    return [ticket.pk for ticket in over if settlement.finish(ticket, now)]

@@ -1,0 +1,186 @@
+"""Whoever can be paired is, once, with somebody new, about something new to both."""
+
+import random
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError
+
+from tasks.dialog import pairing, presence
+from tasks.dialog.tests.making import make_dialogs, make_waiting
+from tasks.models import Dialog, Exposure, PartnerReport, Ticket, TicketState, Topic
+from tasks.tests.making import NOW, stage_of
+
+pytestmark = pytest.mark.django_db
+SOON = NOW + timedelta(seconds=20)
+RNG = random.Random(3)
+
+
+@pytest.fixture
+def stage():
+    return stage_of(make_dialogs(3), "dialog")
+
+
+def states():
+    return sorted(Ticket.objects.values_list("state", flat=True))
+
+
+def test_two_who_wait_are_brought_together_about_the_first_section(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    dialog = pairing.claim(grace, SOON, RNG)
+    assert {dialog.student_ticket_id, dialog.teacher_ticket_id} == {ada.pk, grace.pk}
+    assert (dialog.topic, dialog.ordinal) == (Topic.objects.first(), 0)
+    assert states() == ["checking", "checking"]
+    assert Exposure.objects.filter(seed=dialog.topic.seed, kind="dialog").count() == 2
+    ada.refresh_from_db()
+    assert ada.waited_seconds == 20
+    assert pairing.claim(ada, SOON, RNG) == dialog
+
+
+def test_nobody_is_paired_alone_or_with_somebody_who_is_away(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    presence.disconnected(ada.pk, NOW)
+    assert pairing.claim(grace, SOON, RNG) is None
+    assert pairing.claim(ada, SOON, RNG) is None
+    presence.connected(ada.pk, NOW)
+    late = NOW + timedelta(minutes=1)
+    presence.seen([grace.pk], late)
+    assert pairing.claim(grace, late, RNG) is None, "nobody has heard of Ada for a minute"
+    assert states() == ["waiting", "waiting"]
+
+
+def test_each_gets_the_role_that_they_qualify_for(stage):
+    ada = make_waiting(stage, "AADA", "student")
+    make_waiting(stage, "AMALLORY", "student")
+    grace = make_waiting(stage, "AGRACE", "teacher")
+    dialog = pairing.claim(grace, SOON, RNG)
+    assert (dialog.student_ticket, dialog.teacher_ticket) == (ada, grace)
+
+
+def test_a_fair_coin_decides_where_both_can_do_both():
+    teachers = set()
+    stage = stage_of(make_dialogs(12), "dialog")
+    for number in range(12):
+        first = make_waiting(stage, f"A{number}")
+        dialog = pairing.claim(make_waiting(stage, f"B{number}"), SOON, RNG)
+        teachers.add(dialog.teacher_ticket_id == first.pk)
+    assert teachers == {True, False}
+
+
+def test_whoever_came_first_is_first(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    mallory = make_waiting(stage, "AMALLORY")
+    [dialog] = pairing.sweep(stage, SOON, RNG)
+    assert {dialog.student_ticket_id, dialog.teacher_ticket_id} == {ada.pk, grace.pk}
+    mallory.refresh_from_db()
+    assert mallory.state == TicketState.WAITING
+
+
+def test_a_sweep_pairs_everybody_who_was_missed():
+    stage = stage_of(make_dialogs(8), "dialog")
+    for number in range(9):
+        make_waiting(stage, f"A{number}")
+    assert len(pairing.sweep(stage, SOON, RNG)) == 4
+    assert states() == ["checking"] * 8 + ["waiting"]
+    assert pairing.sweep(stage, SOON, RNG) == []
+
+
+def test_a_sweep_finds_a_partner_for_those_whose_plan_fails(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    mallory, rita = make_waiting(stage, "AMALLORY"), make_waiting(stage, "ARITA")
+    first, second, third = Topic.objects.all()
+    Topic.objects.filter(pk=third.pk).update(wanted=0)
+    for ticket, topic in ((ada, first), (grace, second), (mallory, second), (rita, first)):
+        Exposure.objects.create(worker=ticket.worker, seed=topic.seed, kind="dialog", at=NOW)
+    pairs = {
+        frozenset((dialog.student_ticket_id, dialog.teacher_ticket_id))
+        for dialog in pairing.sweep(stage, SOON, RNG)
+    }
+    assert pairs == {frozenset((ada.pk, rita.pk)), frozenset((grace.pk, mallory.pk))}
+
+
+def test_nobody_meets_a_section_that_they_have_seen_in_any_role(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    first, second, third = Topic.objects.all()
+    Exposure.objects.create(worker=ada.worker, seed=first.seed, kind="validation", at=NOW)
+    Exposure.objects.create(worker=grace.worker, seed=second.seed, kind="dialog", at=NOW)
+    assert pairing.claim(ada, SOON, RNG).topic == third
+
+
+def test_those_who_have_nothing_new_to_both_wait_for_others(stage):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    for topic in Topic.objects.all():
+        Exposure.objects.create(worker=ada.worker, seed=topic.seed, kind="dialog", at=NOW)
+    assert pairing.claim(grace, SOON, RNG) is None
+    mallory = make_waiting(stage, "AMALLORY")
+    assert pairing.claim(mallory, SOON, RNG).topic == Topic.objects.first()
+    assert states() == ["checking", "checking", "waiting"]
+
+
+@pytest.mark.parametrize("reported", [True, False])
+def test_nobody_meets_again_whom_they_reported_or_who_reported_them(stage, reported):
+    ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
+    dialog = pairing.claim(grace, SOON, RNG)
+    pair = (ada.worker, grace.worker) if reported else (grace.worker, ada.worker)
+    PartnerReport.objects.create(
+        dialog=dialog, reporter=pair[0], reported=pair[1], reason="rude", at=NOW
+    )
+    Dialog.objects.update(state="over", ending="reported", settled=True)
+    Ticket.objects.update(state="waiting")
+    assert pairing.claim(grace, SOON, RNG) is None
+
+
+def test_a_section_is_talked_about_as_often_as_is_wanted(stage):
+    Topic.objects.exclude(pk=Topic.objects.first().pk).update(wanted=0)
+    for person in ("AADA", "AGRACE", "AMALLORY", "ARITA"):
+        make_waiting(stage, person)
+    assert len(pairing.sweep(stage, SOON, RNG)) == 1
+
+
+def test_training_dialogs_about_one_section_are_numbered():
+    stage = stage_of(make_dialogs(1, fold="train"), "dialog")
+    for person in ("AADA", "AGRACE", "AMALLORY", "ARITA"):
+        make_waiting(stage, person)
+    assert [dialog.ordinal for dialog in pairing.sweep(stage, SOON, RNG)] == [0, 1]
+
+
+def test_all_that_both_can_earn_is_held_when_they_are_paired(stage):
+    make_waiting(stage, "AADA")
+    grace = make_waiting(stage, "AGRACE")
+    stage.collection.refresh_from_db()
+    before = stage.collection.reserved_cents
+    dialog = pairing.claim(grace, SOON, RNG)
+    stage.collection.refresh_from_db()
+    assert dialog.reserved_cents == 2 * sum(range(5, 17))
+    assert stage.collection.reserved_cents == before + dialog.reserved_cents
+
+
+def test_nobody_is_paired_when_the_money_is_used_up(stage):
+    make_waiting(stage, "AADA")
+    grace = make_waiting(stage, "AGRACE")
+    collection = stage.collection
+    collection.refresh_from_db()
+    collection.budget_cents = collection.reserved_cents + 100
+    collection.save()
+    assert pairing.claim(grace, SOON, RNG) is None
+    assert pairing.sweep(stage, SOON, RNG) == []
+    assert states() == ["waiting", "waiting"]
+    assert not Dialog.objects.exists()
+    assert not Exposure.objects.exists()
+    assert Topic.objects.first().taken == 0
+
+
+def test_the_database_refuses_a_dialog_with_oneself(stage):
+    ada = make_waiting(stage, "AADA")
+    with pytest.raises(IntegrityError):
+        Dialog.objects.create(
+            stage=stage,
+            topic=Topic.objects.first(),
+            ordinal=0,
+            student_ticket=ada,
+            teacher_ticket=ada,
+            student=ada.worker,
+            teacher=ada.worker,
+            began_at=NOW,
+            moved_at=NOW,
+        )

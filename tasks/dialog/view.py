@@ -1,0 +1,180 @@
+"""What one partner may see of a dialog; a student never gets a word of the section but answers."""
+
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Count, Q
+
+from tasks.dialog import rules
+from tasks.dialog.limits import limits_of
+from tasks.dialog.presence import is_present
+from tasks.dialog.rules import Ending, Role
+from tasks.dialog.sections import Section, section_of
+from tasks.dialog.standing import Holder, Told, Turn, dialogs_of
+from tasks.dialog.turns import role_of
+from tasks.dialog.waiting import seconds_waited
+from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
+
+# So many dialogs that were not broken off tell how long one usually is.
+USUAL_OF = 50
+
+
+def seen_by(holder: Holder, now: datetime) -> dict[str, Any]:
+    """Return the whole state of the holder's page, to be sent as it is."""
+    ticket, table, limits = holder.ticket, holder.table, limits_of(holder.table)
+    dialogs = dialogs_of(ticket)
+    state: dict[str, Any] = {
+        "phase": str(ticket.state),
+        "now": now.isoformat(),
+        "earned": _earned(holder, dialogs, limits, now),
+    }
+    last = dialogs[-1] if dialogs else None
+    if ticket.state == TicketState.WAITING:
+        state["waiting"] = _waiting(ticket, last, table, limits, now)
+    elif last:
+        state["dialog"] = _dialog(last, ticket, table, limits, now)
+    return state
+
+
+def _earned(
+    holder: Holder, dialogs: list[Told], limits: rules.Limits, now: datetime
+) -> dict[str, int]:
+    """Return what the holder has earned so far, in cents, by what it is for."""
+    table = holder.table
+    waited = min(seconds_waited(holder.ticket, now), 60 * table.wait_minutes)
+    said = [sum(turn.answered for turn in told.turns) for told in dialogs]
+    return {
+        "reward_cents": holder.reward_cents,
+        "waiting_cents": waited * table.wait_cents_per_minute // 60,
+        "turns_cents": sum(rules.earned_cents(completed, limits) for completed in said),
+        "turns": sum(said),
+    }
+
+
+def _waiting(
+    ticket: Ticket, last: Told | None, table: Any, limits: rules.Limits, now: datetime
+) -> dict[str, Any]:
+    left = timedelta(minutes=table.wait_minutes) - timedelta(seconds=ticket.waited_seconds)
+    return {
+        "since": ticket.waiting_since.isoformat(),
+        "until": (ticket.waiting_since + left).isoformat(),
+        "waited_seconds": ticket.waited_seconds,
+        "wait_minutes": table.wait_minutes,
+        "cents_per_minute": table.wait_cents_per_minute,
+        "ready_seconds": table.ready_seconds,
+        "first_cents": limits.pay_cents[0],
+        "last_cents": rules.earned_cents(limits.max_questions, limits)
+        - rules.earned_cents(limits.max_questions - 1, limits),
+        "most_cents": rules.most_cents(limits),
+        "max_questions": limits.max_questions,
+        "usual_questions": _usual(ticket.stage_id, now.replace(second=0, microsecond=0)),
+        "after": _after(last, ticket),
+    }
+
+
+def _after(last: Told | None, ticket: Ticket) -> dict[str, Any] | None:
+    """Return how the dialog before this wait ended, None before the first."""
+    if last is None:
+        return None
+    row = last.row
+    return {"id": row.pk, "ending": row.ending, "by_me": row.ended_by == role_of(row, ticket)}
+
+
+@lru_cache(maxsize=64)
+def _usual(stage_id: int, minute: datetime) -> int | None:
+    """Return how many questions a dialog usually has, looked up once a minute; None at first."""
+    whole = (Ending.ALL_ASKED.value, Ending.UNANSWERABLE.value, Ending.ENDED.value)
+    over = Dialog.objects.filter(stage=stage_id, ending__in=whole).order_by("-id")[:USUAL_OF]
+    answered = Count("turns", filter=Q(turns__answered_at__isnull=False))
+    dialogs = Dialog.objects.filter(pk__in=list(over.values_list("pk", flat=True)))
+    said = sorted(dialogs.annotate(n=answered).values_list("n", flat=True))
+    return said[len(said) // 2] if said else None
+
+
+def _dialog(
+    told: Told, ticket: Ticket, table: Any, limits: rules.Limits, now: datetime
+) -> dict[str, Any]:
+    row, turns = told.row, told.turns
+    role = role_of(row, ticket)
+    section = section_of(told.seed_id)
+    completed = sum(turn.answered for turn in turns)
+    none = sum(turn.answered and turn.start is None for turn in turns)
+    shown = {
+        "id": row.pk,
+        "role": str(role),
+        "title": section.title,
+        "heading": section.heading,
+        "background": section.background,
+        "language": section.language,
+        "direction": section.direction,
+        "turns": [_turn(turn, section, role) for turn in turns],
+        "to_move": _to_move(row, turns),
+        "ending": row.ending or None,
+        "ended_by_me": row.ended_by == role,
+        "reported": bool(row.ending) and _has_reported(row, ticket),
+        "ready": ticket.ready,
+        **_presence(told, table, now),
+        "completed": completed,
+        "earned_cents": rules.earned_cents(completed, limits),
+        "next_cents": rules.earned_cents(completed + 1, limits)
+        - rules.earned_cents(completed, limits),
+        "questions_left": limits.max_questions - len(turns),
+        "max_questions": limits.max_questions,
+        "unanswerable_left": max(0, limits.max_unanswerable - none),
+        "max_question_characters": limits.max_question_characters,
+        "min_pairs": limits.min_pairs,
+    }
+    if role is Role.TEACHER:
+        shown |= {
+            "section": section.text,
+            "tokens": section.tokens,
+            "paragraphs": section.paragraphs,
+            "max_span_tokens": limits.max_span_tokens,
+        }
+    return shown
+
+
+def _has_reported(row: Dialog, ticket: Ticket) -> bool:
+    return PartnerReport.objects.filter(dialog=row.pk, reporter=ticket.worker_id).exists()
+
+
+def _to_move(row: Dialog, turns: list[Turn]) -> str | None:
+    """Return whose move it is; None before both are there and when it is over."""
+    if row.state != DialogState.TALKING:
+        return None
+    return str(Role.TEACHER if turns and not turns[-1].answered else Role.STUDENT)
+
+
+def _presence(told: Told, table: Any, now: datetime) -> dict[str, Any]:
+    """Return whether the partner is there, and until when who is waited for."""
+    row, partner = told.row, told.partner
+    present = is_present(partner, now)
+    shown: dict[str, Any] = {"partner_present": present, "until": None}
+    if row.state == DialogState.CHECKING:
+        until = row.began_at + timedelta(seconds=table.ready_seconds)
+    elif row.state == DialogState.TALKING:
+        until = row.moved_at + timedelta(minutes=table.move_minutes)
+    else:
+        return shown
+    if not present and partner.seen_at:
+        back_until = partner.seen_at + timedelta(seconds=table.grace_seconds)
+        shown["back_until"] = back_until.isoformat()
+    return {**shown, "until": until.isoformat()}
+
+
+def _turn(turn: Turn, section: Section, role: Role) -> dict[str, Any]:
+    said: dict[str, Any] = {"number": turn.number, "question": turn.question, "answer": None}
+    if not turn.answered:
+        return said
+    answer: dict[str, Any] = {
+        "text": None,
+        "continuation": turn.continuation,
+        "affirmation": turn.affirmation,
+    }
+    if turn.start is not None and turn.end is not None:
+        answer["text"] = section.text[turn.start : turn.end]
+    if role is Role.TEACHER:
+        # Where an answer stands would tell the student how long the text before it is.
+        answer |= {"start": turn.start, "end": turn.end}
+    return {**said, "answer": answer}

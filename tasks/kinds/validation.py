@@ -1,0 +1,138 @@
+"""Validation HITs: the questions of a finished dialog, answered again from its text, in order.
+
+A question is shown when the one before it has been answered, and what its teacher answered when
+the worker has: both leave the server no earlier, and an answer that was given stays as it is.
+"""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from collector.ingest.sentences import split
+from tasks.articles import Documents
+from tasks.course import course_of, give, given_by, passages_of
+from tasks.dialog.sections import section_of
+from tasks.kinds import listed
+from tasks.kinds.answer import allowed as allowed_to_vote
+from tasks.kinds.answer import questions_shown, seeds_shown, store_all
+from tasks.models import Exposure, Lease, Submission, Unit, UnitItem, Worker
+from tasks.problems import Problem
+from tasks.widgets import reply
+
+__all__ = [
+    "allowed",
+    "clean",
+    "fixed",
+    "give",
+    "limits",
+    "own",
+    "page_items",
+    "seeds_shown",
+    "share_done",
+    "store",
+    "unfinished",
+]
+KIND = "validation"
+# Of a section such a stage shows how its article begins, and nothing more.
+SHOWS_NO_SECTION = "text"
+
+
+def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+    """Leave out units of a dialog the worker was in, or of a section they have seen elsewhere.
+
+    Whoever was shown the section by this very unit may come back to it.
+    """
+    seen = Exposure.objects.filter(worker=worker).exclude(kind=SHOWS_NO_SECTION)
+    items = UnitItem.objects.filter(unit=OuterRef("pk"))
+    of_other_kinds = items.filter(question__seed__in=seen.exclude(kind=KIND).values("seed_id"))
+    of_this_kind = items.filter(question__seed__in=seen.filter(kind=KIND).values("seed_id"))
+    begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker)
+    return (
+        allowed_to_vote(units, worker)
+        .exclude(Exists(of_other_kinds))
+        .exclude(Exists(of_this_kind) & ~Exists(begun))
+    )
+
+
+def page_items(unit: Unit) -> list[dict[str, Any]]:
+    """Return the sections to answer from, None where it is that of the item before.
+
+    The questions are told one after the other: see `own`.
+    """
+    items: list[dict[str, Any]] = []
+    last = None
+    for item, seed, _, _ in questions_shown(unit):
+        items.append({"id": item, "passage": None if seed == last else _passage(seed)})
+        last = seed
+    return items
+
+
+def _passage(seed: int) -> dict[str, Any]:
+    section = section_of(seed)
+    return {
+        "title": section.title,
+        "section": section.heading,
+        "background": section.background,
+        "text": section.text,
+        "tokens": section.tokens,
+        "sentences": split(section.text, section.language),
+        "lang": section.language,
+        "dir": section.direction,
+    }
+
+
+def own(lease: Lease) -> dict[str, Any]:
+    """Return what only this stay's page is told: how far its worker has come."""
+    return {"course": course_of(lease)}
+
+
+def limits(table: Any, checks: Any) -> dict[str, Any]:
+    """Return the numbers the page counts against, and whether a hint to the student is asked."""
+    return {"max_span_tokens": table.max_span_tokens, "continuation": table.continuation}
+
+
+def fixed(lease: Lease, data: object) -> dict[str, Any]:
+    """Return `data` with the answers that were given before as they were given."""
+    given = {str(position): answer for position, answer in given_by(lease).items()}
+    sent = listed(data.get("answers")) if isinstance(data, dict) else []
+    rest = [each for each in sent if not isinstance(each, dict) or each.get("item") not in given]
+    return {"answers": [*given.values(), *rest]}
+
+
+def clean(
+    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return {"answers": […]}, one per question, with every span proven, and what is wrong."""
+    return reply.clean_all(
+        data,
+        passages_of(items),
+        most_tokens=table.max_span_tokens,
+        continuation=table.continuation,
+    )
+
+
+def unfinished(lease: Lease) -> list[Problem]:
+    """Return which question still has to be answered before the next can be."""
+    n_given, n_items = len(given_by(lease)), lease.unit.items.count()
+    if n_given == n_items:
+        return []
+    return [Problem(f"Answer question {n_given + 1} of {n_items} first.", n_given, "spans")]
+
+
+def share_done(data: dict[str, Any], wanted: int) -> float:
+    """Return how much of the work a draft holds, from 0 to 1."""
+    given = [
+        entry
+        for entry in listed(data.get("answers"))
+        if isinstance(entry, dict) and entry.get("type")
+    ]
+    return min(1.0, len(given) / wanted)
+
+
+def store(submission: Submission, data: dict[str, Any]) -> None:
+    """Write one vote per question; expects the transaction of the submission."""
+    votes = []
+    for given in data["answers"]:
+        rest = {name: value for name, value in given.items() if name not in ("item", "type")}
+        votes.append((given["item"], given["type"], rest))
+    store_all(submission, votes)

@@ -1,0 +1,140 @@
+"""One side of a live dialog as its page holds it: what comes in decides what goes out."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from tasks.simulation.behaviour import Behaviour
+from tasks.simulation.pages import StuckError
+
+Message = dict[str, Any]
+# The state of a dialog as one partner gets it -> the move: ask, answer or end, without its id.
+Speaker = Callable[[Mapping[str, Any]], Message]
+MOST_REFUSALS = 3
+WAITING, CHECKING, TALKING, DONE = "waiting", "checking", "talking", "done"
+
+
+@dataclass
+class Conversation:
+    """A worker at a dialog's page; it opens no socket itself, so that any driver will do.
+
+    `taken` are the moves that the server said it has. After each message `gone` tells that the
+    worker has left for good, `cut` that the connection is lost now and has to be made again,
+    `pause_seconds` how long the worker waits before saying what is sent next.
+    """
+
+    token: str
+    speak: Speaker
+    behaviour: Behaviour
+    rng: random.Random
+    counts: Counter[str] = field(default_factory=Counter)
+    taken: list[Message] = field(default_factory=list)
+    state: Mapping[str, Any] = field(default_factory=dict)
+    gone: bool = False
+    cut: bool = False
+    pause_seconds: float = 0.0
+    _pending: Message | None = None
+    # The position in which the last move was made, and what it was: nobody makes two in one.
+    _moved_at: tuple[Any, ...] = ()
+    _n_refused: int = 0
+    _silent: bool | None = None
+
+    @property
+    def phase(self) -> str:
+        """Return where the worker is: waiting, checking, talking or done; empty before."""
+        return str(self.state.get("phase", ""))
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more will happen here."""
+        return self.gone or self.phase == DONE
+
+    @property
+    def has_talked(self) -> bool:
+        """Return whether there was a partner to talk with."""
+        return "dialog" in self.state
+
+    def greet(self) -> list[Message]:
+        """Return what a socket just opened is sent: who it is, and what was not answered."""
+        self.cut = False
+        self.counts["connections"] += 1
+        return [{"token": self.token}, *([self._pending] if self._pending else [])]
+
+    def hear(self, message: Mapping[str, Any]) -> list[Message]:
+        """Return what is sent in reply; raises StuckError when the server refuses and refuses."""
+        kind, self.pause_seconds = message.get("type"), 0.0
+        if kind == "state":
+            self.state = message["state"]
+        elif kind == "taken":
+            self._settle(message)
+        elif kind == "refused":
+            if "wait" in message and self._pending:
+                self.pause_seconds = message["wait"]
+                return [self._pending]
+            self._refused(message)
+        else:
+            return []
+        return self._act()
+
+    def finish(self) -> list[Message]:
+        """Return what says that the worker waits no longer."""
+        waits = self.phase == WAITING and not self._pending
+        return self._send({"type": "finish"}) if waits else []
+
+    def _settle(self, message: Mapping[str, Any]) -> None:
+        if self._pending and message.get("id") == self._pending["id"]:
+            self.taken.append(self._pending)
+            self.counts[f"{self._pending['type']} taken"] += 1
+            self._pending, self._n_refused = None, 0
+
+    def _refused(self, message: Mapping[str, Any]) -> None:
+        """Think again, unless it was a message sent twice of which the first one counted."""
+        if "id" not in message:
+            raise StuckError(f"The socket was refused: {message.get('message')}")
+        if not self._pending or message["id"] != self._pending["id"]:
+            return
+        self.counts["refused"] += 1
+        self._n_refused += 1
+        if self._n_refused > MOST_REFUSALS:
+            raise StuckError(f"A move was refused: {message.get('message')} {self._pending}")
+        self._pending, self._moved_at = None, ()
+
+    def _act(self) -> list[Message]:
+        if self._pending or self.is_over:
+            return []
+        dialog = self.state.get("dialog") or {}
+        if self.phase == CHECKING and not dialog.get("ready"):
+            return self._once(
+                (dialog.get("id"), "ready"), lambda: {"type": "ready", "dialog": dialog["id"]}
+            )
+        if self.phase != TALKING or dialog.get("to_move") != dialog.get("role"):
+            return []
+        return self._move(dialog)
+
+    def _move(self, dialog: Mapping[str, Any]) -> list[Message]:
+        if self._silent is None:
+            self._silent = self.rng.random() < self.behaviour.silent
+        if self._silent:
+            return []
+        if self.rng.random() < self.behaviour.leaves:
+            self.gone = True
+            return []
+        turns = dialog["turns"]
+        place = (dialog["id"], len(turns), bool(turns and turns[-1]["answer"]))
+        return self._once(place, lambda: {**self.speak(dialog), "dialog": dialog["id"]})
+
+    def _once(self, place: tuple[Any, ...], move: Callable[[], Message]) -> list[Message]:
+        if place == self._moved_at:
+            return []
+        self._moved_at = place
+        return self._send(move())
+
+    def _send(self, move: Message) -> list[Message]:
+        self._pending = {**move, "id": str(UUID(int=self.rng.getrandbits(128), version=4))}
+        self.cut = self.rng.random() < self.behaviour.cut_off
+        twice = self.rng.random() < self.behaviour.sends_twice
+        self.counts["sent twice"] += twice
+        return [self._pending] * (2 if twice else 1)

@@ -1,0 +1,81 @@
+"""What the page in a HIT's frame does while somebody works on it."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.simulation.browser import Browser
+from tasks.simulation.pages import Form, Page, StuckError
+
+# (item id, title) -> a linked article as the page gets it, None if it is not there.
+Opener = Callable[[str, str], Mapping[str, Any] | None]
+
+
+@dataclass
+class Desk:
+    """What the page in the frame does while somebody works on it."""
+
+    browser: Browser
+    page: Page
+    state: Mapping[str, Any]
+    counts: Counter[str]
+    _version: int = -1
+
+    def read_instructions(self) -> None:
+        """Close the instructions, which open by themselves once per version."""
+        instructions = self.state["instructions"]
+        if not instructions["seen"]:
+            self._post("instructions_seen", {"version": instructions["version"]})
+
+    def open_article(self, item: str, title: str) -> Mapping[str, Any] | None:
+        """Return a linked article as the page gets it, None if it is not there."""
+        status, found = self._post("article", {"item": item, "title": title})
+        self.counts["articles opened"] += 1
+        return found if status == 200 else None
+
+    def goes_on(self, data: Mapping[str, Any]) -> bool:
+        """Give the next answer of a page that shows its questions one after another.
+
+        Returns whether that brought a further question; the page's state has it then. Raises
+        StuckError for an answer that the page refuses.
+        """
+        course = self.state.get("course", [])
+        if not course or course[-1]["own"] is not None:
+            return False
+        item = course[-1]["item"]
+        given = next(dict(answer) for answer in data["answers"] if answer["item"] == item)
+        body = {"item": given.pop("item"), "answer": given}
+        status, found = self._post("answer", body)
+        if status != 200:
+            raise StuckError(f"An answer was not taken: {found.get('problems', status)}")
+        self.counts["answers given in order"] += 1
+        self.state = {**self.state, "course": found["course"]}
+        return True
+
+    def save(self, data: dict[str, Any]) -> None:
+        """Save drafts as the page does while one writes: the first half, then all."""
+        for share in (2, 1):
+            part = {
+                name: entries[: len(entries) // share] if isinstance(entries, list) else entries
+                for name, entries in data.items()
+            }
+            version = self.state["draft_version"] if self._version < 0 else self._version
+            draft = {"data": part, "ui": {}}
+            status, found = self._post("draft", {"version": version, "draft": draft})
+            if status != 200:
+                raise StuckError(f"A draft was not saved: {found.get('message', status)}")
+            self._version = found["version"]
+            self.counts["drafts saved"] += 1
+
+    def submit(self, data: dict[str, Any]) -> tuple[Form | None, list[str]]:
+        """Return the form that hands the work over, else None and what is to mend."""
+        status, found = self._post("submit", {"data": data})
+        if status == 422:
+            return None, [problem["message"] for problem in found["problems"]]
+        if status != 200:
+            raise StuckError(f"The work was not taken in: {found.get('message', status)}")
+        return Form(found["form"]["action"], "post", dict(found["form"]["fields"])), []
+
+    def _post(self, name: str, body: Any) -> tuple[int, dict[str, Any]]:
+        return self.browser.post(self.page, self.state["urls"][name], self.state["token"], body)

@@ -1,0 +1,241 @@
+/** The dialog page: wait for a partner, say that you are here, talk, and submit. */
+
+import { Announcer } from "./page/announcer.js";
+import { Api } from "./page/api.js";
+import { Clock } from "./page/clock.js";
+import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./page/dialogs.js";
+import { History } from "./page/history.js";
+import { Keys } from "./page/keys.js";
+import { Messages } from "./page/messages.js";
+import { readState } from "./page/page.js";
+import { Preferences } from "./page/preferences.js";
+import { Submission } from "./page/submission.js";
+import { count, amount } from "./talk/amounts.js";
+import { Call } from "./talk/call.js";
+import { showOver, showReady, showWaiting } from "./talk/halls.js";
+import { Line } from "./talk/line.js";
+import { Outbox } from "./talk/outbox.js";
+import { Talk } from "./talk/talk.js";
+
+const find = (selector) => document.querySelector(selector);
+const calls = { checking: "Your partner is here", talking: "Your turn" };
+// There is nothing to save: what was said is the server's, what was not stays in this tab.
+const noDraft = { save: async () => true, stop() {}, stopped: false };
+
+class DialogPage {
+  constructor(state) {
+    this.page = state;
+    this.api = new Api(state.urls, state.token);
+    this.announcer = new Announcer(find("[data-announcer]"));
+    this.dialogs = new Dialogs();
+    this.keys = new Keys();
+    this.messages = new Messages({ element: null, panel: find("[data-problems]"), on: {} });
+    this.preferences = new Preferences({ dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api });
+    this.call = new Call({ sounds: () => this.preferences.values.sounds });
+    this.line = new Line({
+      url: state.urls.socket, token: state.token,
+      on: {
+        message: (message) => this.#hear(message),
+        open: () => { this.outbox.again(); },
+        lost: (tries) => this.#lost(tries),
+        closed: () => this.#closed(),
+      },
+    });
+    this.outbox = new Outbox({
+      line: this.line,
+      on: {
+        busy: (type) => this.#busy(type),
+        taken: (message) => this.talk.taken(message),
+        refused: (sentence, message) => this.#refused(sentence, message),
+      },
+    });
+    this.talk = new Talk({
+      money: state.money, outbox: this.outbox, announcer: this.announcer,
+      history: new History({ button: find("[data-action=undo]"), announcer: this.announcer }),
+      on: { send: (message) => this.outbox.send(message), keep: (message) => this.line.send(message) },
+    });
+    this.#listen();
+    this.#startKeys();
+    this.#startSubmission();
+    this.#startClock();
+    setInterval(() => this.#tick(), 1000);
+    listenToReports(this);
+    listenToReturn({ dialogs: this.dialogs, draft: noDraft });
+    showInstructions({ dialogs: this.dialogs, state, api: this.api });
+  }
+
+  #hear(message) {
+    if (message.type === "state") this.#show(message.state);
+    else if (message.type === "taken") this.outbox.taken(message.id);
+    else if (message.id) this.outbox.refused(message);
+    else this.lastWord = message.message;
+  }
+
+  #show(state) {
+    this.state = state;
+    this.skew = Date.parse(state.now) - Date.now();
+    this.#showLine("saved", "Connected");
+    const { dialog, phase } = state;
+    // A dialog that is over stays to be read until the one at the page has seen it.
+    if (phase === "talking") this.talk.show(dialog, state.written ?? null);
+    if (phase === "done") showOver(state, this.page.money);
+    this.#showScene(phase);
+    this.#showProgress();
+    const mine = phase === "checking" ? !dialog.ready : phase === "talking" && this.talk.myMove;
+    this.call.show(mine ? calls[phase] : "");
+    this.#tick();
+  }
+
+  #showScene(phase) {
+    if (this.phase === phase) return;
+    const before = this.phase;
+    this.phase = phase;
+    document.body.dataset.phase = phase;
+    for (const scene of document.querySelectorAll("[data-scene]")) scene.hidden = scene.dataset.scene !== phase;
+    for (const name of ["end", "finish", "complain"]) {
+      if (phase !== "done" || name !== "complain") this.dialogs.get(name).close();
+    }
+    window.scrollTo(0, 0);
+    if (!before || document.querySelector("dialog:modal")) return;
+    const places = { waiting: "#lobby-title", checking: "[data-action=ready]", done: "#over-title" };
+    if (places[phase]) find(places[phase]).focus();
+    else if (this.talk.teaches) this.talk.section.focus();
+    else this.talk.asking.focus();
+    if (phase === "checking") this.announcer.say("Your partner is here. Say that you are here.");
+    else if (phase !== "talking") this.announcer.say(find(`[data-scene=${phase}] h2`).textContent);
+  }
+
+  #showProgress() {
+    const { phase, dialog } = this.state;
+    const talking = phase === "talking";
+    const words = { waiting: "Waiting for a partner", checking: "Your partner is here", done: "Ready to submit" };
+    find("[data-progress-text]").textContent = talking ? `${dialog.completed} of at most ${count(dialog.max_questions, "answer")}` : words[phase];
+    const bar = find("[data-progress-bar]");
+    bar.max = dialog?.max_questions ?? 1;
+    bar.value = phase === "done" ? bar.max : talking ? dialog.completed : 0;
+  }
+
+  #tick() {
+    if (!this.state) return;
+    const { phase } = this.state;
+    const secondsTo = (when) => (Date.parse(when) - Date.now() - this.skew) / 1000;
+    if (phase === "waiting") showWaiting(this.state, this.page.money, secondsTo);
+    else if (phase === "checking") showReady(this.state, secondsTo);
+    else if (phase === "talking") this.talk.tick(secondsTo);
+  }
+
+  #showLine(name, words) {
+    const element = find("[data-line]");
+    element.dataset.saveState = name;
+    if (element.textContent !== words) element.textContent = words;
+  }
+
+  #lost(tries) {
+    this.#showLine("waiting", this.state ? "Connection lost, trying again…" : "Connecting…");
+    if (tries === 1 && this.state) this.announcer.say("The connection is lost. It is tried again by itself; nothing is lost.");
+    if (tries === 5 && !this.state) this.messages.tell("The live connection cannot be opened yet. It is tried again by itself; if that does not help, your network may block WebSockets.", { quiet: true });
+  }
+
+  #closed() {
+    this.#showLine("ended", "Not connected");
+    this.call.show("");
+    const box = this.dialogs.open("ended");
+    box.querySelector("[data-ended-text]").textContent = this.lastWord ?? "Open it again from the marketplace.";
+  }
+
+  #busy(type) {
+    for (const button of document.querySelectorAll("[data-action=ready], [data-action=confirm-end], [data-action=confirm-finish], [data-action=confirm-complaint]")) {
+      button.setAttribute("aria-disabled", String(Boolean(type)));
+    }
+    if (this.talk?.dialog) this.talk.form.busy(Boolean(type));
+  }
+
+  #refused(sentence, { type }) {
+    if (type === "report") find("[data-complaint-said]").textContent = sentence;
+    else if (type === "ask" || type === "answer") this.talk.form.say(sentence);
+    else this.messages.tell(sentence, { quiet: true });
+    this.announcer.say(sentence);
+    this.line.check();
+  }
+
+  #listen() {
+    const on = (name, action) => {
+      for (const button of document.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
+    };
+    for (const name of ["instructions", "preferences", "report", "return", "finish"]) on(name, () => this.dialogs.open(name));
+    on("ready", () => this.outbox.send({ type: "ready", dialog: this.state.dialog.id }));
+    on("confirm-finish", () => { this.dialogs.get("finish").close(); this.outbox.send({ type: "finish" }); });
+    on("end", () => this.#askToEnd());
+    on("confirm-end", () => { this.dialogs.get("end").close(); this.outbox.send({ type: "end", dialog: this.state.dialog.id }); });
+    on("complain", () => this.#askToComplain());
+    find("[data-form=complaint]").addEventListener("submit", (event) => this.#complain(event));
+  }
+
+  #askToEnd() {
+    const { dialog } = this.state;
+    const earned = dialog.completed
+      ? `You have earned ${amount(dialog.earned_cents, this.page.money)} by ${count(dialog.completed, "answered question")}; that stays yours.`
+      : "No question is answered yet, so only your wait and the HIT's own reward are paid.";
+    const short = dialog.completed < dialog.min_pairs ? ` Dialogs with fewer than ${dialog.min_pairs} answers do not become part of the collection.` : "";
+    find("[data-end-text]").textContent = `${earned}${short} It ends for your partner too.`;
+    this.dialogs.open("end");
+  }
+
+  #askToComplain() {
+    find("[data-form=complaint]").reset();
+    find("[data-complaint-said]").textContent = "";
+    this.complaintAbout = this.state.dialog.id;
+    this.dialogs.open("complain");
+  }
+
+  #complain(event) {
+    event.preventDefault();
+    const form = event.target;
+    const reason = new FormData(form).get("reason");
+    if (!reason) {
+      find("[data-complaint-said]").textContent = "Choose what was wrong.";
+      return;
+    }
+    this.dialogs.get("complain").close();
+    this.outbox.send({ type: "report", dialog: this.complaintAbout, reason, note: form.querySelector("[data-complaint-note]").value });
+  }
+
+  #startKeys() {
+    const { keys, talk } = this;
+    const open = () => this.dialogs.open("instructions");
+    keys.on("?", open).on("h", open);
+    talk.answering.reply.listen(keys);
+    keys.chord("z", () => talk.answering.history.undo());
+    keys.on("t", () => this.phase === "talking" && (talk.teaches ? talk.section : talk.asking).focus());
+    keys.on("w", () => this.phase === "talking" && !talk.teaches && talk.asking.focus());
+    keys.chord("Enter", () => this.phase === "talking" && talk.form.send(), { inFields: true });
+  }
+
+  #startSubmission() {
+    const button = find("[data-action=submit]");
+    this.submission = new Submission({
+      api: this.api, draft: noDraft, collect: () => ({ data: { dialog: true }, refs: [] }),
+      on: {
+        busy: (busy) => {
+          button.setAttribute("aria-disabled", String(busy));
+          button.textContent = busy ? "Submitting…" : "Submit";
+        },
+        problems: (problems) => this.messages.tell(problems.map(({ message }) => message).join(" ")),
+        message: (sentence) => this.messages.tell(sentence),
+        done: () => { this.line.close(); this.announcer.say("Submitted"); },
+      },
+    });
+    button.addEventListener("click", () => this.submission.press());
+  }
+
+  #startClock() {
+    const { page, announcer } = this;
+    this.clock = new Clock({
+      element: find("[data-clock]"), button: find("[data-action=extend]"), announcer,
+      serverNow: page.server_now, expiresAt: page.expires_at, canExtend: false,
+      on: { loud: () => {}, over: () => this.messages.tell("Your time for this HIT is over. What you have earned stays yours; submit now.", { quiet: true }) },
+    });
+  }
+}
+
+new DialogPage(readState());

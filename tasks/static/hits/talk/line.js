@@ -1,0 +1,89 @@
+/** The socket to the server: opened again whenever it is lost, and asked whether it still lives. */
+
+// A page that is told one of these does not come back by itself.
+const final = [4401, 4404];
+const firstPause = 500;
+const longestPause = 10_000;
+// The server speaks at least every half minute; one that was silent for longer is not there.
+const silence = 45_000;
+const patience = 4_000;
+
+export class Line {
+  /** on: {message(message), open(), lost(tries), closed()}; open() comes before any message. */
+  constructor({ url, token, on }) {
+    Object.assign(this, { url, token, on });
+    this.tries = 0;
+    this.over = false;
+    window.addEventListener("online", () => this.check());
+    window.addEventListener("offline", () => this.on.lost(this.tries));
+    document.addEventListener("visibilitychange", () => document.hidden || this.check());
+    window.addEventListener("pageshow", () => this.check());
+    setInterval(() => this.#watch(), 5_000);
+    this.#connect();
+  }
+
+  #connect() {
+    clearTimeout(this.waiting);
+    if (this.over) return;
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    this.heardAt = Date.now();
+    socket.addEventListener("open", () => {
+      if (socket !== this.socket) return;
+      socket.send(JSON.stringify({ token: this.token }));
+      this.on.open();
+    });
+    socket.addEventListener("message", (event) => {
+      if (socket !== this.socket) return;
+      this.tries = 0;
+      this.heardAt = Date.now();
+      clearTimeout(this.asking);
+      this.on.message(JSON.parse(event.data));
+    });
+    socket.addEventListener("close", (event) => socket === this.socket && this.#lost(event.code));
+  }
+
+  #lost(code = 0) {
+    const { socket } = this;
+    this.socket = null;
+    clearTimeout(this.asking);
+    socket?.close();
+    if (final.includes(code)) {
+      this.over = true;
+      this.on.closed();
+      return;
+    }
+    this.tries += 1;
+    this.on.lost(this.tries);
+    const pause = Math.min(longestPause, firstPause * 2 ** (this.tries - 1));
+    this.waiting = setTimeout(() => this.#connect(), pause * (0.75 + Math.random() / 2));
+  }
+
+  /** Send a message; false where there is no connection now. */
+  send(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** The network or the eye has come back: is the connection still one? */
+  check() {
+    if (this.over) return;
+    if (!this.socket) {
+      this.#connect();
+    } else if (this.send({ type: "look" })) {
+      clearTimeout(this.asking);
+      this.asking = setTimeout(() => this.#lost(), patience);
+    }
+  }
+
+  #watch() {
+    if (this.socket?.readyState === WebSocket.OPEN && Date.now() - this.heardAt > silence) this.#lost();
+  }
+
+  close() {
+    this.over = true;
+    clearTimeout(this.waiting);
+    this.socket?.close();
+  }
+}

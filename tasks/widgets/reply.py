@@ -1,0 +1,105 @@
+"""One passage of a text as an answer, or none, with the dialog acts beside it (QuAC 2.1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tasks.problems import Problem
+from tasks.widgets import choice, spans
+
+TYPES = ("span", "none")
+AFFIRMATION = ("yes", "no", "neither")
+CONTINUATION = ("follow_up", "maybe", "dont")
+# The name of the text that is answered from.
+SECTION = "section"
+
+
+def clean_all(
+    raw: object,
+    passages: Mapping[str, Mapping[str, Any]],
+    *,
+    most_tokens: int,
+    continuation: bool,
+) -> tuple[dict[str, list[dict]], list[Problem]]:
+    """Return {"answers": […]}, one for each item in the page's order, and what cannot be read.
+
+    raw: the same shape as the page sends it. passages: each with "text" and "tokens" (start, end,
+    whether it is a word), by item id in the page's order. An item that was not answered gets an
+    answer of type None; what an answer must have is for the protocol to say. A problem's index
+    counts the page's items.
+    """
+    sent = raw.get("answers") if isinstance(raw, dict) else None
+    problems = []
+    if not isinstance(sent, list):
+        problems.append(Problem("The answers could not be read: reload the page; they are kept."))
+        sent = []
+    by_item = {
+        entry["item"]: entry
+        for entry in sent
+        if isinstance(entry, dict) and isinstance(entry.get("item"), str)
+    }
+    answers = []
+    for index, (item, passage) in enumerate(passages.items()):
+        answer, found = clean(
+            by_item.pop(item, None), passage, most_tokens=most_tokens, continuation=continuation
+        )
+        answers.append({"item": item, **answer})
+        problems += [replace(problem, index=index) for problem in found]
+    if by_item:
+        problems.append(Problem("An answer is to a question of another HIT: reload the page."))
+    return {"answers": answers}, problems
+
+
+def clean(
+    raw: object, passage: Mapping[str, Any], *, most_tokens: int, continuation: bool
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return {"type", "spans", "affirmation", "continuation"} and what is wrong.
+
+    A span begins and ends where a token does. What is said of no answer is *neither*; whether to
+    follow up is None where it is not asked.
+    """
+    entry = raw if isinstance(raw, dict) else {}
+    kind, problems = choice.clean(
+        entry.get("type"), TYPES, field="spans", request="Mark a passage, or choose no answer."
+    )
+    marked: list[dict] = []
+    if kind == "span":
+        marked, found = spans.clean(entry.get("spans"), {SECTION: passage["text"]}.get, most=1)
+        problems += found or _unfit(marked, passage["tokens"], most_tokens)
+    affirmation, found = choice.clean(
+        entry.get("affirmation"),
+        AFFIRMATION,
+        field="affirmation",
+        request="Choose yes, no or neither.",
+    )
+    problems += found
+    hint = None
+    if continuation:
+        hint, found = choice.clean(
+            entry.get("continuation"),
+            CONTINUATION,
+            field="continuation",
+            request="Say whether to ask more about this.",
+        )
+        problems += found
+    return {
+        "type": kind,
+        "spans": marked,
+        "affirmation": "neither" if kind == "none" else affirmation,
+        "continuation": hint,
+    }, problems
+
+
+def _unfit(
+    marked: Sequence[Mapping[str, Any]], tokens: Sequence[tuple[int, int, bool]], most: int
+) -> list[Problem]:
+    """Return what is wrong with the length or the ends of a span."""
+    for span in marked:
+        inside = [one for one in tokens if span["start"] < one[1] and one[0] < span["end"]]
+        if not inside or (inside[0][0], inside[-1][1]) != (span["start"], span["end"]):
+            return [Problem("A mark cuts through a word: mark whole words.", field="spans")]
+        n_words = sum(is_word for *_, is_word in inside)
+        if n_words > most:
+            sentence = f"The passage has {n_words} words: mark {most} or fewer."
+            return [Problem(sentence, field="spans")]
+    return []

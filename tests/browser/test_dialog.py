@@ -1,0 +1,265 @@
+"""Two people talk in two frames of the marketplace, whatever befalls their browsers."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import EVERY_TEST
+from tests.browser.conftest import Enter
+from tests.browser.faults import faults
+from tests.browser.keyboard import Keyboard
+from tests.browser.measures import measure
+from tests.browser.person import Person
+from tests.browser.talker import Said, Talker, pair
+from tests.serving import Instance, serving
+
+pytestmark = EVERY_TEST
+SLUG = "talks"
+TITLE = "Talk about a text that one of you sees"
+ROWS = "tests.browser.talks"
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """Return an instance whose dialogs everybody may take."""
+    with serving(tmp_path_factory.mktemp("talks")) as served:
+        served.call(f"{ROWS}:open_talks", SLUG, TITLE)
+        yield served
+
+
+def kept_of(instance: Instance, turns: list[Said]) -> dict[str, object]:
+    """Return the dialog whose first question was this, as the rows hold it."""
+    kept = instance.call(f"{ROWS}:kept", SLUG)
+    (dialog,) = (
+        row
+        for row in kept["dialogs"]
+        if row["turns"] and row["turns"][0]["question"] == turns[0].question
+    )
+    return {**kept, "dialog": dialog}
+
+
+def assert_kept(instance: Instance, turns: list[Said], ending: str) -> None:
+    """Compare the rows with what was meant, turn for turn."""
+    kept = kept_of(instance, turns)
+    dialog = kept["dialog"]
+    assert dialog["ending"] == ending
+    assert dialog["turns"] == [
+        {
+            "question": said.question,
+            "answer": said.answer,
+            "answered": True,
+            "continuation": said.continuation,
+            "affirmation": said.affirmation,
+        }
+        for said in turns
+    ]
+    asked = [said.question for said in turns]
+    answers = [row for row in kept["answers"] if row["question"] in asked]
+    assert [(row["question"], [span["text"] for span in row["spans"]]) for row in answers] == [
+        (said.question, [said.answer] if said.answer else []) for said in turns
+    ]
+
+
+def assert_clean(*people: Person) -> None:
+    """Nobody met a mistake or a refusal, and no cookie travelled."""
+    for person in people:
+        assert person.mistakes == []
+        assert person.refusals() == []
+        assert person.cookies_of_the_frame() == []
+
+
+def test_a_dialog_survives_a_reload_a_cut_and_a_tab_in_the_background(
+    instance: Instance, enter: Enter
+) -> None:
+    ada, grace = enter("Ada who talks"), enter("Grace who talks", 1920, 1080)
+    student, teacher = pair(ada, grace, TITLE)
+    words = teacher.section
+    said = [
+        Said("Where did it begin?", " ".join(words[2:9]), "neither", "follow_up"),
+        Said("Was it hard, then?", " ".join(words[20:28]), "yes", "maybe"),
+        Said("Did anybody help?", None, "neither", "dont"),
+        Said("And who was glad of it?", " ".join(words[12:15]), "no", "maybe"),
+    ]
+    student.ask(said[0])
+    teacher.wait_for_move("answer question 1")
+    teacher.answer(said[0])
+    reload_both(student, teacher, said[1])
+    cut_the_teacher_off(student, teacher, said[2])
+    ask_from_the_background(student, teacher, said[3])
+    student.wait_for_move("ask question 5")
+    finish(student, teacher)
+    assert_kept(instance, said, "ended")
+    kept = instance.call(f"{ROWS}:kept", SLUG)
+    # Four answered questions, for each of the two: 5 + 6 + 7 + 8 cents.
+    assert kept["turns_cents"] == [26, 26]
+    assert_clean(ada, grace)
+
+
+def reload_both(student: Talker, teacher: Talker, said: Said) -> None:
+    """Reload one with the question half written, the other with the answer half chosen."""
+    student.wait_for_move("ask question 2")
+    student.write(said.question)
+    student.person.page.reload()
+    student.wait_for("talking")
+    expect(student.frame.locator("[data-question]")).to_have_value(said.question)
+    student.frame.focus("[data-question]")
+    student.person.key("Enter")
+    teacher.wait_for_move("answer question 2")
+    teacher.fill(said)
+    teacher.person.page.reload()
+    teacher.wait_for("talking")
+    expect(teacher.frame.locator("[data-picked-words]")).to_have_text(said.answer or "")
+    teacher.person.click("[data-action=answer]")
+
+
+def cut_the_teacher_off(student: Talker, teacher: Talker, said: Said) -> None:
+    """Answer while the network is gone for ten seconds."""
+    student.wait_for_move("ask question 3")
+    student.ask(said)
+    teacher.wait_for_move("answer question 3")
+    teacher.person.context.set_offline(True)
+    expect(teacher.frame.locator("[data-line]")).to_contain_text("Connection lost")
+    teacher.answer(said)
+    teacher.person.page.wait_for_timeout(10_000)
+    teacher.person.context.set_offline(False)
+
+
+def ask_from_the_background(student: Talker, teacher: Talker, said: Said) -> None:
+    """Let the browser put the page to sleep, longer than a lost connection would live."""
+    expect(student.person.page).to_have_title(f"● Your turn · {TITLE} · Marketplace")
+    student.wait_for_move("ask question 4")
+    browser = student.person.context.new_cdp_session(student.person.page)
+    browser.send("Page.setWebLifecycleState", {"state": "frozen"})
+    partner = teacher.frame.locator("[data-partner]")
+    teacher.person.page.wait_for_timeout(25_000)
+    expect(partner).to_contain_text("is connected")
+    browser.send("Page.setWebLifecycleState", {"state": "active"})
+    expect(student.frame.locator("[data-line]")).to_have_text("Connected")
+    student.ask(said)
+    teacher.wait_for_move("answer question 4")
+    teacher.answer(said)
+
+
+def finish(student: Talker, teacher: Talker) -> None:
+    """End the dialog as the student; both submit and get their receipt."""
+    student.person.click("[data-action=end]")
+    student.person.click("[data-action=confirm-end]")
+    for talker in (student, teacher):
+        talker.wait_for("done")
+        expect(talker.frame.locator("[data-bill]")).to_contain_text("answered question")
+        talker.person.click("[data-action=submit]")
+        talker.person.expect_receipt()
+
+
+def test_two_people_without_a_mouse(instance: Instance, enter: Enter) -> None:
+    ada, grace = enter("Ada of the keys"), enter("Grace of the keys")
+    talkers = [Talker(person) for person in (ada, grace)]
+    for talker in talkers:
+        talker.person.begin(TITLE)
+    for talker in talkers:
+        talker.wait_for("checking")
+        keys = Keyboard(talker.person)
+        keys.tab_to(talker.frame, "[data-action=ready]")
+        talker.person.key("Enter")
+    for talker in talkers:
+        talker.wait_for("talking")
+    student, teacher = sorted(talkers, key=lambda talker: talker.role)
+    words = teacher.section
+    said = Said("What comes first, in short?", " ".join(words[0:3]), "no", "follow_up")
+    keys = Keyboard(student.person)
+    keys.tab_to(student.frame, "[data-question]")
+    student.person.type(said.question)
+    student.person.key("Enter")
+    teacher.wait_for_move("answer question 1")
+    keys = Keyboard(teacher.person)
+    keys.tab_to(teacher.frame, "[data-document=section]")
+    # Three words and a bit: the mark grows to whole words.
+    keys.select("section", said.answer or "")
+    teacher.person.key("Enter")
+    expect(teacher.frame.locator("[data-picked-words]")).to_have_text(said.answer or "")
+    teacher.person.key("n", "f", "Control+Enter")
+    student.wait_for_move("ask question 2")
+    log = student.frame.locator("[data-log]")
+    expect(log).to_contain_text(said.answer or "")
+    expect(log).to_contain_text("Ask more about this")
+    Keyboard(student.person).tab_to(student.frame, "[data-action=end]", back=True)
+    student.person.key("Enter")
+    Keyboard(student.person).tab_to(student.frame, "[data-action=confirm-end]")
+    student.person.key("Enter")
+    for talker in (student, teacher):
+        talker.wait_for("done")
+        Keyboard(talker.person).tab_to(talker.frame, "[data-action=submit]")
+        talker.person.key("Enter")
+        talker.person.expect_receipt()
+    assert_kept(instance, [said], "ended")
+    assert_clean(ada, grace)
+
+
+def test_every_state_is_clean_and_in_sight(instance: Instance, enter: Enter) -> None:
+    ada, grace = enter("Ada of the states"), enter("Grace of the states")
+    frame = ada.begin(TITLE)
+    waiting = Talker(ada)
+    waiting.wait_for("waiting")
+    expect(frame.locator("[data-waited]")).not_to_have_text("0:00")
+    found = look_at(ada, ["[data-waited]", "[data-earned]", "[data-usual]", "[data-action=finish]"])
+    frame.click("[data-action=finish]")
+    found += faults(ada.page, frame)
+    frame.press("[data-dialog=finish]", "Escape")
+    grace.begin(TITLE)
+    waiting.wait_for("checking")
+    found += look_at(ada, ["[data-ready-role]", "[data-action=ready]"])
+    for person in (ada, grace):
+        Talker(person).say_here()
+    for person in (ada, grace):
+        Talker(person).wait_for("talking")
+    student, teacher = sorted((Talker(ada), Talker(grace)), key=lambda talker: talker.role)
+    both = ["[data-move-title]", "[data-partner]", "[data-log]", "[data-pay]", "[data-action=end]"]
+    asks = ["[data-topic-title]", "[data-background-text]", "[data-question]", "[data-action=ask]"]
+    answers = [".picked-zone", ".none", "[data-field=continuation] .card", "[data-action=answer]"]
+    found += look_at(student.person, both + asks)
+    long = Said("Which of the many things that happened came first? " * 5, None, "neither", "maybe")
+    student.ask(long)
+    teacher.wait_for_move("answer question 1")
+    found += look_at(teacher.person, both + answers)
+    for name in ("end", "complain"):
+        teacher.frame.click(f"[data-scene=talking] [data-action={name}]")
+        found += faults(teacher.person.page, teacher.frame)
+        teacher.frame.press(f"[data-dialog={name}]", "Escape")
+    for talker in (student, teacher):
+        for width in (1920, 820, 400):
+            talker.person.page.set_viewport_size({"width": width, "height": 1000})
+            assert set(measure(talker.frame, "scrollers")) <= {"html", "DIV.talk-log"}
+        found += faults(talker.person.page, talker.frame)
+    assert found == []
+    teacher.frame.click("[data-scene=talking] [data-action=complain]")
+    teacher.frame.click("[data-action=confirm-complaint]")
+    expect(teacher.frame.locator("[data-complaint-said]")).to_contain_text("Choose")
+    teacher.frame.check("[value=nonsense]")
+    teacher.frame.click("[data-action=confirm-complaint]")
+    teacher.wait_for("waiting")
+    expect(teacher.frame.locator("[data-after]")).to_contain_text("a person reads it")
+    student.wait_for("done")
+    assert faults(student.person.page, student.frame) == []
+    assert_clean(ada, grace)
+
+
+def test_a_passage_that_is_too_long_is_told_at_once(instance: Instance, enter: Enter) -> None:
+    student, teacher = pair(enter("Ada of length"), enter("Grace of length"), TITLE)
+    student.ask(Said("What is all of it?", None, "neither", "maybe"))
+    teacher.wait_for_move("answer question 1")
+    teacher.person.drag("section", " ".join(teacher.section[3:45]))
+    expect(teacher.frame.locator("[data-count]")).to_have_text("42 words: mark 30 or fewer")
+    expect(teacher.frame.locator("[data-picked]")).to_be_hidden()
+    teacher.person.click("[data-action=answer]")
+    said = teacher.frame.locator("[data-form=answer] [data-said]")
+    expect(said).to_contain_text("Mark the answer in the section")
+
+
+def look_at(person: Person, in_sight: list[str]) -> list[str]:
+    """Return what axe finds, once all is in sight, large enough, and one button is the primary."""
+    frame = person.frame
+    assert measure(frame, "outOfSight", in_sight) == []
+    assert measure(frame, "smallerThan", 16, ".block, [data-question], .talk-words") == []
+    assert len(measure(frame, "primaries")) <= 1
+    return faults(person.page, frame)

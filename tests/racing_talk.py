@@ -1,0 +1,67 @@
+"""What the racing processes of `test_talk_races` do."""
+
+import random
+from collections.abc import Callable
+
+from django.utils import timezone
+
+from tests.racing import race
+
+
+def come(tickets: list[int], start: float) -> int:
+    """Let the holders of these tickets look for a partner, each in a thread; how many found one."""
+    from tasks.dialog import pairing
+    from tasks.models import Ticket
+
+    def one(key: int) -> bool:
+        ticket = Ticket.objects.get(pk=key)
+        return pairing.seek(ticket, timezone.now(), random.Random(key)) is not None
+
+    return race([lambda key=key: one(key) for key in tickets], start)
+
+
+def sweep(stage_id: int, times: int, start: float) -> int:
+    """Sweep the stage so many times, in a thread each; returns how many pairs were made."""
+    from collector.models import Stage
+    from tasks.dialog import pairing
+
+    pairs: list[int] = []
+
+    def one() -> bool:
+        stage = Stage.objects.select_related("collection").get(pk=stage_id)
+        pairs.append(len(pairing.sweep(stage, timezone.now(), random.Random(1))))
+        return True
+
+    race([one] * times, start)
+    return sum(pairs)
+
+
+def end_it(dialogs: list[int], start: float) -> int:
+    """End and settle these dialogs, and look after their stage, all at once."""
+    from tasks.dialog import presence, rounds, settlement, turns
+    from tasks.dialog.rules import Ending, Role
+    from tasks.models import Dialog
+
+    attempts: list[Callable[[], bool]] = []
+    for number, key in enumerate(dialogs):
+        role = Role.STUDENT if number % 2 else Role.TEACHER
+
+        def leave(key: int = key, role: Role = role) -> bool:
+            now = timezone.now()
+            return settlement.settle(turns.end(key, role, Ending.LEFT, now).row, now)
+
+        def look(key: int = key) -> bool:
+            stage = Dialog.objects.select_related("stage__collection").get(pk=key).stage
+            rounds.look_after(stage, timezone.now(), random.Random(key))
+            return False
+
+        def answer_the_check(key: int = key) -> bool:
+            dialog = Dialog.objects.get(pk=key)
+            presence.ready(dialog.student_ticket_id, timezone.now())
+            presence.ready(dialog.teacher_ticket_id, timezone.now())
+            presence.disconnected(dialog.student_ticket_id, timezone.now())
+            presence.connected(dialog.student_ticket_id, timezone.now())
+            return False
+
+        attempts += [answer_the_check, leave, look]
+    return race(attempts, start)

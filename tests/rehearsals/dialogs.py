@@ -1,0 +1,129 @@
+"""What must hold of live dialogs, at whatever size: the suite asks small, the rehearsals large."""
+
+import re
+import time
+from itertools import chain
+from typing import Any
+
+from tests.rehearsals.talking import Crowd, Plan, pairing_times, percentile, relayed
+from tests.serving import Instance
+
+HERE = "tests.rehearsals.rows"
+# Long enough for everybody's process to start.
+LEAD_SECONDS = 4.0
+# A run of so many words of the section is a leak.
+RUN = 8
+LONG = {
+    "dialog.max_questions": 200,
+    "dialog.max_unanswerable": 200,
+    "dialog.allotted_minutes": 5000,
+}
+
+
+def relay(
+    instance: Instance, address: tuple[str, str], n_pairs: int, seconds: float, processes: int = 1
+) -> list[float]:
+    """Return how long each message took to the partner: one every two seconds per pair."""
+    tokens = instance.call(f"{HERE}:lay_out", 2 * n_pairs, n_pairs + 2, LONG)
+    begin = time.time() + LEAD_SECONDS
+    arriving = 2 * n_pairs / 20
+    plan = Plan(*address, begin=begin, rate=20, every_seconds=2.0, until=begin + arriving + seconds)
+    seen = Crowd(instance, tokens, plan, processes).seen()
+    assert not any(one["error"] for one in seen), {one["error"] for one in seen}
+    settled = {key for one in seen for key, at in one["sent"].items() if at > plan.until - 2}
+    sent = {key for one in seen for key in one["sent"]} - settled
+    heard = {key for one in seen for key in one["heard"] if key not in one["sent"]}
+    assert sent <= heard, f"{len(sent - heard)} messages never arrived"
+    return relayed(seen)
+
+
+def pairing(
+    instance: Instance,
+    address: tuple[str, str],
+    n_people: int,
+    n_busy_pairs: int,
+    *,
+    rate: float = 20.0,
+    processes: int = 4,
+) -> list[float]:
+    """Return the seconds from each second arrival to both being told, while others talk.
+
+    Everybody is paired, once, and with somebody else.
+    """
+    n_busy = 2 * n_busy_pairs
+    wanted = (n_people + n_busy) // 2
+    tokens = instance.call(f"{HERE}:lay_out", n_people + n_busy, wanted + 10, LONG)
+    begin = time.time() + LEAD_SECONDS
+    come = begin + n_busy / rate + 8
+    until = come + n_people / rate + 5
+    busy = Crowd(
+        instance,
+        tokens[:n_busy],
+        Plan(*address, begin=begin, rate=rate, every_seconds=2.0, until=until),
+    )
+    arriving = Plan(*address, begin=come, rate=rate, until=until, behaviour="silent", seed=100)
+    seen = Crowd(instance, tokens[n_busy:], arriving, processes).seen()
+    others = busy.seen()
+    everybody = [*seen, *others]
+    assert not any(one["error"] for one in everybody), {one["error"] for one in everybody}
+    assert [len(one["told"]) for one in everybody] == [1] * len(everybody)
+    found = instance.call(f"{HERE}:pairs")
+    assert found == {
+        "dialogs": wanted,
+        "people": 2 * wanted,
+        "different_people": 2 * wanted,
+        "with_oneself": 0,
+        "twice_on_a_section": 0,
+    }
+    told = relayed(others)
+    print(f"relay beside it: p95 {percentile(told, 0.95) * 1000:.0f} ms of {len(told)} messages")
+    return list(pairing_times(seen).values())
+
+
+def secrecy(
+    instance: Instance, address: tuple[str, str], n_dialogs: int, *, at_once: int = 40
+) -> dict[str, int]:
+    """Return what students received in so many dialogs; no run of the section is among it."""
+    tokens = instance.call(f"{HERE}:lay_out", 2 * n_dialogs, n_dialogs + 2, {}, 240)
+    counts = {"dialogs": 0, "bytes": 0, "turns": 0}
+    for start in range(0, len(tokens), 2 * at_once):
+        own = tokens[start : start + 2 * at_once]
+        # One behaviour after another, so that nobody waits for the silent or the gone.
+        behaviour = ("diligent", "hasty", "spammer", "double-clicker", "flaky")[
+            start // (2 * at_once) % 5
+        ]
+        plan = Plan(
+            *address,
+            until=time.time() + LEAD_SECONDS + 60,
+            behaviour=behaviour,
+            seed=start,
+            keep=True,
+            protocol="quac",
+        )
+        seen = Crowd(instance, own, plan).seen()
+        assert not any(one["error"] for one in seen), {one["error"] for one in seen}
+        dialogs = instance.call(f"{HERE}:sections")
+        for one in seen:
+            (number,) = one["told"]
+            received = "\n".join(one["received"])
+            if one["role"] == "student":
+                _check_secret(received, dialogs[number], number)
+                counts["dialogs"] += 1
+                counts["turns"] += len(one["sent"])
+                counts["bytes"] += len(received)
+            else:
+                # The teacher has it all: so the search finds what is there.
+                assert _runs(dialogs[number]["text"]) & _runs(received)
+    return counts
+
+
+def _check_secret(received: str, section: dict[str, Any], number: str) -> None:
+    """Raise AssertionError where a run of the section was sent that no picked span holds."""
+    secret = _runs(section["text"]) - set(chain(*map(_runs, section["known"].split("\n"))))
+    leaked = secret & _runs(received)
+    assert not leaked, f"dialog {number}: {sorted(leaked)[:2]}"
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.casefold())
+    return {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}

@@ -1,0 +1,259 @@
+"""Crowds at the sockets of live dialogs, hundreds to a process; runs in processes of its own."""
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.typing import Origin
+
+from tasks.simulation.behaviour import BEHAVIOURS
+from tasks.simulation.conversation import CHECKING, TALKING, WAITING, Conversation
+from tests.serving import ROOT, Instance
+
+# Codes from here on are the server's own refusals.
+REFUSING = 4000
+PAUSE_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a crowd comes and talks; times are seconds since the epoch.
+
+    rate: arrivals a second from `begin` on, all at once for 0. every_seconds: between a partner's
+    message and one's own. until: when everybody closes the page, whatever is going on. questions:
+    after so many the student ends the dialog. keep: return every byte received.
+    """
+
+    address: str
+    origin: str
+    begin: float = 0.0
+    rate: float = 0.0
+    every_seconds: float = 0.0
+    until: float = 0.0
+    questions: int = 1000
+    behaviour: str = "diligent"
+    seed: int = 0
+    keep: bool = False
+    protocol: str = ""
+
+
+@dataclass
+class Attendance:
+    """What one worker's page saw, as it goes back to the test.
+
+    `sent`, `heard`: the time of each message of a dialog by "dialog:turn:q" or ":a".
+    """
+
+    arrived: float = 0.0
+    role: str = ""
+    told: dict[str, float] = field(default_factory=dict)
+    sent: dict[str, float] = field(default_factory=dict)
+    heard: dict[str, float] = field(default_factory=dict)
+    taken: list[str] = field(default_factory=list)
+    phase: str = ""
+    error: str = ""
+    received: list[str] = field(default_factory=list)
+
+
+class Crowd:
+    """People in processes of their own, who come as the plan says."""
+
+    def __init__(
+        self, instance: Instance, tokens: list[str], plan: Plan, n_processes: int = 1
+    ) -> None:
+        self.processes = []
+        for number in range(n_processes):
+            # Each process has every n-th of those who arrive.
+            begin = plan.begin + (number / plan.rate if plan.rate else 0)
+            own = replace(plan, begin=begin, rate=plan.rate / n_processes, seed=plan.seed + number)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.rehearsals.talking"],
+                env=instance.environment,
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert process.stdin
+            process.stdin.write(json.dumps([tokens[number::n_processes], vars(own)]))
+            process.stdin.close()
+            self.processes.append(process)
+
+    def seen(self) -> list[dict[str, Any]]:
+        """Return what everybody's page saw, once all have gone."""
+        found = []
+        for process in self.processes:
+            assert process.stdout
+            output = process.stdout.read()
+            assert process.wait(timeout=60) == 0, output
+            found += json.loads(output.splitlines()[-1])
+        return found
+
+
+def attend(tokens: list[str], plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what each of these people's pages saw; they come in this order."""
+    return asyncio.run(_all(tokens, Plan(**plan)))
+
+
+async def _all(tokens: list[str], plan: Plan) -> list[dict[str, Any]]:
+    people = [Person(token, number, plan) for number, token in enumerate(tokens)]
+    await asyncio.gather(*(person.attend() for person in people))
+    return [vars(person.seen) for person in people]
+
+
+class Person:
+    """One worker's page: connects when it is time, talks, and comes back when it is cut off."""
+
+    def __init__(self, token: str, number: int, plan: Plan) -> None:
+        self.plan, self.number = plan, number
+        self.seen = Attendance()
+        rng = random.Random(f"{plan.seed}:{number}")
+        behaviour = BEHAVIOURS[plan.behaviour]
+        self.talk = Conversation(token, lambda dialog: speak(dialog, plan, rng), behaviour, rng)
+
+    async def attend(self) -> None:
+        """Talk until it is over or time is up; what went wrong is noted, not raised."""
+        at = self.plan.begin + (self.number / self.plan.rate if self.plan.rate else 0)
+        await asyncio.sleep(max(0, at - time.time()))
+        self.seen.arrived = time.time()
+        while not self.talk.is_over and not self._is_late():
+            try:
+                async with connect(
+                    self.plan.address,
+                    origin=Origin(self.plan.origin),
+                    proxy=None,
+                    open_timeout=20,
+                ) as line:
+                    await self._serve(line)
+            except ConnectionClosed as closed:
+                if closed.rcvd and closed.rcvd.code >= REFUSING:
+                    self.seen.error = f"{closed.rcvd.code} {self.seen.error}"
+                    break
+            except (OSError, InvalidHandshake, TimeoutError):
+                pass
+            if not self.talk.cut:
+                await asyncio.sleep(PAUSE_SECONDS)
+        self.seen.phase = self.talk.phase
+        self.seen.taken = [move["id"] for move in self.talk.taken if move["type"] != "ready"]
+
+    def _is_late(self) -> bool:
+        return bool(self.plan.until) and time.time() > self.plan.until
+
+    async def _serve(self, line: ClientConnection) -> None:
+        await self._say(line, self.talk.greet())
+        while not self.talk.is_over and not self._is_late():
+            try:
+                heard = await asyncio.wait_for(line.recv(), 0.5)
+            except TimeoutError:
+                continue
+            message = orjson.loads(heard)
+            self._note(message, heard)
+            replies = self.talk.hear(message)
+            await asyncio.sleep(self.talk.pause_seconds)
+            if self.talk.phase == TALKING and replies:
+                await asyncio.sleep(self.plan.every_seconds)
+            await self._say(line, replies)
+            if self.talk.cut:
+                return
+
+    async def _say(self, line: ClientConnection, messages: list[dict[str, Any]]) -> None:
+        dialog = self.talk.state.get("dialog") or {}
+        for message in messages:
+            if message.get("type") in ("ask", "answer") and self.talk.phase == TALKING:
+                asks = message["type"] == "ask"
+                number = len(dialog["turns"]) - (not asks)
+                self.seen.sent.setdefault(_key(dialog, number, asks), time.time())
+            await line.send(orjson.dumps(message).decode())
+
+    def _note(self, message: Mapping[str, Any], heard: str | bytes) -> None:
+        now = time.time()
+        if self.plan.keep:
+            self.seen.received.append(heard if isinstance(heard, str) else heard.decode())
+        if message.get("type") == "refused" and "id" not in message:
+            self.seen.error = str(message.get("message"))
+        state = message.get("state") or {}
+        dialog = state.get("dialog")
+        if not dialog or state["phase"] == WAITING:
+            return
+        self.seen.told.setdefault(str(dialog["id"]), now)
+        self.seen.role = dialog["role"]
+        if state["phase"] != CHECKING and dialog["turns"]:
+            last = dialog["turns"][-1]
+            key = _key(dialog, len(dialog["turns"]) - 1, not last["answer"])
+            self.seen.heard.setdefault(key, now)
+
+
+def speak(dialog: Mapping[str, Any], plan: Plan, rng: random.Random) -> dict[str, Any]:
+    """Return a move: a numbered question, or some words of the section."""
+    if plan.protocol:
+        from collector.protocol import find
+
+        said: dict[str, Any] = (
+            find(plan.protocol).part("simulated").speak(dialog, BEHAVIOURS[plan.behaviour], rng)
+        )
+        return said
+    turns = dialog["turns"]
+    if dialog["role"] == "student":
+        if len(turns) >= plan.questions:
+            return {"type": "end"}
+        return {"type": "ask", "text": f"What is said in place number {len(turns) + 1}?"}
+    first = rng.randrange(len(dialog["tokens"]))
+    last = min(len(dialog["tokens"]) - 1, first + rng.randrange(10))
+    return {
+        "type": "answer",
+        "start": dialog["tokens"][first][0],
+        "end": dialog["tokens"][last][1],
+        "continuation": rng.choice(("follow_up", "maybe", "dont")),
+        "affirmation": "neither",
+    }
+
+
+def _key(dialog: Mapping[str, Any], number: int, asks: bool) -> str:
+    return f"{dialog['id']}:{number}:{'q' if asks else 'a'}"
+
+
+def relayed(attendances: list[dict[str, Any]]) -> list[float]:
+    """Return the seconds from sending to the partner's page, of every message that arrived."""
+    sent: dict[str, float] = {}
+    for one in attendances:
+        sent |= one["sent"]
+    return [
+        at - sent[key]
+        for one in attendances
+        for key, at in one["heard"].items()
+        if key in sent and key not in one["sent"]
+    ]
+
+
+def pairing_times(attendances: list[dict[str, Any]]) -> dict[str, float]:
+    """Return, by dialog, the seconds from the second arrival to both partners being told."""
+    told: dict[str, list[tuple[float, float]]] = {}
+    for one in attendances:
+        for dialog, at in one["told"].items():
+            told.setdefault(dialog, []).append((one["arrived"], at))
+    return {
+        dialog: max(at for _, at in both) - max(arrived for arrived, _ in both)
+        for dialog, both in told.items()
+        if len(both) == 2
+    }
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Return the value below which so much of the values lies."""
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    print(json.dumps(attend(*json.load(sys.stdin))))
