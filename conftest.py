@@ -21,6 +21,13 @@ def pytest_configure() -> None:
     site.WHITENOISE_AUTOREFRESH = True
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test that would run on no database at all: see tests/__main__.py."""
+    for item in items:
+        if item.get_closest_marker("once") and item.get_closest_marker("pure"):
+            raise pytest.UsageError(f"{item.nodeid} is marked once and pure, so it never runs.")
+
+
 @pytest.fixture(autouse=True)
 def _fresh_caches() -> Iterator[None]:
     """Row ids start again in every test, so nothing that tasks keep may outlive one."""

@@ -18,7 +18,7 @@ from collector.serving import plan
 from tests import services
 from tests.serving import ROOT, SETTINGS
 
-pytestmark = [pytest.mark.pure, pytest.mark.once]
+pytestmark = pytest.mark.pure
 START_SECONDS = 60
 RING = "from tasks.dialog.doorbell import ring; ring([1, 2]); print('rung')"
 

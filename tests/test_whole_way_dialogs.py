@@ -1,7 +1,7 @@
-"""From a dump to released dialogs: real text on SQLite, the sample corpus on PostgreSQL.
+"""From a dump of real text to released dialogs, on PostgreSQL, where races show.
 
 Simulated students and teachers qualify, are paired, talk over sockets and validate each other's
-dialogs. The way on real text is walked once, since the suite has ten minutes on two cores.
+dialogs. `make demo PROTOCOL=quac` walks the same way on SQLite, with the sample corpus.
 """
 
 import hashlib
@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from annotation.protocols.quac.layout import CANNOT_ANSWER
-from tests.serving import ROOT, Instance, serving
+from tests.serving import Instance, serving
 from tests.test_whole_way import databases
 
-SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
 REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"
 # A slice of a wiki has few links, and a small crowd cannot talk about a hundred sections.
 SMALL = {
@@ -29,7 +27,6 @@ SMALL = {
     "validation.redundancy.dev": "2",
     "validation.redundancy.test": "2",
 }
-INVENTED = {"seeds.persons_by": '"anything"', "seeds.min_tokens": "80"}
 FOLDS = ("train", "val", "test")
 
 
@@ -47,14 +44,13 @@ def collect(instance: Instance, dump: Path, out: Path, changed: dict[str, str]) 
     instance.run("export_dataset", "whole", "--out", str(out))
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-def test_a_dump_becomes_released_dialogs(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    on_sqlite = connection.vendor == "sqlite"
-    dump = request.getfixturevalue("data") / REAL if on_sqlite else SAMPLE
+def test_a_dump_becomes_released_dialogs(tmp_path: Path, data: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "release"
     home.mkdir()
     with databases("whole_dialogs") as settings, serving(home, settings) as instance:
-        collect(instance, dump, out, {**SMALL, **({} if on_sqlite else INVENTED)})
+        collect(instance, data / REAL, out, SMALL)
         report = json.loads(instance.run("report", "whole", "--json"))
         rows = instance.call("tests.test_whole_way_dialogs:rows", "whole")
     assert report
