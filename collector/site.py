@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from collector.embedded import jobs
+from collector.models import Collection
 from collector.serving import LONGEST_MESSAGE_BYTES, PING_SECONDS
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ def prepare() -> None:
             verbosity=0,
         )
         _remember_address()
+        # Whoever held a collection was this process's predecessor, stopped amid a round.
+        Collection.objects.filter(tended_until__isnull=False).update(tended_until=None)
 
 
 def move_in() -> None:

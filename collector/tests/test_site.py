@@ -1,11 +1,17 @@
-"""Tests of what a site remembers of its own addresses."""
+"""Tests of what a site makes of what its predecessor left: addresses, and rounds cut short."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from collector import site
+from collector.models import Collection
+from tasks.tests.making import make_collection, make_corpus
+
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -39,3 +45,12 @@ def test_a_site_that_stays_where_it_was_moves_nothing(moved: list[Any]) -> None:
     moved.clear()
     site.move_in()
     assert moved == []
+
+
+def test_a_round_that_was_stopped_half_way_holds_up_nobody(moved: list[Any]) -> None:
+    collection = make_collection(make_corpus())
+    later = timezone.now() + timedelta(minutes=1)
+    Collection.objects.filter(pk=collection.pk).update(tended_until=later)
+    site.prepare()
+    collection.refresh_from_db()
+    assert collection.tended_until is None
