@@ -14,8 +14,8 @@ from tasks.course import course_of, give, given_by, passages_of
 from tasks.dialog.sections import section_of
 from tasks.kinds import listed
 from tasks.kinds.answer import allowed as allowed_to_vote
-from tasks.kinds.answer import questions_shown, seeds_shown, store_all
-from tasks.models import Exposure, Lease, Submission, Unit, UnitItem, Worker
+from tasks.kinds.answer import questions_shown, seeds_shown, share_done, store
+from tasks.models import Exposure, Lease, Unit, UnitItem, Worker
 from tasks.problems import Problem
 from tasks.widgets import reply
 
@@ -117,22 +117,3 @@ def unfinished(lease: Lease) -> list[Problem]:
     if n_given == n_items:
         return []
     return [Problem(f"Answer question {n_given + 1} of {n_items} first.", n_given, "spans")]
-
-
-def share_done(data: dict[str, Any], wanted: int) -> float:
-    """Return how much of the work a draft holds, from 0 to 1."""
-    given = [
-        entry
-        for entry in listed(data.get("answers"))
-        if isinstance(entry, dict) and entry.get("type")
-    ]
-    return min(1.0, len(given) / wanted)
-
-
-def store(submission: Submission, data: dict[str, Any]) -> None:
-    """Write one vote per question; expects the transaction of the submission."""
-    votes = []
-    for given in data["answers"]:
-        rest = {name: value for name, value in given.items() if name not in ("item", "type")}
-        votes.append((given["item"], given["type"], rest))
-    store_all(submission, votes)
