@@ -71,7 +71,7 @@ def give(
     NotNext for any other question, Ended when the lease is over.
     """
     n_given = len(given_by(lease))
-    passages = passages_of(items)
+    passages = reply.passages_of(items)
     if item not in passages or int(item) > n_given:
         raise NotNext
     position = int(item)
@@ -115,13 +115,3 @@ def _examine(
     return answer, problems + [
         problem for problem in found if not problem.hint and problem.field not in said
     ]
-
-
-def passages_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return the section of each item by its id; one without its own has that of the one before."""
-    found: dict[str, Mapping[str, Any]] = {}
-    last: Mapping[str, Any] = {}
-    for item in items:
-        last = item["passage"] or last
-        found[item["id"]] = last
-    return found

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.ingest.sentences import split
 from tasks.articles import Documents
-from tasks.course import course_of, give, given_by, passages_of
+from tasks.course import course_of, give, given_by
 from tasks.dialog.sections import section_of
 from tasks.kinds import listed
 from tasks.kinds.answer import allowed as allowed_to_vote
@@ -105,7 +105,7 @@ def clean(
     """Return {"answers": […]}, one per question, with every span proven, and what is wrong."""
     return reply.clean_all(
         data,
-        passages_of(items),
+        reply.passages_of(items),
         most_tokens=table.max_span_tokens,
         continuation=table.continuation,
     )

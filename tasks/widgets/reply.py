@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tasks.dialog.rules import AFFIRMATION, CONTINUATION
 from tasks.problems import Problem
 from tasks.widgets import choice, spans
 
 TYPES = ("span", "none")
-AFFIRMATION = ("yes", "no", "neither")
-CONTINUATION = ("follow_up", "maybe", "dont")
 # The name of the text that is answered from.
 SECTION = "section"
 
@@ -103,3 +102,13 @@ def _unfit(
             sentence = f"The passage has {n_words} words: mark {most} or fewer."
             return [Problem(sentence, field="spans")]
     return []
+
+
+def passages_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return the section of each item by its id; one without its own has that of the one before."""
+    found: dict[str, Mapping[str, Any]] = {}
+    last: Mapping[str, Any] = {}
+    for item in items:
+        last = item["passage"] or last
+        found[item["id"]] = last
+    return found

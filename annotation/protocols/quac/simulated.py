@@ -8,6 +8,7 @@ from annotation.protocols.quac.simulation import reading
 from annotation.protocols.quac.simulation.replay import replay
 from annotation.protocols.quac.simulation.talking import speak
 from tasks.simulation.behaviour import Behaviour
+from tasks.widgets.reply import passages_of
 
 __all__ = ["fill", "inspect", "replay", "speak"]
 OPENINGS = (
@@ -33,7 +34,7 @@ def fill(
     """
     if page["kind"] == "text":
         return {"entries": [_asked(item, behaviour, rng) for item in page["items"]]}
-    passages = _passages(page["items"])
+    passages = passages_of(page["items"])
     most = page["limits"]["max_span_tokens"]
     return {
         "answers": [
@@ -66,7 +67,7 @@ def inspect(
         slips = sum(len(text.split()) < 3 for text in texts)
         advice = "Ask whole questions that the section could answer."
     else:
-        passages = _passages(items)
+        passages = passages_of(items)
         slips = sum(not _fits(given["spans"], passages[given["item"]]) for given in data["answers"])
         advice = "Mark a passage that begins and ends with a whole word."
     return (True, "Does what the instructions ask.") if slips <= MOST_SLIPS else (False, advice)
@@ -86,16 +87,6 @@ def _told(course: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return where the teacher's answers to the questions before began."""
     teachers = [step["teacher"] for step in course if step["teacher"]]
     return [span["start"] for teacher in teachers for span in teacher["spans"]]
-
-
-def _passages(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return each item's passage; one without its own has that of the item before."""
-    found: dict[str, Mapping[str, Any]] = {}
-    last: Mapping[str, Any] = {}
-    for item in items:
-        last = item["passage"] or last
-        found[item["id"]] = last
-    return found
 
 
 def _fits(spans: Sequence[Mapping[str, Any]], passage: Mapping[str, Any]) -> bool:
