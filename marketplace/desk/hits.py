@@ -4,11 +4,12 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.batches.bonuses import rewardable
 from marketplace.desk.access import DeskRequest, requester_page
 from marketplace.desk.pages import page_of, show, sorry
 from marketplace.desk.reach import reach_of, reaches_of
 from marketplace.lifecycle import settle_account, settle_due
-from marketplace.models import HIT
+from marketplace.models import HIT, Assignment
 
 NO_HIT = "There is no such HIT of yours. Choose one from the list."
 
@@ -46,4 +47,5 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
         status_word=found.status(now),
         batch=row.batch if row else None,
         reach=reach_of(found.hit_type),
+        has_work=rewardable(Assignment.objects.filter(hit=found), now).exists(),
     )
