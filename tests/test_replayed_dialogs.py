@@ -49,7 +49,9 @@ def test_replayed_dialogs_come_out_equal(data: Path, tmp_path: Path) -> None:
             said = replay(instance, official, name.partition("_")[0], out)
             true = dialogs_of(official)
             assert said["hits"]["dialog"] >= 2 * len(true)
-            assert said["answer taken"] == sum(len(dialog["turns"]) for dialog in true.values())
+            # Who is cut off after the last answer may learn that it is over before "taken" comes.
+            n_turns = sum(len(dialog["turns"]) for dialog in true.values())
+            assert n_turns - len(true) <= said["answer taken"] <= n_turns
             # Some of them clicked twice, and some lost their line.
             assert said["sent twice"]
             released: dict[tuple[str, str], dict[str, Any]] = {}
