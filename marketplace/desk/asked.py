@@ -53,6 +53,7 @@ def asked(request: DeskRequest) -> HttpResponse:
         lines=_lines(request, page),
         types=sorted(types, key=lambda row: row.name.lower()),
         picked=picked,
+        kept=f"type={picked.pk}" if picked else "",
         n_all=rows.count(),
         shows_mail=requesters_see_mail(),
     )
