@@ -1,7 +1,7 @@
 """The rows of what is read and of what is collected from it."""
 
 from collector.models.article import Article
-from collector.models.category import ArticleCategory, Category
+from collector.models.category import ArticleCategory, Category, Subcategory
 from collector.models.collection import (
     Collection,
     CollectionRevision,
@@ -34,5 +34,6 @@ __all__ = [
     "SkippedPage",
     "Stage",
     "StageState",
+    "Subcategory",
     "User",
 ]
