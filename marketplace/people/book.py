@@ -23,7 +23,12 @@ PROFILE = {
     "approved_before": "n_approved_before",
     "percent_approved_before": "percent_approved_before",
 }
-OWN = {"name": "display_name", "language": "language", "country": "country"}
+OWN = {
+    "name": "display_name",
+    "language": "language",
+    "country": "country",
+    "subdivision": "subdivision",
+}
 
 
 @dataclass(eq=False)

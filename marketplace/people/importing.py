@@ -21,6 +21,7 @@ TRIES = 3
 WORDS = {
     "name": "name",
     "mail": "mail address",
+    "subdivision": "state or region",
     "mturk_id": "MTurk id",
     "prolific_id": "Prolific id",
     "approved_before": "approved HITs elsewhere",
@@ -172,7 +173,9 @@ def _kept(
         if entry.worker.language:
             person.values.pop("language", None)
         if entry.worker.country:
-            person.values.pop("country", None)
+            told = person.values.pop("country", "")
+            if entry.worker.subdivision or told != entry.worker.country:
+                person.values.pop("subdivision", None)
     sentences = _differences(entry, person) if found else []
     book.write(entry, person)
     for row, score in scores:

@@ -76,6 +76,11 @@ def test_what_a_worker_chose_stays_as_it_is() -> None:
     Worker.objects.filter(display_name="Ada").update(language="de", country="AT")
     report = imported("mail,language,country\nada@example.org,en,GB\n")
     assert outcomes(report) == ["nothing to do"]
+    report = imported("mail,country\nada@example.org,AT-9x\ngrace@example.org,US-ca\n")
+    assert report.lines[0].sentences == ["The state or region becomes 9X."]
+    grace = Worker.objects.get(display_name="Grace")
+    assert (grace.country, grace.subdivision) == ("US", "CA")
+    assert outcomes(imported("mail,country\nada@example.org,GB-LN\n")) == ["nothing to do"]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +90,7 @@ def test_what_a_worker_chose_stays_as_it_is() -> None:
         (",new@example.org,,,", "Give the name of a new worker."),
         ("Ida,not a mail,,,", "“not a mail” is not a mail address."),
         ("Ida,i@example.org,,,Germany", "Write the country as two letters, like DE or US."),
+        ("Ida,i@example.org,,,US-ZZ", "Write a part of a country by its code, like US-CA."),
         ("Ida,i@example.org,,Reader=lots,", "Write “Reader=lots” as a name"),
         ("Ida,i@example.org,,=3,", "Write “=3” as a name"),
         ("Ida,ada@example.org,G-1,,", "This row fits two accounts"),
