@@ -221,8 +221,13 @@ def _key(dialog: Mapping[str, Any], number: int, asks: bool) -> str:
     return f"{dialog['id']}:{number}:{'q' if asks else 'a'}"
 
 
-def relayed(attendances: list[dict[str, Any]]) -> list[float]:
-    """Return the seconds from sending to the partner's page, of every message that arrived."""
+def relayed(
+    attendances: list[dict[str, Any]], start: float = 0.0, end: float = float("inf")
+) -> list[float]:
+    """Return the seconds from sending to the partner's page, of every message that arrived.
+
+    Those sent from `start` to `end` count, seconds since the epoch.
+    """
     sent: dict[str, float] = {}
     for one in attendances:
         sent |= one["sent"]
@@ -230,7 +235,7 @@ def relayed(attendances: list[dict[str, Any]]) -> list[float]:
         at - sent[key]
         for one in attendances
         for key, at in one["heard"].items()
-        if key in sent and key not in one["sent"]
+        if key in sent and key not in one["sent"] and start <= sent[key] < end
     ]
 
 
