@@ -1,13 +1,14 @@
 """Checks requests and replies against botocore's own model of the service, both ways."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
 import orjson
 
-from marketplace.wire.compiled import Check, MismatchError, compiled, invalid
+from marketplace.wire.compiled import Check, MismatchError, Times, compiled, invalid
 from marketplace.wire.errors import ServiceFault, WireError
 
 
@@ -56,13 +57,17 @@ def dump_reply(operation: str, result: dict[str, Any]) -> bytes:
 @cache
 def _request_check(operation: str) -> Check:
     shape = service_model().operation_model(operation).input_shape
-    return compiled(shape, "input", _read_time)
+    return compiled(shape, "input", Times(_read_time))
 
 
 @cache
 def _reply_check(operation: str) -> Check:
     shape = service_model().operation_model(operation).output_shape
-    return compiled(shape, "output", _write_time) if shape is not None else lambda result: {}
+    return (
+        compiled(shape, "output", Times(_write_time, _write_times))
+        if shape is not None
+        else lambda result: {}
+    )
 
 
 def _read_time(value: Any) -> datetime:
@@ -84,6 +89,10 @@ def _write_time(value: Any) -> float:
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise invalid(value, "timestamp")
     return round(value.timestamp(), 3)
+
+
+def _write_times(values: Sequence[Any]) -> list[float] | None:
+    return [value / 1000 for value in values] if set(map(type, values)) == {int} else None
 
 
 def _refuse_constant(name: str) -> None:

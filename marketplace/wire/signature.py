@@ -10,8 +10,7 @@ from django.http import HttpRequest
 
 from marketplace import clock
 from marketplace.models import AccessKey, Requester
-from marketplace.prepared import Prepared, fields_of
-from marketplace.router import DATABASE
+from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.wire import sigv4
 from marketplace.wire.errors import WireError
 
@@ -79,7 +78,7 @@ def authenticate(request: HttpRequest, body: bytes) -> Signed:
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    return Signed(Requester.from_db(DATABASE, REQUESTER_FIELDS, fields), _attempt(request, header))
+    return Signed(instance_of(Requester, REQUESTER_FIELDS, fields), _attempt(request, header))
 
 
 def _attempt(request: HttpRequest, authorization: str) -> str:
