@@ -108,6 +108,9 @@ class DialogConsumer(AsyncWebsocketConsumer):
             await ring_all(await _in_thread(room.leave, self.ticket_id))
 
     async def _introduce(self, message: dict[str, Any]) -> None:
+        if self.watch:
+            # They have said it in time, however long it takes to let them in.
+            self.watch.cancel()
         try:
             entrance = await _in_thread(room.enter, messages.token_of(message))
         except Refused as refused:
@@ -116,8 +119,6 @@ class DialogConsumer(AsyncWebsocketConsumer):
             return
         self.ticket_id = ticket_id = entrance.ticket_id
         await self.channel_layer.group_add(group_of(entrance.ticket_id), self.channel_name)
-        if self.watch:
-            self.watch.cancel()
         _signs().begin(self)
         await self._show(room.look_first, ticket_id)
         await ring_all(entrance.rings, by=self.channel_name)
@@ -145,7 +146,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
         ticket_id: int,
         holder: Holder | None = None,
     ) -> None:
-        seen, state = await _in_thread(look, ticket_id, holder)
+        seen, state = await _in_thread(look, ticket_id, holder, self.seen)
         if holder is None:
             self.place_until = time.monotonic() + PLACE_SECONDS
         await self._tell(seen, state)

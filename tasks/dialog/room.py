@@ -74,16 +74,18 @@ def leave(ticket_id: int) -> list[int]:
     return _both(pairing.open_dialog(Ticket(pk=ticket_id)))
 
 
-def look(ticket_id: int, holder: Holder | None = None) -> tuple[Standing, State]:
+def look(
+    ticket_id: int, holder: Holder | None = None, seen: Standing | None = None
+) -> tuple[Standing, State]:
     """Return where the holder stands, and what they may see now.
 
-    holder: what was known of the ticket's place before.
+    holder, seen: what was known before of the ticket's place, and of where the holder stood.
     """
-    standing = standing_of(ticket_id, holder)
+    standing = standing_of(ticket_id, holder, seen)
     return standing, seen_by(standing, timezone.now())
 
 
-def look_first(ticket_id: int, _: Holder | None = None) -> tuple[Standing, State]:
+def look_first(ticket_id: int, *_: object) -> tuple[Standing, State]:
     """Return the same, with what the holder had written before the page was loaded."""
     standing, state = look(ticket_id)
     return standing, {**state, "written": drafts.kept(ticket_id)}

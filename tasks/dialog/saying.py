@@ -48,13 +48,13 @@ def say(seen: Standing, message: dict[str, Any], now: datetime) -> Standing | No
     if told is None or kind not in ("ask", "answer") or message.get("dialog") != told.row.pk:
         return None
     try:
-        message_id = messages.id_of(message)
-        if _was_said(told, message_id):
+        message_id = stored_id(messages.id_of(message))
+        if any(message_id in (turn.question_message, turn.answer_message) for turn in told.turns):
             return seen
         if told.row.state != DialogState.TALKING:
             return None
         store = _ask if kind == "ask" else _answer
-        turns = store(seen, told, message, stored_id(message_id), now)
+        turns = store(seen, told, message, message_id, now)
     except Refused:
         return None
     if turns is None:
@@ -107,11 +107,6 @@ def _store(sql: str, **values: Any) -> bool:
         return (
             bool(goes_on) and run(f"WITH moved AS (SELECT %(dialog)s AS id) {sql}", **values) == 1
         )
-
-
-def _was_said(told: Told, message_id: UUID) -> bool:
-    said = (each for turn in told.turns for each in (turn.question_message, turn.answer_message))
-    return any(UUID(str(each)) == message_id for each in said if each)
 
 
 def _state(told: Told) -> rules.Dialog:

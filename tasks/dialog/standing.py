@@ -48,10 +48,11 @@ LINE = (
     ),
 )
 SILENT_LINES = Reading(*LINE)
-# Of a worker's dialogs all turns are read each time: there are a dozen at most.
+# What was asked and answered does not change any more: of the dialog at hand it is not read again.
 LINES = Reading(
     *LINE,
-    joined="LEFT JOIN tasks_turn turn ON turn.dialog_id = dialog.id",
+    joined="LEFT JOIN tasks_turn turn ON turn.dialog_id = dialog.id"
+    " AND (dialog.id <> %(known)s OR turn.number >= %(since)s)",
     plain=(
         *("turn.number", "turn.question", "turn.start", 'turn."end"', "turn.continuation"),
         *("turn.affirmation", "turn.question_message", "turn.answer_message"),
@@ -124,20 +125,31 @@ def holder_of(ticket_id: int) -> Holder:
     return Holder(ticket, _table(*protocol, parameters, stage.name), posting.reward_cents)
 
 
-def standing_of(ticket_id: int, holder: Holder | None = None) -> Standing:
+def standing_of(
+    ticket_id: int, holder: Holder | None = None, seen: Standing | None = None
+) -> Standing:
     """Return where a ticket's holder stands now; raises Ticket.DoesNotExist.
 
-    holder: its place as it was read before, which hardly ever changes.
+    holder: its place as it was read before, which hardly ever changes. seen: where the holder
+    stood before.
     """
     holder = holder or holder_of(ticket_id)
-    order = "ORDER BY dialog.id, turn.number"
-    lines = LINES.all(f"ticket.id = %(ticket)s {order}", ticket=ticket_id)
+    known = seen.dialogs[-1] if seen and seen.dialogs else None
+    kept = [turn for turn in known.turns if turn.answered] if known else []
+    dialog_id = known.row.pk if known else 0
+    lines = LINES.all(
+        "ticket.id = %(ticket)s ORDER BY dialog.id, turn.number",
+        ticket=ticket_id,
+        known=dialog_id,
+        since=len(kept),
+    )
     if not lines:
         raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
     told: dict[int, Told] = {}
     for _, row, topic, partner, *turn in lines:
         if row and row.pk not in told:
-            told[row.pk] = Told(row, topic.seed_id, partner, [])
+            before = kept if row.pk == dialog_id else []
+            told[row.pk] = Told(row, topic.seed_id, partner, [*before])
         if row and turn[0] is not None:
             told[row.pk].turns.append(Turn(*turn))
     ticket = lines[0][0]
