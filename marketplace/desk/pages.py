@@ -74,8 +74,3 @@ def csv_file(name: str, header: list[str], rows: Iterable[Iterable[Any]]) -> Htt
     response = HttpResponse("\ufeff" + text.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def plain_cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula; for names that workers choose."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
