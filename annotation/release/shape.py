@@ -21,6 +21,7 @@ class PassageRecord(TypedDict):
     section: str
     text: str
     links: list[tuple[int, int, str]]
+    language: NotRequired[str]
     revision_id: NotRequired[int]
     permalink: NotRequired[str]
 
