@@ -97,7 +97,7 @@ def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
     expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
     return HIT(
         hit_id=new_entity_id(),
-        requester=call.requester,
+        requester_id=call.requester.pk,
         question=parameters["Question"],
         external_url=question.url,
         frame_height=question.frame_height,

@@ -10,6 +10,9 @@ MAX_BITS = {"integer": 31, "long": 63}
 # Tells that all values of a column, which is not empty, are surely allowed; "no" decides nothing.
 Surely = Callable[[Sequence[Any]], bool]
 
+# A pattern that surely matches no line feed: it has neither classes like \W and [^x] nor anchors.
+PLAIN = re.compile(r"\^((?:[A-Za-z0-9+*?,(){}]|\\[^A-Za-z0-9\s]|\[[A-Za-z0-9-]+\])+)\$")
+
 
 def surely(shape: Any) -> Surely:
     """Return what tells that a column is surely inside the shape; it never says so wrongly.
@@ -52,12 +55,26 @@ def is_storable(text: str) -> bool:
 def _text(shape: Any) -> Surely:
     least, most = bounds(shape)
     if "pattern" in shape.metadata:
-        match = pattern_of(shape).fullmatch
-        return lambda values: _fits(values, least, most) and all(map(match, values))
+        are_matched = _lines_of(shape.metadata["pattern"])
+        return lambda values: _fits(values, least, most) and are_matched(values)
     if shape.enum:
         allowed = frozenset(shape.enum)
         return lambda values: set(map(type, values)) == {str} and allowed.issuperset(values)
     return lambda values: _fits(values, least, most) and is_storable("".join(values))
+
+
+def _lines_of(pattern: str) -> Surely:
+    """Return what tells that texts match a pattern: all are looked at in one go, one a line."""
+    found = PLAIN.fullmatch(pattern)
+    if found is None:
+        return lambda values: False
+    match = re.compile(f"(?:(?:{found[1]})\\n)*", re.ASCII).fullmatch
+
+    def are_matched(values: Sequence[Any]) -> bool:
+        lines = "\n".join(values) + "\n"
+        return lines.count("\n") == len(values) and match(lines) is not None
+
+    return are_matched
 
 
 def _fits(values: Sequence[Any], least: int, most: int) -> bool:

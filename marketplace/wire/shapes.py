@@ -33,7 +33,7 @@ def load_request(operation: str, body: bytes) -> dict[str, Any]:
     `ParameterValidationError` for what the model does not allow.
     """
     try:
-        given = json.loads(body or b"{}", parse_constant=_refuse_constant)
+        given = READER.decode(body.decode() or "{}")
     except (ValueError, RecursionError):
         raise WireError("SerializationException", "The request body is not valid JSON.") from None
     if not isinstance(given, dict):
@@ -70,6 +70,13 @@ def _reply_check(operation: str) -> Check:
     )
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+READER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _read_time(value: Any) -> datetime:
     from botocore.utils import parse_timestamp
 
@@ -93,7 +100,3 @@ def _write_time(value: Any) -> float:
 
 def _write_times(values: Sequence[Any]) -> list[float] | None:
     return [value / 1000 for value in values] if set(map(type, values)) == {int} else None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")

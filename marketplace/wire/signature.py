@@ -5,6 +5,7 @@ import hmac
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.http import HttpRequest
 
@@ -98,6 +99,7 @@ def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:
     return sigv4.canonical_request(str(request.method), "/", query, headers, body)
 
 
+@lru_cache(maxsize=256)
 def _meta_name(name: str) -> str:
     upper = name.upper().replace("-", "_")
     return upper if upper in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{upper}"
