@@ -19,7 +19,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from tasks.dialog import messages, room
-from tasks.dialog.doorbell import RUNG, group_of, ring_all, serve_here
+from tasks.dialog.doorbell import group_of, ring_all, serve_here
 from tasks.dialog.flow import Flow
 from tasks.dialog.rules import Refused
 from tasks.dialog.signs import Mark, Signs, mark_of
@@ -95,8 +95,8 @@ class DialogConsumer(AsyncWebsocketConsumer):
             await self.close(LATER)
 
     async def miss(self) -> None:
-        """Look as if somebody had rung, in turn with all else that this socket is to do."""
-        await self.channel_layer.send(self.channel_name, {"type": RUNG})
+        """Look as if somebody had rung; not through the layer, which may be what has failed."""
+        await self.rung({})
 
     async def disconnect(self, code: int) -> None:
         """Note that this socket is gone; the time of grace begins with the last one."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
 from collector.models import Stage
@@ -21,7 +21,10 @@ from tasks.models import (
     TicketState,
     Topic,
 )
+from tasks.statements import rows
 
+# Names the lock under which people are gathered; the other half is the stage's number.
+GATHERING = 1_146_113_359
 # How many of those who have waited longest are looked at before one waits oneself.
 LOOKED_AT = 20
 # How many pairs are begun in one transaction.
@@ -30,18 +33,34 @@ AT_ONCE = 100
 AGAIN_AFTER_SECONDS = (0.01, 0.03, 0.1)
 
 
-def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
-    """Return the dialog that the ticket is in, begun now where a partner waits, else None.
+def seek(ticket: Ticket, now: datetime, rng: random.Random) -> list[Dialog]:
+    """Return the dialogs begun now, and the one that the ticket is in; empty where it waits.
 
+    Whoever comes while many wait pairs all of them, which takes little longer than one pair.
     Looks again a few times while there is somebody whom others are just looking at.
     """
-    dialog = claim(ticket, now, rng)
+    begun: list[Dialog] = []
+    while _waits(ticket) and (more := gather(ticket.stage_id, now, rng)):
+        begun += more
+    dialog = claim(ticket, now, rng) if _waits(ticket) else open_dialog(ticket)
     for pause in AGAIN_AFTER_SECONDS:
         if dialog or not _partners(ticket, now).exists():
             break
         time.sleep(pause * rng.random())
         dialog = claim(ticket, now, rng)
-    return dialog
+    return [*begun, dialog] if dialog and dialog not in begun else begun
+
+
+def gather(stage_id: int, now: datetime, rng: random.Random) -> list[Dialog]:
+    """Pair those who have waited longest, unless somebody else is just doing it."""
+    with transaction.atomic():
+        if not _alone(stage_id):
+            return []
+        planned = plan(*_queue(stage_id, now, 2 * AT_ONCE))
+        if not planned:
+            return []
+        stage = Stage.objects.select_related("collection").get(pk=stage_id)
+        return _begin_planned(stage, planned, now, rng)
 
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
@@ -122,6 +141,19 @@ def _begin_planned(
         return []
 
 
+def _waits(ticket: Ticket) -> bool:
+    """Return whether the ticket still waits; most who come in a crowd have been paired."""
+    return bool(rows("SELECT 1 FROM tasks_ticket WHERE id = %s AND state = 'waiting'", ticket.pk))
+
+
+def _alone(stage_id: int) -> bool:
+    """Return whether nobody else gathers this stage's people until the transaction ends."""
+    if connection.vendor != "postgresql":
+        # One writes at a time there.
+        return True
+    return bool(rows("SELECT pg_try_advisory_xact_lock(%s, %s)", GATHERING, stage_id)[0][0])
+
+
 def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
     """Return the tickets of those who can be paired."""
     waiting = Ticket.objects.filter(
@@ -130,10 +162,13 @@ def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
     return who_are_present(waiting, now)
 
 
-def _queue(stage: Stage, now: datetime) -> tuple[list[Waiting], dict[str, set[str]]]:
-    """Return everybody who waits, in the order in which they came, and whom they avoid."""
-    rows = _waiting(stage, now).order_by("id")
-    queue = [Waiting(*row) for row in rows.values_list("id", "worker_id", "can_ask", "can_teach")]
+def _queue(
+    stage: Stage | int, now: datetime, most: int | None = None
+) -> tuple[list[Waiting], dict[str, set[str]]]:
+    """Return those who wait, in the order in which they came, and whom they avoid."""
+    waiting = _waiting(stage, now).order_by("id")
+    people = waiting.values_list("id", "worker_id", "can_ask", "can_teach")[:most]
+    queue = [Waiting(*row) for row in people]
     avoided: dict[str, set[str]] = {}
     complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
     for one, other in complaints.values_list("reporter_id", "reported_id"):

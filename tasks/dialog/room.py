@@ -59,8 +59,9 @@ def enter(token: str) -> Entrance:
         except arrival.NoRoom as error:
             raise Refused(str(error)) from None
     presence.connected(ticket.pk, now)
-    _seek(ticket, now)
-    return Entrance(ticket.pk, _both(pairing.open_dialog(ticket)))
+    met = _seek(ticket, now)
+    rings = [each for dialog in met for each in _both(dialog)]
+    return Entrance(ticket.pk, rings or _both(pairing.open_dialog(ticket)))
 
 
 def warm_up() -> None:
@@ -160,10 +161,10 @@ def _own(dialog_id: int, standing: Standing) -> Dialog:
     return told.row
 
 
-def _seek(ticket: Ticket, now: datetime) -> Dialog | None:
-    """Look for a partner of somebody who waits."""
+def _seek(ticket: Ticket, now: datetime) -> list[Dialog]:
+    """Look for a partner of somebody who waits; returns the dialogs that this began."""
     if ticket.state != TicketState.WAITING:
-        return None
+        return []
     return pairing.seek(ticket, now, random.SystemRandom())
 
 
@@ -172,7 +173,8 @@ def _seek_again(row: Dialog, now: datetime) -> list[int]:
     left = Ticket.objects.filter(
         pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
     )
-    return [ticket_id for ticket in left for ticket_id in _both(_seek(ticket, now))]
+    met = [dialog for ticket in left for dialog in _seek(ticket, now)]
+    return [ticket_id for dialog in met for ticket_id in _both(dialog)]
 
 
 def _both(dialog: Dialog | None) -> list[int]:
