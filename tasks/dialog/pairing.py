@@ -29,6 +29,8 @@ GATHERING = 1_146_113_359
 LOOKED_AT = 20
 # How many pairs are begun in one transaction.
 AT_ONCE = 100
+# Whoever gathers others is done within this, and has most likely paired this one too.
+WHILE_OTHERS_GATHER_SECONDS = (0.02, 0.03, 0.05, 0.1, 0.1)
 # Two who come in the same moment miss each other; each looks again, not at the same time.
 AGAIN_AFTER_SECONDS = (0.01, 0.03, 0.1)
 
@@ -40,8 +42,13 @@ def seek(ticket: Ticket, now: datetime, rng: random.Random) -> list[Dialog]:
     Looks again a few times while there is somebody whom others are just looking at.
     """
     begun: list[Dialog] = []
-    while _waits(ticket) and (more := gather(ticket.stage_id, now, rng)):
-        begun += more
+    more: list[Dialog] | None = []
+    for pause in WHILE_OTHERS_GATHER_SECONDS:
+        while _waits(ticket) and (more := gather(ticket.stage_id, now, rng)):
+            begun += more
+        if more is not None or not _waits(ticket):
+            break
+        time.sleep(pause)
     dialog = claim(ticket, now, rng) if _waits(ticket) else open_dialog(ticket)
     for pause in AGAIN_AFTER_SECONDS:
         if dialog or not _partners(ticket, now).exists():
@@ -51,11 +58,11 @@ def seek(ticket: Ticket, now: datetime, rng: random.Random) -> list[Dialog]:
     return [*begun, dialog] if dialog and dialog not in begun else begun
 
 
-def gather(stage_id: int, now: datetime, rng: random.Random) -> list[Dialog]:
-    """Pair those who have waited longest, unless somebody else is just doing it."""
+def gather(stage_id: int, now: datetime, rng: random.Random) -> list[Dialog] | None:
+    """Pair those who have waited longest; None where somebody else is just doing it."""
     with transaction.atomic():
         if not _alone(stage_id):
-            return []
+            return None
         planned = plan(*_queue(stage_id, now, 2 * AT_ONCE))
         if not planned:
             return []

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -11,12 +12,15 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from tasks.dialog import presence
+from tasks.dialog.doorbell import is_shaky
 from tasks.dialog.standing import Standing, last_lines
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
 # How often the server notes that its sockets are still there, and looks whether a ring was lost.
 SIGN_SECONDS = 20
+# How often it looks while rings may be lost.
+LOOK_SECONDS = 2.0
 
 
 class Socket(Protocol):
@@ -73,11 +77,19 @@ class Signs:
 
     async def _give(self) -> None:
         while self.sockets:
-            await asyncio.sleep(SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100))
+            await self._pause()
             try:
                 await self._give_once()
             except DatabaseError as error:
                 log.warning("Sockets could not give a sign: %r", error)
+
+    async def _pause(self) -> None:
+        """Wait until it is time, or rings may have been lost."""
+        until = time.monotonic() + SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100)
+        while time.monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+            if is_shaky():
+                return
 
     async def _give_once(self) -> None:
         holders = {socket.ticket_id for socket in self.sockets if socket.ticket_id}
