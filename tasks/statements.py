@@ -170,11 +170,12 @@ def run(sql: str, **values: Any) -> int:
         return int(cursor.rowcount)
 
 
-def insert(row: Model) -> None:
-    """Insert one new instance and give it its key."""
-    columns, names = _columns(type(row))
-    values = [_adapted(getattr(row, name)) for name in names]
-    [(row.pk,)] = _insert(type(row), columns, [values], "")
+def insert(*new: Model) -> None:
+    """Insert new instances of one model, by one statement, and give them their keys."""
+    columns, names = _columns(type(new[0]))
+    values = [[_adapted(getattr(row, name)) for name in names] for row in new]
+    for row, (key,) in zip(new, _insert(type(new[0]), columns, values, ""), strict=True):
+        row.pk = key
 
 
 def insert_all(

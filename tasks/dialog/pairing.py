@@ -14,14 +14,21 @@ from tasks.dialog.matching import Waiting, plan
 from tasks.dialog.presence import FRESH, is_present, who_are_present
 from tasks.models import (
     Dialog,
-    DialogState,
     LeaseState,
     PartnerReport,
     Ticket,
     TicketState,
     Topic,
 )
-from tasks.statements import rows
+from tasks.statements import Part, Reading, rows
+
+OPEN = Reading(
+    Part(
+        "dialog",
+        Dialog,
+        "id stage_id topic_id student_ticket_id teacher_ticket_id student_id teacher_id state",
+    )
+)
 
 # Names the lock under which people are gathered; the other half is the stage's number.
 GATHERING = 1_146_113_359
@@ -42,14 +49,17 @@ def seek(ticket: Ticket, now: datetime, rng: random.Random) -> list[Dialog]:
     Looks again a few times while there is somebody whom others are just looking at.
     """
     begun: list[Dialog] = []
-    more: list[Dialog] | None = []
     for pause in WHILE_OTHERS_GATHER_SECONDS:
-        while _waits(ticket) and (more := gather(ticket.stage_id, now, rng)):
+        if dialog := open_dialog(ticket):
+            return begun if dialog in begun else [*begun, dialog]
+        more = gather(ticket.stage_id, now, rng)
+        if more is None:
+            time.sleep(pause)
+        elif more:
             begun += more
-        if more is not None or not _waits(ticket):
+        else:
             break
-        time.sleep(pause)
-    dialog = claim(ticket, now, rng) if _waits(ticket) else open_dialog(ticket)
+    dialog = claim(ticket, now, rng)
     for pause in AGAIN_AFTER_SECONDS:
         if dialog or not _partners(ticket, now).exists():
             break
@@ -103,8 +113,9 @@ def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
 
 def open_dialog(ticket: Ticket) -> Dialog | None:
     """Return the dialog that the ticket is in now, None while it waits."""
-    holds = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
-    return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
+    mine = "(student_ticket_id = %(ticket)s OR teacher_ticket_id = %(ticket)s)"
+    found = OPEN.first(f"{mine} AND state <> 'over'", ticket=ticket.pk)
+    return found[0] if found else None
 
 
 def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | None:
@@ -146,11 +157,6 @@ def _begin_planned(
             return begin(stage, pairs, now, rng)
     except NoMoney:
         return []
-
-
-def _waits(ticket: Ticket) -> bool:
-    """Return whether the ticket still waits; most who come in a crowd have been paired."""
-    return bool(rows("SELECT 1 FROM tasks_ticket WHERE id = %s AND state = 'waiting'", ticket.pk))
 
 
 def _alone(stage_id: int) -> bool:
