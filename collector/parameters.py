@@ -167,7 +167,8 @@ class Parameters(Table):
 
     protocol: ProtocolTable
     pay: PayTable
-    splits: SplitsTable
+    # The weights of the folds, or whatever else a protocol splits by.
+    splits: Table
 
     def stages(self) -> dict[str, StageTable]:
         """Return the stages by name, in the order a collection goes through them."""
