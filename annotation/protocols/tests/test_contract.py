@@ -24,7 +24,18 @@ from tasks.kinds import kind
 from tasks.pages.words import fill
 
 KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
-EXAMPLES = [{"key": f"{fold}{n}", "fold": fold} for fold in FOLDS for n in range(3)]
+EXAMPLES = [
+    {
+        "key": f"{fold}{n}",
+        "fold": fold,
+        "worker": f"w{n}",
+        "single_hop": n == 0,
+        "correct": n == 1,
+        "loss": 0.5,
+    }
+    for fold in FOLDS
+    for n in range(3)
+]
 
 pytestmark = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
 
