@@ -1,5 +1,6 @@
 """Bundles items into the units that are handed out, each of one redundancy."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -10,7 +11,7 @@ from django.db.models import F, Max, QuerySet
 from collector.models import Seed, Stage, StageState
 from collector.parameters import FOLDS, Parameters, StageTable
 from tasks import tickets
-from tasks.models import GrantState, Question, Unit, UnitItem
+from tasks.models import GrantState, Question, Skip, Unit, UnitItem
 
 # Two writers' questions let each of them be examined on the other's.
 EXAMINATION_UNITS = 2
@@ -30,6 +31,9 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
             return tickets.top_up(stage, table)
         if table.items_from == "seeds":
             return _bundle_seeds(stage, table)
+        if table.sample_questions:
+            # Its questions are drawn once all are decided: not here.
+            return 0
         source = stage.collection.stages.filter(name=table.items_from).first()
         if source is None:
             return 0
@@ -64,8 +68,28 @@ def is_done(stage: Stage) -> bool:
 
 def _bundle_seeds(stage: Stage, table: StageTable) -> int:
     bundled = UnitItem.objects.filter(unit__stage=stage).values("seed_id")
-    waiting = stage.collection.seeds.filter(stage_name=stage.name).exclude(pk__in=bundled)
-    return _make(stage, table, waiting.order_by("position"), flush=True)
+    seeds = stage.collection.seeds.filter(stage_name=stage.name)
+    fresh, skipped = seeds.exclude(pk__in=bundled), seeds.filter(pk__in=_skipped(stage, table))
+    # A skipped seed waits for others: a HIT of one would be paid like a whole one.
+    over = is_done(stage) and not fresh.exists()
+    return _make(stage, table, fresh.order_by("position"), flush=True) + _make(
+        stage, table, skipped.order_by("position"), flush=over
+    )
+
+
+def _skipped(stage: Stage, table: StageTable) -> list[int]:
+    """Return the seeds that everybody who was given them has skipped, and that others may get."""
+    most = getattr(table, "max_skips_per_pair", 0)
+    if not most:
+        return []
+    skips = Skip.objects.filter(stage=stage).order_by().values_list("seed_id", flat=True)
+    skipped = Counter(skips)
+    given = Counter(
+        UnitItem.objects.filter(unit__stage=stage, seed__in=skipped)
+        .order_by()
+        .values_list("seed_id", flat=True)
+    )
+    return [seed for seed, times in skipped.items() if times == given[seed] and times < most]
 
 
 def _bundle_questions(

@@ -4,14 +4,15 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from annotation.difficulty.table import DifficultyTable
+from collector.parameters import BonusesTable, CuratedTable, StageTable, Table
 from collector.parameters import Parameters as EveryProtocol
-from collector.parameters import StageTable, Table
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
 
 
-class SeedsTable(Table):
+class SeedsTable(CuratedTable):
     """Which pairs of paragraphs are drawn (HotpotQA 2, Algorithm 1)."""
 
     bridge_ratio: float = Field(ge=0, le=1)
@@ -23,6 +24,7 @@ class PairTable(StageTable):
 
     max_skips: int = Field(ge=0)
     max_skips_per_pair: int = Field(ge=1)
+    bonuses: BonusesTable
 
     @model_validator(mode="after")
     def _something_is_written(self) -> Self:
@@ -44,22 +46,7 @@ class ChecksTable(Table):
     max_question_characters: int = Field(ge=1)
     max_answer_words: int = Field(ge=1)
     max_reason_characters: int = Field(ge=1)
-
-
-class PaceTable(Table):
-    """What a worker earns for a block of examples that was written at this pace or faster."""
-
-    examples_per_hour: float = Field(gt=0)
-    cents: int = Field(ge=0)
-
-
-class BonusesTable(Table):
-    """Both bonuses of HotpotQA A.2; an empty list turns one off."""
-
-    top_every_examples: int = Field(ge=1)
-    top_cents: list[int]
-    block_examples: int = Field(ge=1)
-    paces: list[PaceTable]
+    question_mark: bool
 
 
 class SplitsTable(Table):
@@ -70,6 +57,12 @@ class SplitsTable(Table):
     test_distractor: int = Field(ge=0)
     test_fullwiki: int = Field(ge=0)
 
+    @model_validator(mode="after")
+    def _one_is_filled(self) -> Self:
+        if not any((self.train_hard, self.dev, self.test_distractor, self.test_fullwiki)):
+            raise ValueError("the weights must not all be 0")
+        return self
+
 
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
@@ -78,5 +71,5 @@ class Parameters(EveryProtocol):
     question: PairTable
     human_performance: HumanPerformanceTable
     checks: ChecksTable
-    bonuses: BonusesTable
+    difficulty: DifficultyTable
     splits: SplitsTable
