@@ -5,6 +5,7 @@ from pathlib import Path
 
 from annotation.release.records import records
 from annotation.release.shape import SeedRecord
+from annotation.release.withholding import NOTHING, Withheld, shown
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import pay_table
 from annotation.reports.table import Table
@@ -37,18 +38,22 @@ def tables_of_predictions(collection: Collection, predictions: Path) -> list[Tab
 
 
 def tables_from(
-    collection: Collection, seeds: Iterable[SeedRecord], *, pay: Table
+    collection: Collection,
+    seeds: Iterable[SeedRecord],
+    *,
+    pay: Table,
+    withheld: Withheld = NOTHING,
 ) -> tuple[list[Table], Outcomes]:
     """Return the report of records read before, and the counts of their questions and votes.
 
-    pay: the table that comes last.
+    pay: the table that comes last. withheld: splits that the protocol's tables must not tell of.
 
     The protocol's part `report.py` offers `tables(seeds, parameters)`, which goes through the
     seeds once; a protocol without that part gets the other tables alone.
     """
     outcomes = Outcomes()
     protocol = find(collection.protocol)
-    watched = outcomes.watch(seeds)
+    watched = shown(outcomes.watch(seeds), withheld)
     tables: list[Table] = []
     if protocol.has(PART):
         tables += protocol.part(PART).tables(watched, parameters_of(collection))
