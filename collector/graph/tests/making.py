@@ -1,7 +1,13 @@
 """Builds what tests of the graph start from: a small wiki that is read in as a dump."""
 
+import json
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from collector.graph.building import build
+from collector.graph.links import Graph
+from collector.graph.pages import Page
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.tests.dumps import dump, write
 from collector.models import Corpus
@@ -32,3 +38,14 @@ def make_islands(folder: Path, pages: dict[str, str] = ISLANDS, slug: str = "isl
     """Return a corpus that was read from a dump of `pages` (title → wikitext)."""
     path = write(folder / f"{slug}.xml", dump(pages))
     return ingest_files([path], CorpusOptions(slug=slug))
+
+
+def graph_of_links(links: Sequence[Sequence[int]]) -> Graph:
+    """Return the graph of pages 0 … that link to others by number, some of which are missing."""
+    pages = [Page(10 * n, n + 500, str(n), "", n + 1000) for n in range(len(links))]
+
+    def links_of(paragraphs: Sequence[int]) -> list[str]:
+        return [json.dumps([[0, 1, str(b)] for b in links[pk - 1000]]) for pk in paragraphs]
+
+    with tempfile.TemporaryDirectory() as folder:
+        return Graph(build(Path(folder), [pages[:4], pages[4:]], links_of))

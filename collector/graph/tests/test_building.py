@@ -1,31 +1,14 @@
 """Whatever links where, the file holds each edge once, in both orders."""
 
-import json
 import random
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.graph.building import build
-from collector.graph.links import Graph
-from collector.graph.pages import Page
+from collector.graph.tests.making import graph_of_links
 
 LINKS = st.lists(st.lists(st.integers(0, 11), max_size=6), max_size=10)
-
-
-def graph_of_links(links: Sequence[Sequence[int]]) -> Graph:
-    """Return the graph of pages 0 … that link to others by number, some of which are missing."""
-    pages = [Page(10 * n, n + 500, str(n), "", n + 1000) for n in range(len(links))]
-
-    def links_of(paragraphs: Sequence[int]) -> list[str]:
-        return [json.dumps([[0, 1, str(b)] for b in links[pk - 1000]]) for pk in paragraphs]
-
-    with tempfile.TemporaryDirectory() as folder:
-        return Graph(build(Path(folder), [pages[:4], pages[4:]], links_of))
 
 
 @settings(max_examples=60, deadline=None)
