@@ -8,14 +8,16 @@ from collector.models import Collection, SetRole
 from collector.parameters import CuratedTable
 
 # Who keeps sets that nobody has looked at.
-BY_PARAMETER = "the parameter seeds.keep_defaults"
+UNSEEN = "nobody: kept unseen"
 
 
-def propose_defaults(collection: Collection, rule: CuratedTable, now: datetime) -> Added:
+def propose_defaults(
+    collection: Collection, rule: CuratedTable, now: datetime, keep: bool = False
+) -> Added:
     """Propose categories as sets and lists where the collection has none at all.
 
-    They are kept at once only where `seeds.keep_defaults` says so. Raises CandidatesError after
-    the publication, GraphError.
+    They are kept at once only where `keep` or `seeds.keep_defaults` says so. Raises
+    CandidatesError after the publication, GraphError.
     """
     if collection.candidate_sets.exists():
         return Added([], [])
@@ -29,5 +31,5 @@ def propose_defaults(collection: Collection, rule: CuratedTable, now: datetime) 
             SetRole.COMPARISON, rule.default_lists, rule.min_default_pages, rule.max_default_share
         ),
     ]
-    kept_by = BY_PARAMETER if rule.keep_defaults else ""
+    kept_by = UNSEEN if keep or rule.keep_defaults else ""
     return add_sets(collection, proposer, proposals, now, kept_by)

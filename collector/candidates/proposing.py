@@ -166,6 +166,20 @@ class Proposer:
         return [int(self._graph.articles[node]) for node in nodes]
 
 
+def titles_in(content: bytes, source: str) -> list[str]:
+    """Return the titles of a file, one a line; blank lines and those that begin with # are none.
+
+    Raises CandidatesError for what is no text.
+    """
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise CandidatesError(
+            f"{source} is no text in UTF-8: save it as plain text with one title a line."
+        ) from None
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
 def _normal(title: str) -> str:
     """Return a title as the wiki stores it, whatever way a person wrote it."""
     words = " ".join(title.replace("_", " ").split())

@@ -127,7 +127,7 @@ def test_a_parameter_keeps_them_unseen_and_more_seeds_go_on_where_it_stopped(
     keys = [list(each.seeds.values_list("key", "payload")) for each in (at_once, in_parts)]
     assert keys[0] == keys[1]
     assert {payload["type"] for _, payload in keys[0]} == {"bridge", "comparison"}
-    assert at_once.candidate_sets.first().decided_by == "the parameter seeds.keep_defaults"
+    assert at_once.candidate_sets.first().decided_by == "nobody: kept unseen"
 
 
 def test_seeds_from_other_sets_are_let_go_and_published_sets_are_locked(
