@@ -16,6 +16,7 @@ from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
 from annotation.release.records import main_stages
 from annotation.release.shape import (
     ArticleRecord,
+    PassageRecord,
     Published,
     QuestionRecord,
     SeedRecord,
@@ -39,6 +40,8 @@ from tasks.models import Answer, Question
 
 BATCH = 500
 MAX_TITLE = 300
+# Of sentences that published files have cut.
+SPLITTER = "published"
 Item = TypeVar("Item")
 
 
@@ -158,10 +161,17 @@ class _Rows:
     def add(self, records: list[SeedRecord]) -> None:
         """Write one batch."""
         seeds = Seed.objects.bulk_create(self._seed(record) for record in records)
-        paragraphs = Paragraph.objects.bulk_create(self._paragraph(record) for record in records)
+        placed = [
+            (seed, position, passage)
+            for seed, record in zip(seeds, records, strict=True)
+            for position, passage in enumerate(record["passages"])
+        ]
+        paragraphs = Paragraph.objects.bulk_create(
+            self._paragraph(passage) for _, _, passage in placed
+        )
         SeedParagraph.objects.bulk_create(
-            SeedParagraph(seed=seed, paragraph=paragraph, position=0)
-            for seed, paragraph in zip(seeds, paragraphs, strict=True)
+            SeedParagraph(seed=seed, paragraph=paragraph, position=position)
+            for (seed, position, _), paragraph in zip(placed, paragraphs, strict=True)
         )
         asked = [
             (seed, position, question)
@@ -193,8 +203,7 @@ class _Rows:
             payload=record["payload"],
         )
 
-    def _paragraph(self, record: SeedRecord) -> Paragraph:
-        passage = record["passages"][0]
+    def _paragraph(self, passage: PassageRecord) -> Paragraph:
         title = passage["title"][:MAX_TITLE]
         section = self.sections.get(title) or self._section(title)
         position = self.n_paragraphs.get(title, 0)
@@ -206,6 +215,8 @@ class _Rows:
             text=passage["text"],
             links=passage["links"],
             n_links=len({target for _, _, target in passage["links"]}),
+            sentences=passage.get("sentences"),
+            splitter=SPLITTER if "sentences" in passage else "",
         )
 
     def _section(self, title: str) -> Section:
