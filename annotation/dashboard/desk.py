@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -20,6 +20,7 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from collector.parameters import Parameters
 from collector.protocol import ProtocolError
+from collector.seeds.selection import is_curated
 from tasks.pages.words import price
 
 View = Callable[..., HttpResponseBase]
@@ -100,6 +101,19 @@ def on_desk(view: View) -> View:
         except ProtocolError as error:
             shown = {"collection": collection, "sentence": str(error)}
             return render(request, "dashboard/unreadable.html", shown, status=409)
+        return view(request, desk, **kwargs)
+
+    return opened
+
+
+def on_curated_desk(view: View) -> View:
+    """Give a view the Desk as `on_desk` does; 404 where seeds are not drawn from candidate sets."""
+
+    @on_desk
+    @wraps(view)
+    def opened(request: HttpRequest, desk: Desk, **kwargs: Any) -> HttpResponseBase:
+        if not is_curated(desk.collection):
+            raise Http404
         return view(request, desk, **kwargs)
 
     return opened

@@ -63,6 +63,20 @@ def passage(seed: Seed, spans: Iterable[tuple[int, int, str]] = ()) -> Passage:
     )
 
 
+def paragraph_alone(row: Paragraph, spans: Iterable[tuple[int, int, str]]) -> Passage:
+    """Return a paragraph with nothing but the given spans marked; expects article and corpus."""
+    corpus = row.article.corpus
+    return Passage(
+        row.article.title, "", corpus.language, corpus.direction, pieces(row.text, spans)
+    )
+
+
+def passages(seed: Seed) -> list[Passage]:
+    """Return the seed's paragraphs with their links marked, each by itself: those of a pair."""
+    rows = [each.paragraph for each in seed.seed_paragraphs.all()]
+    return [paragraph_alone(row, _links([row])) for row in rows]
+
+
 def _links(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[int, int, str]]:
     """Yield the links of paragraphs that are joined by a blank."""
     base = 0

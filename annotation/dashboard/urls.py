@@ -4,6 +4,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from annotation.dashboard import (
     access,
+    candidate_pairs,
+    candidate_sets,
     changing,
     collections,
     deciding_pay,
@@ -34,6 +36,11 @@ of_collection: list[URLPattern] = [
     path("stages/<slug:stage>/close/", stages.close_stage, name="close_stage"),
     path("seeds/", seeds.seeds, name="seeds"),
     path("seeds/choose/", seeds.choose_seeds, name="choose_seeds"),
+    path("seeds/sets/", candidate_sets.candidate_sets, name="candidate_sets"),
+    path("seeds/sets/add/", candidate_sets.add_candidates, name="add_candidates"),
+    path("seeds/sets/<int:key>/", candidate_pairs.candidate_set, name="candidate_set"),
+    path("seeds/sets/<int:key>/decide/", candidate_pairs.decide_set, name="decide_set"),
+    path("seeds/sets/<int:key>/try/", candidate_pairs.try_candidate, name="try_candidate"),
     path("qualification/", qualifications.inspections, name="qualifications"),
     path("qualification/<slug:stage>/", qualifications.inspection, name="qualification"),
     path("qualification/<slug:stage>/<int:number>/", qualifications.inspection, name="submission"),
