@@ -166,6 +166,7 @@ class _Rows:
             for seed, record in zip(seeds, records, strict=True)
             for position, passage in enumerate(record["passages"])
         ]
+        self._add_sections(passage["title"] for _, _, passage in placed)
         paragraphs = Paragraph.objects.bulk_create(
             self._paragraph(passage) for _, _, passage in placed
         )
@@ -205,7 +206,7 @@ class _Rows:
 
     def _paragraph(self, passage: PassageRecord) -> Paragraph:
         title = passage["title"][:MAX_TITLE]
-        section = self.sections.get(title) or self._section(title)
+        section = self.sections[title]
         position = self.n_paragraphs.get(title, 0)
         self.n_paragraphs[title] = position + 1
         return Paragraph(
@@ -219,15 +220,19 @@ class _Rows:
             splitter=SPLITTER if "sentences" in passage else "",
         )
 
-    def _section(self, title: str) -> Section:
-        article = Article.objects.create(
-            corpus=self.collection.corpus,
-            page_id=len(self.sections) + 1,
-            title=title,
-            revision_id=0,
+    def _add_sections(self, titles: Iterable[str]) -> None:
+        """Make an article of one section for each title that has none."""
+        new = dict.fromkeys(title[:MAX_TITLE] for title in titles)
+        articles = Article.objects.bulk_create(
+            Article(corpus=self.collection.corpus, page_id=number, title=title, revision_id=0)
+            for number, title in enumerate(
+                (title for title in new if title not in self.sections), len(self.sections) + 1
+            )
         )
-        self.sections[title] = Section.objects.create(article=article, position=0, level=0)
-        return self.sections[title]
+        sections = Section.objects.bulk_create(
+            Section(article=article, position=0, level=0) for article in articles
+        )
+        self.sections |= {section.article.title: section for section in sections}
 
     def _question(self, seed: Seed, position: int, question: QuestionRecord) -> Question:
         return Question(
