@@ -12,10 +12,6 @@ from annotation.models import HopDecision, Hops, SampledQuestion
 from collector.models import Collection
 
 
-class DifficultyError(Exception):
-    """The difficulty cannot be judged, or is not; the message is one line that says what to do."""
-
-
 def draw_sample(collection: Collection, table: DifficultyTable) -> int:
     """Return how many questions were drawn: those of top contributors who have none yet.
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 YES_NO = ("yes", "no")
 
@@ -45,6 +45,16 @@ class Prediction:
     facts: tuple[tuple[int, int], ...] = field(default=())
 
 
+class Examples(Protocol):
+    """Some examples that can be counted and gone through several times, in one order."""
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+
+    def __iter__(self) -> Iterator[Example]:
+        """Yield them, each time in the same order."""
+
+
 def asked(example: Example) -> Example:
     """Return the example without what the reader is to find."""
     return replace(example, answer="", facts=())
@@ -58,6 +68,19 @@ def write(path: Path, examples: Iterable[Example]) -> int:
             file.write(json.dumps(_line(example), ensure_ascii=False) + "\n")
             count += 1
     return count
+
+
+class Stored:
+    """The examples of a file that `write` wrote, read anew each time they are gone through."""
+
+    def __init__(self, path: Path, number: int) -> None:
+        self.path, self.number = path, number
+
+    def __len__(self) -> int:
+        return self.number
+
+    def __iter__(self) -> Iterator[Example]:
+        return read(self.path)
 
 
 def read(path: Path) -> Iterator[Example]:

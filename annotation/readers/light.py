@@ -4,14 +4,14 @@ import math
 import pickle
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.metrics.normalisation import answer_tokens
 from annotation.readers import choice, features
-from annotation.readers.example import YES_NO, Example, Prediction
+from annotation.readers.example import YES_NO, Example, Examples, Prediction
 from annotation.readers.reader import Tell, silent
 from annotation.readers.sentences import FactFinder
 from annotation.readers.trees import Trees
@@ -38,7 +38,7 @@ class LightReader:
         self.kinds = Trees([0])
         self.facts = FactFinder()
 
-    def fit(self, examples: Sequence[Example], rng: random.Random, tell: Tell = silent) -> None:
+    def fit(self, examples: Examples, rng: random.Random, tell: Tell = silent) -> None:
         """Learn which words are frequent, then which candidates and kinds are right."""
         self._count(examples)
         self._learn_kinds(examples, rng)
@@ -65,7 +65,7 @@ class LightReader:
         vars(reader).update(pickle.loads(path.read_bytes()))
         return reader
 
-    def _count(self, examples: Sequence[Example]) -> None:
+    def _count(self, examples: Examples) -> None:
         words: Counter[str] = Counter()
         for example in examples:
             for text in example.texts:
@@ -83,14 +83,16 @@ class LightReader:
     def _weight(self, stem: str) -> float:
         return math.log((self.n_texts + 2) / (self.frequency[stem] + 1))
 
-    def _learn_kinds(self, examples: Sequence[Example], rng: random.Random) -> None:
+    def _learn_kinds(self, examples: Examples, rng: random.Random) -> None:
         import numpy
 
-        rows = [choice.of_example(example, self._asked(example)) for example in examples]
-        kinds = [_KINDS.get(example.answer, choice.SPAN) for example in examples]
+        rows, kinds = [], []
+        for example in examples:
+            rows.append(choice.of_example(example, self._asked(example)))
+            kinds.append(_KINDS.get(example.answer, choice.SPAN))
         self.kinds.fit(numpy.array(rows), numpy.array(kinds), rng)
 
-    def _learn_spans(self, examples: Sequence[Example], rng: random.Random, tell: Tell) -> None:
+    def _learn_spans(self, examples: Examples, rng: random.Random, tell: Tell) -> None:
         import numpy
 
         n_wrong = min(MOST_WRONG, max(4, MOST_ROWS // max(1, len(examples))))

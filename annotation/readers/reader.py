@@ -2,11 +2,11 @@
 
 import importlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from annotation.readers.example import Example, Prediction
+from annotation.readers.example import Example, Examples, Prediction
 
 # Name -> module and class; heavy libraries are imported when a reader is used.
 READERS = {"light": ("annotation.readers.light", "LightReader")}
@@ -23,8 +23,8 @@ class Reader(Protocol):
     What it answers depends on the examples, their order and `rng` alone.
     """
 
-    def fit(self, examples: Sequence[Example], rng: random.Random, tell: Tell = silent) -> None:
-        """Learn; `tell` hears (step, done, total) now and then."""
+    def fit(self, examples: Examples, rng: random.Random, tell: Tell = silent) -> None:
+        """Learn; `tell` hears (step, done, total) now and then, total 0 where it is not known."""
 
     def predict(self, examples: Iterable[Example], tell: Tell = silent) -> Iterator[Prediction]:
         """Yield the answer to each question, in order, with its loss."""

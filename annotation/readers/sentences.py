@@ -1,10 +1,10 @@
 """Finds the sentences that prove an answer, as the light reader sees them."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from annotation.readers.example import Example
+from annotation.readers.example import Example, Examples
 from annotation.readers.features import Asked, plain_title
 from annotation.readers.trees import Trees
 from annotation.readers.words import TOKEN, stem
@@ -25,20 +25,22 @@ class FactFinder:
 
     def fit(
         self,
-        examples: Sequence[Example],
+        examples: Examples,
         asked: Callable[[Example], Asked],
         rng: random.Random,
     ) -> None:
         """Learn from the examples that have facts."""
         import numpy
 
-        known = [example for example in examples if example.facts]
-        known = rng.sample(known, min(len(known), MOST_QUESTIONS))
+        known = [place for place, example in enumerate(examples) if example.facts]
+        drawn = set(rng.sample(known, min(len(known), MOST_QUESTIONS)))
         rows, right = [], []
-        for example in known:
-            places, table = _sentences(example, asked(example), example.answer)
+        for place, example in enumerate(examples):
+            if place not in drawn:
+                continue
+            sentences, table = _sentences(example, asked(example), example.answer)
             rows.append(table)
-            right += [int(place in example.facts) for place in places]
+            right += [int(each in example.facts) for each in sentences]
         table = numpy.concatenate(rows) if rows else numpy.empty((0, N_FEATURES))
         self.trees.fit(table, numpy.array(right, dtype=numpy.int64), rng)
 
