@@ -16,6 +16,8 @@ from annotation.dashboard.attention import (
     problems_open,
     submissions_waiting,
 )
+from annotation.difficulty.hops import undecided
+from annotation.difficulty.table import DifficultyTable
 from collector.creation import parameters_of
 from collector.models import Collection
 from collector.parameters import Parameters
@@ -29,6 +31,7 @@ TABS = {
     "seeds": "Seeds",
     "qualifications": "Qualification",
     "questions": "Questions",
+    "difficulty": "Difficulty",
     "money": "Money",
     "problems": "Problems",
     "texts": "Texts",
@@ -53,6 +56,12 @@ class Desk:
     collection: Collection
     parameters: Parameters
 
+    @property
+    def difficulty(self) -> DifficultyTable | None:
+        """Return how difficulty is judged, None where the protocol does not."""
+        table = getattr(self.parameters, "difficulty", None)
+        return table if isinstance(table, DifficultyTable) else None
+
     def price(self, cents: int) -> str:
         """Return an amount of the collection's currency for people to read."""
         return price(cents, self.parameters)
@@ -62,14 +71,22 @@ class Desk:
         return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
 
     def tabs(self) -> list[Tab]:
-        """Return the collection's pages, with how much waits on each; seven queries."""
+        """Return the collection's pages, with how much waits on each; seven queries.
+
+        Two more where difficulty is judged.
+        """
         waiting = {
             "qualifications": submissions_waiting(self.collection),
             "problems": problems_open(self.collection),
             "money": decisions_waiting(self.collection),
         }
+        names = dict(TABS)
+        if self.difficulty is None:
+            del names["difficulty"]
+        else:
+            waiting["difficulty"] = len(undecided(self.collection))
         return [
-            Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in TABS.items()
+            Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in names.items()
         ]
 
     def render(
