@@ -7,7 +7,8 @@ from typing import Any
 from annotation.readers.alone import answers_alone
 
 Given = Mapping[str, Any]
-NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:(?:of|the|de|von|van|and|&) )?[A-Z][\w'’.-]*)+")
+# Two words with capitals or more; full stops end initials alone.
+NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van) )?(?:[A-Z]\.(?= )|[A-Z][\w'’-]+))+")
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 ASKS_YES_NO = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
@@ -19,7 +20,7 @@ EMPTY = frozenset(
     "which when where why how many much long old after before during into about than then there "
     "not no yes can could will would may might must shall should also more most other both".split()
 )
-UNPROVEN = "The sentence that holds your answer is not among those that you picked."
+UNPROVEN = "The sentence with your answer is not among those you picked."
 
 
 def on(pair: Given, item: Given) -> Iterator[tuple[str, str]]:
@@ -49,7 +50,7 @@ def _asked(text: str, pair: Given, item: Given) -> Iterator[str]:
     paragraphs = item["paragraphs"]
     far = [one for one in paragraphs if not _telling(text) & _telling(_all_of(one))]
     if far:
-        yield f"Nothing in it leads to “{far[0]['title']}”. Does it need both paragraphs?"
+        yield f"Nothing in it leads to “{far[0]['title']}”. Does it need both?"
         return
     if item["type"] == "comparison":
         unnamed = [one for one in paragraphs if not _telling(text) & _telling(one["title"])]

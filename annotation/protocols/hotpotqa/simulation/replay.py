@@ -16,7 +16,6 @@ LAX: dict[str, Any] = {
     "checks.max_question_characters": 100_000,
     "checks.max_answer_words": 1_000,
     "checks.question_mark": False,
-    "question.requires": "",
 }
 
 
