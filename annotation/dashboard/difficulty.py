@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, View, on_desk
 from annotation.dashboard.people import people_of
+from annotation.dashboard.verdicts import splits_of
 from annotation.difficulty.errors import DifficultyError
 from annotation.difficulty.examples import kept_questions
 from annotation.difficulty.hops import decisions, draw_sample, suggested
@@ -21,6 +22,7 @@ from annotation.difficulty.runs import begin_run
 from annotation.difficulty.standing import n_unjudged
 from annotation.difficulty.table import DifficultyTable
 from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState, SampledQuestion
+from annotation.readers.reader import READERS
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
 
@@ -75,12 +77,14 @@ def on_judging_desk(view: Any) -> View:
 @on_judging_desk
 def difficulty(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
     """Show the sampled workers and how far the judging is."""
+    workers = sampled_workers(desk, table)
     return desk.render(
         request,
         "difficulty.html",
         tab="difficulty",
         table=table,
-        workers=sampled_workers(desk, table),
+        workers=workers,
+        first=next((one for one in workers if one.decision is None), None),
         **_now(desk),
     )
 
@@ -154,7 +158,8 @@ def _now(desk: Desk) -> dict[str, Any]:
     kept = kept_questions(collection).order_by()
     numbers = kept.aggregate(all=Count("pk"), easy=Count("pk", filter=Q(worker_id__in=easy)))
     placed = Placement.objects.filter(question__stage__collection=collection)
-    splits = placed.order_by("split").values("split").annotate(n=Count("pk"))
+    rows = placed.order_by().values("split").annotate(n=Count("pk"))
+    sizes = {row["split"]: row["n"] for row in rows}
     return {
         "n_kept": numbers["all"],
         "n_easy": numbers["easy"],
@@ -166,5 +171,6 @@ def _now(desk: Desk) -> dict[str, Any]:
         "going_on": run is not None and run.state in JudgingRun.GOING_ON,
         "n_new": n_unjudged(collection, run) if run and run.state == RunState.DONE else 0,
         "n_right_share": 100 * run.n_right / run.n_examples if run and run.n_examples else 0,
-        "splits": [(row["split"], row["n"]) for row in splits],
+        "splits": [(name, sizes[name]) for name in splits_of(desk) if name in sizes],
+        "is_ours": run is not None and run.reader in READERS,
     }

@@ -11,15 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.difficulty import on_judging_desk, sampled_workers
-from annotation.dashboard.passages import Passage, paragraph_alone, seed_paragraphs
+from annotation.dashboard.passages import Passage, pair_passages, seed_paragraphs
 from annotation.dashboard.people import people_of
 from annotation.difficulty.examples import answer_of
 from annotation.difficulty.hops import decide, undecided
 from annotation.difficulty.table import DifficultyTable
 from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.readers.alone import answers_alone
-from collector.models import Paragraph
-from tasks.models import Question
 
 DECISIONS = {"single": True, "multi": False, "take_back": None}
 
@@ -107,25 +105,6 @@ def _read(row: SampledQuestion) -> Read:
     return Read(
         row=row,
         answer=answer,
-        texts=[
-            paragraph_alone(paragraph, _marks(question, number, paragraph))
-            for number, paragraph in enumerate(paragraphs)
-        ],
+        texts=pair_passages(question, question.verdict.chosen),
         alone="" if place is None else titles[place],
     )
-
-
-def _marks(question: Question, number: int, paragraph: Paragraph) -> list[tuple[int, int, str]]:
-    """Return the facts and the answer that lie in the question's text of that number."""
-    sentences = paragraph.sentences or []
-    facts = [
-        (*sentences[sentence], "evidence")
-        for text, sentence in question.payload.get("facts") or ()
-        if text == number and sentence < len(sentences)
-    ]
-    chosen = question.verdict.chosen
-    spans = (chosen.payload.get("spans") or ()) if chosen else ()
-    answers = [
-        (span["start"], span["end"], "answer") for span in spans if span["document"] == number
-    ]
-    return [*facts, *answers]

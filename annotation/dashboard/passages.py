@@ -10,6 +10,7 @@ from collector.ingest.article_text import join_article
 from collector.ingest.resolving import Resolver
 from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
 from collector.seeds.sections import section_text
+from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
@@ -75,6 +76,32 @@ def passages(seed: Seed) -> list[Passage]:
     """Return the seed's paragraphs with their links marked, each by itself: those of a pair."""
     rows = [each.paragraph for each in seed.seed_paragraphs.all()]
     return [paragraph_alone(row, _links([row])) for row in rows]
+
+
+def pair_passages(question: Question, chosen: Answer | None) -> list[Passage]:
+    """Return the paragraphs of a question about a pair, its facts and the chosen answer marked."""
+    rows = [each.paragraph for each in question.seed.seed_paragraphs.all()]
+    return [
+        paragraph_alone(row, _proofs(question, chosen, number, row))
+        for number, row in enumerate(rows)
+    ]
+
+
+def _proofs(
+    question: Question, chosen: Answer | None, number: int, paragraph: Paragraph
+) -> list[tuple[int, int, str]]:
+    """Return the facts and the answer that lie in the pair's paragraph of that number."""
+    sentences = paragraph.sentences or []
+    facts = [
+        (*sentences[sentence], "evidence")
+        for place, sentence in question.payload.get("facts") or ()
+        if place == number and sentence < len(sentences)
+    ]
+    spans = (chosen.payload.get("spans") or ()) if chosen else ()
+    answers = [
+        (span["start"], span["end"], "answer") for span in spans if span["document"] == number
+    ]
+    return [*facts, *answers]
 
 
 def _links(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[int, int, str]]:
