@@ -19,7 +19,7 @@ from annotation.release.shape import (
 )
 from collector.creation import parameters_of
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
-from tasks.models import Answer, Question
+from tasks.models import Answer, Question, Skip
 
 CHUNK_SEEDS = 100
 
@@ -85,6 +85,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
             Prefetch("seed_paragraphs", paragraphs),
             Prefetch("questions", questions),
             Prefetch("questions__answers", answers),
+            Prefetch("skips", Skip.objects.filter(worker__withdrawn_at__isnull=True)),
             Prefetch("questions__contexts", Context.objects.order_by("setting")),
         )
         .order_by("position")
@@ -112,6 +113,7 @@ def _seed(seed: Seed, key: str, read: dict[int, Paragraph]) -> SeedRecord:
         "payload": seed.payload,
         "passages": [_passage(each.paragraph) for each in seed.seed_paragraphs.all()],
         "questions": [_question(question, key, read) for question in seed.questions.all()],
+        "skips": len(seed.skips.all()),  # type: ignore[attr-defined]
     }
 
 
@@ -146,6 +148,8 @@ def _question(question: Question, key: str, read: dict[int, Paragraph]) -> Quest
         "split": placement.split if placement else None,
         "votes": [_vote(answer, chosen, agreeing, key) for answer in question.answers.all()],
     }
+    if placement:
+        record["split_reason"] = placement.reason
     for context in _contexts(question):
         passages = [_passage(read[pk]) for pk in context.paragraphs]
         # Nobody asks for their links, which are the most of them.

@@ -80,12 +80,16 @@ class QuestionRecord(TypedDict):
     verdict: VerdictRecord | None
     split: str | None
     votes: list[VoteRecord]
+    split_reason: NotRequired[str]
     contexts: NotRequired[dict[str, list[PassageRecord]]]
     ranks: NotRequired[RanksRecord]
 
 
 class SeedRecord(TypedDict):
-    """What a worker started from, with the questions asked about it."""
+    """What a worker started from, with the questions asked about it.
+
+    `skips`: how many workers could make nothing of it, in stages where that can be said.
+    """
 
     id: str
     key: str
@@ -93,6 +97,7 @@ class SeedRecord(TypedDict):
     payload: dict[str, Any]
     passages: list[PassageRecord]
     questions: list[QuestionRecord]
+    skips: NotRequired[int]
 
 
 class ArticleRecord(TypedDict):

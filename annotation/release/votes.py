@@ -17,6 +17,7 @@ COLUMNS = {
     "seed_id": "the released id of the passage or other start",
     "question_id": "the question's id in the official files; for dropped questions the one kept",
     "split": "the split the question is in; empty unless it is kept",
+    "split_reason": "why it is in that split",
     "question": "the question's text",
     "question_worker": "pseudonym of who wrote the question",
     "question_context": "spans the question's writer marked",
@@ -73,10 +74,12 @@ def rows(seeds: Iterable[SeedRecord]) -> Iterator[dict[str, Any]]:
 
 def _asked(seed: SeedRecord, question: QuestionRecord) -> dict[str, Any]:
     verdict = question["verdict"]
+    is_kept = bool(verdict and verdict["outcome"] == "kept")
     return {
         "seed_id": seed["id"],
         "question_id": question["id"],
-        "split": question["split"] if verdict and verdict["outcome"] == "kept" else "",
+        "split": question["split"] if is_kept else "",
+        "split_reason": question.get("split_reason", "") if is_kept else "",
         "question": question["text"],
         "question_worker": question["worker"] or "",
         "question_context": _spans(question["payload"].get("context")),

@@ -44,15 +44,14 @@ def seed_records(files: Mapping[str, bytes]) -> Iterator[SeedRecord]:
 def seed_record(item: Mapping[str, Any], file: File, at: int, where: str) -> SeedRecord:
     """Return the seed of one question, number `at` of its official file.
 
-    Its passages are the gold ones, as far as they are in the context.
+    Its passages are the gold ones, blank where they are not in the context.
     """
     key = f"{file.name}/{at}"
     split = _split(item, file, where)
     # Of two paragraphs of one title the first counts.
     sentences = dict(reversed(item["context"]))
     titles = list(dict.fromkeys(title for title, _ in item.get("supporting_facts", ())))
-    found = [title for title in titles if title in sentences]
-    passages = [_passage(title, sentences[title]) for title in found]
+    passages = [_passage(title, sentences.get(title, [])) for title in titles]
     shown = {name: item[name] for name in item if split not in WITHHELD or name in PUBLIC}
     question: QuestionRecord = {
         "id": item["_id"],
@@ -75,13 +74,13 @@ def seed_record(item: Mapping[str, Any], file: File, at: int, where: str) -> See
             "overridden": False,
         },
         "split": split,
-        "votes": [_vote(item, found, passages, is_withheld=split in WITHHELD)],
+        "votes": [_vote(item, titles, passages, is_withheld=split in WITHHELD)],
     }
     return {
         "id": key,
         "key": key,
         "fold": "",
-        "payload": {"titles": titles},
+        "payload": {},
         "passages": passages,
         "questions": [question],
     }
@@ -113,11 +112,7 @@ def _vote(
     """Return the writer's answer; the files have no offsets, so the first place of it is taken."""
     answer = item.get("answer", "")
     kind = answer if answer in ("yes", "no") else "span" if answer else "unknown"
-    facts = [
-        [titles.index(title), number]
-        for title, number in item.get("supporting_facts", ())
-        if title in titles
-    ]
+    facts = [[titles.index(title), number] for title, number in item.get("supporting_facts", ())]
     payload: dict[str, Any] = {
         "spans": [_span(answer, passages)] if kind == "span" else [],
         "facts": facts,
