@@ -50,7 +50,7 @@ class SetsForm(forms.Form):
     list_pages = forms.CharField(
         label="List pages",
         required=False,
-        help_text="One title a line, such as “List of …”; the first link of each item counts.",
+        help_text="One title a line; each item's first link counts.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     most_linked = forms.IntegerField(
