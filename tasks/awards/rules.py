@@ -64,10 +64,10 @@ def worst_cents(
     """Return what `more` examples can make due at most, after `n_examples` and paid `n_blocks`.
 
     cost: what an amount costs with its fee. Every block needs examples of its own, whoever
-    writes them.
+    writes them, and ends with one that is new.
     """
     every = table.top_every_examples
     rounds = (n_examples + more) // every - n_examples // every
-    blocks = max(0, (n_examples + more) // table.block_examples - n_blocks)
+    blocks = min(more, max(0, (n_examples + more) // table.block_examples - n_blocks))
     best = max((one.cents for one in table.paces), default=0)
     return rounds * sum(cost(cents) for cents in table.top_cents) + blocks * cost(best)
