@@ -45,9 +45,12 @@ def seed_paragraphs(of: str = "") -> Prefetch:
 
 
 def text_of(seed: Seed) -> str:
-    """Return the text that spans of OWN refer to; expects seed_paragraphs() prefetched."""
+    """Return the text that spans of OWN refer to; expects seed_paragraphs() prefetched.
+
+    Blank for a seed without paragraphs, as published files have where they withhold them.
+    """
     texts = [each.paragraph.text for each in seed.seed_paragraphs.all()]
-    return section_text(texts) if len(texts) > 1 else texts[0]
+    return texts[0] if len(texts) == 1 else section_text(texts)
 
 
 def passage(seed: Seed, spans: Iterable[tuple[int, int, str]] = ()) -> Passage:

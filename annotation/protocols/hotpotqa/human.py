@@ -48,8 +48,8 @@ def _each_by_the_others(replies: Sequence[Reply]) -> Iterator[Score]:
 
 
 def _best(measures: Iterable[Measure]) -> Measure:
-    """Return the measure of the highest F1; of equal ones, that of an exact match."""
-    return max(measures, key=lambda measure: (measure.f1, measure.em))
+    """Return the measure of the highest F1; of equal ones that of an exact match or precision."""
+    return max(measures, key=lambda measure: (measure.f1, measure.em, measure.prec))
 
 
 def _most(measures: Iterable[Measure]) -> Measure:

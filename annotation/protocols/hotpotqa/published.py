@@ -52,6 +52,7 @@ def seed_record(item: Mapping[str, Any], file: File, at: int, where: str) -> See
     sentences = dict(reversed(item["context"]))
     titles = list(dict.fromkeys(title for title, _ in item.get("supporting_facts", ())))
     passages = [_passage(title, sentences.get(title, [])) for title in titles]
+    facts = [[titles.index(title), number] for title, number in item.get("supporting_facts", ())]
     shown = {name: item[name] for name in item if split not in WITHHELD or name in PUBLIC}
     question: QuestionRecord = {
         "id": item["_id"],
@@ -59,6 +60,7 @@ def seed_record(item: Mapping[str, Any], file: File, at: int, where: str) -> See
         "text": item["question"],
         "payload": {
             "type": item.get("type", ""),
+            "facts": facts,
             "id": item["_id"],
             "file": file.name,
             "at": at,
@@ -74,7 +76,7 @@ def seed_record(item: Mapping[str, Any], file: File, at: int, where: str) -> See
             "overridden": False,
         },
         "split": split,
-        "votes": [_vote(item, titles, passages, is_withheld=split in WITHHELD)],
+        "votes": [_vote(item, facts, passages, is_withheld=split in WITHHELD)],
     }
     return {
         "id": key,
@@ -107,12 +109,15 @@ def _passage(title: str, sentences: list[str]) -> PassageRecord:
 
 
 def _vote(
-    item: Mapping[str, Any], titles: list[str], passages: list[PassageRecord], *, is_withheld: bool
+    item: Mapping[str, Any],
+    facts: list[list[int]],
+    passages: list[PassageRecord],
+    *,
+    is_withheld: bool,
 ) -> VoteRecord:
     """Return the writer's answer; the files have no offsets, so the first place of it is taken."""
     answer = item.get("answer", "")
     kind = answer if answer in ("yes", "no") else "span" if answer else "unknown"
-    facts = [[titles.index(title), number] for title, number in item.get("supporting_facts", ())]
     payload: dict[str, Any] = {
         "spans": [_span(answer, passages)] if kind == "span" else [],
         "facts": facts,

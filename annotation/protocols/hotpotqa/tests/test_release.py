@@ -8,8 +8,10 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+from django.test import Client
 
 from annotation.models import Context, Release, Verdict
+from annotation.protocols.hotpotqa import layout
 from annotation.protocols.hotpotqa.layout import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
 from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, pairs
@@ -186,3 +188,19 @@ def test_a_question_without_its_context_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no fullwiki context yet: find the contexts first"):
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
+
+
+def test_published_files_without_answers_can_be_stored_looked_at_and_released(
+    admin_client: Client, tmp_path: Path
+) -> None:
+    sample = json.loads((Path(layout.__file__).parent / "sample.json").read_text("utf-8"))
+    files = {name: json.dumps(value).encode() for name, value in sample.items()}
+    collection = take_in("read", "hotpotqa", files, Source(), NOW)
+    for question in Question.objects.all():
+        page = admin_client.get(
+            f"/collections/read/questions/{question.key}/", HTTP_HOST="localhost"
+        )
+        assert question.text in page.content.decode()
+    issued = issue(collection, tmp_path / "out", NOW)
+    assert issued.private is None
+    assert {name: loaded(issued.folder, name) for name in sample} == sample
