@@ -3,7 +3,8 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from annotation.difficulty.hops import decisions, draw_sample, undecided
 from annotation.difficulty.table import DifficultyTable
 from annotation.metrics.squad import exact_match
 from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
+from annotation.readers.example import Prediction
 from annotation.readers.predictions import check_complete, read_predictions
 from collector.models import Collection
 
@@ -65,26 +67,37 @@ def run_from_file(
     rows = to_judge(collection, table)
     predictions = read_predictions(path)
     check_complete(path, predictions, (key for _, key in rows))
+    return run_of_answers(collection, table, rows, predictions, path.name[:200], by, now)
+
+
+def run_of_answers(
+    collection: Collection,
+    table: DifficultyTable,
+    rows: Sequence[tuple[int, str]],
+    predictions: Mapping[str, Prediction],
+    reader: str,
+    by: str,
+    now: datetime,
+) -> JudgingRun:
+    """Return a run, done, with answers that are there already; any that goes on ends.
+
+    rows: (id, key) of its questions. predictions: one for each of them, by key.
+    """
     with transaction.atomic():
         JudgingRun.objects.filter(collection=collection, state__in=JudgingRun.GOING_ON).update(
-            state=RunState.FAILED, message=f"{path.name} took its place.", ended_at=now
+            state=RunState.FAILED, message=f"{reader} took its place.", ended_at=now
         )
         run = JudgingRun.objects.create(
             collection=collection,
-            reader=path.name[:200],
+            reader=reader,
             seed=collection.seed,
             n_examples=len(rows),
             n_folds=table.folds,
             by=by,
             began_at=now,
         )
-        _deal(run, rows)
-        for judgements in _batches(run.judgements.select_related("question"), BATCH):
-            for row in judgements:
-                one = predictions[row.question.key]
-                row.answer, row.loss = one.answer, one.loss
-            Judgement.objects.bulk_update(judgements, ["answer", "loss"], batch_size=200)
-        run.folds.update(state=FoldState.DONE, ended_at=now, claimed_by=by)
+        _deal(run, rows, predictions)
+        run.folds.update(state=FoldState.DONE, share_done=1, ended_at=now, claimed_by=by)
     sum_up(run.pk, now)
     run.refresh_from_db()
     return run
@@ -159,27 +172,28 @@ def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, 
     return rows
 
 
-def _deal(run: JudgingRun, rows: Sequence[tuple[int, str]]) -> None:
-    """Write the folds and which question is in which."""
+def _deal(
+    run: JudgingRun,
+    rows: Sequence[tuple[int, str]],
+    predictions: Mapping[str, Prediction] | None = None,
+) -> None:
+    """Write the folds and which question is in which, answered where there are predictions."""
     places = fold_of((key for _, key in rows), run.n_folds, run.seed)
-    sizes = [0] * run.n_folds
-    for place in places.values():
-        sizes[place] += 1
+    sizes = Counter(places.values())
     folds = Fold.objects.bulk_create(
-        Fold(run=run, number=number, n_examples=size) for number, size in enumerate(sizes)
+        Fold(run=run, number=number, n_examples=sizes[number]) for number in range(run.n_folds)
     )
+    given = predictions or {}
     Judgement.objects.bulk_create(
-        (Judgement(run=run, fold=folds[places[key]], question_id=pk) for pk, key in rows),
+        (
+            Judgement(
+                run=run,
+                fold=folds[places[key]],
+                question_id=pk,
+                answer=given[key].answer if key in given else "",
+                loss=given[key].loss if key in given else None,
+            )
+            for pk, key in rows
+        ),
         batch_size=BATCH,
     )
-
-
-def _batches(rows: Iterable[Judgement], size: int) -> Iterable[list[Judgement]]:
-    batch: list[Judgement] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
