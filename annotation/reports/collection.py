@@ -7,7 +7,7 @@ from annotation.release.records import records
 from annotation.release.shape import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, shown
 from annotation.reports.outcomes import Outcomes
-from annotation.reports.pay import pay_table
+from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -23,7 +23,7 @@ def tables_of(collection: Collection) -> list[Table]:
     Reads every question once, in memory that does not grow.
     """
     tables, _ = tables_from(collection, identified(collection), pay=pay_table(collection))
-    return tables
+    return [*tables, *bonus_tables(collection)]
 
 
 def tables_of_predictions(collection: Collection, predictions: Path) -> list[Table]:
