@@ -29,7 +29,7 @@ _ONE_HERE = threading.Lock()
 
 def folds_to_train(now: datetime, run: JudgingRun | None = None) -> list[int]:
     """Return the ids of the folds that no living worker has, of one run or of all."""
-    rows = Fold.objects.filter(_free(now), run__state=RunState.TRAINING)
+    rows = Fold.objects.filter(_free(now), _going_on())
     if run is not None:
         rows = rows.filter(run=run)
     return list(rows.values_list("pk", flat=True))
@@ -71,13 +71,22 @@ def _free(now: datetime) -> Q:
     return (Q(state=FoldState.WAITING) | dead) & Q(attempts__lt=MOST_ATTEMPTS)
 
 
+def _going_on() -> Q:
+    """Return what finds folds of runs that are not over, without a join.
+
+    An update over a join would choose its rows by a query of its own, which PostgreSQL does not
+    ask again after it waited for another's claim: two would win.
+    """
+    return Q(run__in=JudgingRun.objects.filter(state=RunState.TRAINING))
+
+
 def fail_exhausted(now: datetime) -> int:
     """Return how many runs end because every attempt at one of their folds died silently."""
     dead = Fold.objects.filter(
         state=FoldState.RUNNING, seen_at__lt=now - SILENT, attempts__gte=MOST_ATTEMPTS
     )
     count = 0
-    for fold in dead.filter(run__state=RunState.TRAINING):
+    for fold in dead.filter(_going_on()):
         _give_up(fold, fold.claim, "its worker gave no sign any more")
         count += 1
     return count
@@ -86,7 +95,7 @@ def fail_exhausted(now: datetime) -> int:
 def _claim(fold_id: int) -> str | None:
     """Return the secret under which the fold is ours now, None when it is somebody else's."""
     claim, now = secrets.token_hex(16), timezone.now()
-    claimed = Fold.objects.filter(_free(now), pk=fold_id, run__state=RunState.TRAINING).update(
+    claimed = Fold.objects.filter(_free(now), _going_on(), pk=fold_id).update(
         state=FoldState.RUNNING,
         attempts=F("attempts") + 1,
         claim=claim,
@@ -141,9 +150,7 @@ def _signed(fold: Fold, claim: str, rows: Iterator[Example]) -> Iterator[Example
 
 def _sign(fold: Fold, claim: str) -> bool:
     """Give a sign of life; return whether the fold is still ours and its run goes on."""
-    mine = Fold.objects.filter(
-        pk=fold.pk, claim=claim, state=FoldState.RUNNING, run__state=RunState.TRAINING
-    )
+    mine = Fold.objects.filter(_going_on(), pk=fold.pk, claim=claim, state=FoldState.RUNNING)
     return bool(mine.update(seen_at=timezone.now(), step=fold.step, share_done=fold.share_done))
 
 

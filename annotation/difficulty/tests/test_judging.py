@@ -3,7 +3,6 @@
 import json
 from datetime import timedelta
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -84,13 +83,28 @@ def test_folds_are_of_equal_size_and_follow_from_keys_and_seed():
     assert sorted(sizes) == [10, 10, 11]
 
 
-def test_a_real_reader_judges_in_a_process_of_its_own():
+class FirstKilled(process.ReaderProcess):
+    """Kills the first process that is begun."""
+
+    begun = 0
+
+    def start(self, *given, **named):
+        super().start(*given, **named)
+        type(self).begun += 1
+        if type(self).begun == 1:
+            self.process.kill()
+
+
+def test_a_real_reader_judges_in_a_process_of_its_own_though_one_is_killed(monkeypatch):
     make_kept(24)
+    monkeypatch.setattr(FirstKilled, "begun", 0)
+    monkeypatch.setattr(folds, "ReaderProcess", FirstKilled)
     said = json.loads(command("--as-multi-hop", "--json"))
     assert said["judged"] == 24
     assert Judgement.objects.filter(loss__gte=0).count() == 24
     assert said["right"] == Judgement.objects.filter(is_right=True).count()
     assert len(said["checksum"]) == 64
+    assert list(Fold.objects.order_by("number").values_list("attempts", flat=True)) == [2, 1, 1]
     assert json.loads(command("--json")) == said, "what is judged is not judged again"
     assert JudgingRun.objects.count() == 1
 
@@ -109,6 +123,21 @@ def test_any_order_of_folds_gives_the_same_split(quick):
         found.append((run.checksum, run.n_right, counts, rows))
     assert found[0] == found[1]
     assert found[0][1] == found[0][2]["train-medium"] == 5
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_one_worker_and_four_at_once_give_the_same(quick):
+    found = []
+    for slug, workers in (("one", 1), ("four", 4)):
+        run = begin(make_kept(24, slug=slug))
+        work_on(run, workers)
+        assert list(run.folds.values_list("state", "attempts")) == [(FoldState.DONE, 1)] * 3
+        make_splits(run.collection, NOW)
+        placed = Placement.objects.filter(question__stage__collection=run.collection)
+        rows = sorted(placed.values_list("question__key", "split", "reason"))
+        found.append((run.state, run.checksum, run.n_right, rows))
+    assert found[0] == found[1]
 
 
 def test_a_killed_fold_is_trained_again_and_the_split_is_the_same(quick):
@@ -221,59 +250,3 @@ def test_a_decision_taken_back_is_missed(quick):
     decide(collection, "wgrace", None, "rita", NOW)
     with pytest.raises(CommandError, match="one sampled worker is not decided yet"):
         call_command("make_splits", "pilot")
-
-
-def test_a_fifth_right_from_a_file_makes_a_fifth_medium(tmp_path):
-    collection = make_kept(50, writers=("ada",))
-    decide(collection, "wada", False, "rita", NOW)
-    wanted = tmp_path / "examples.jsonl"
-    assert "50 questions" in command("--examples", str(wanted))
-    given = [json.loads(line) for line in wanted.read_text().splitlines()]
-    assert {line["fold"] for line in given} == {0, 1, 2}
-    lines = [
-        {"id": one["id"], "answer": one["answer"] if at % 5 == 0 else "Nobody", "loss": at / 10}
-        for at, one in enumerate(given)
-    ]
-    answers = write_lines(tmp_path / "answers.jsonl", lines)
-    assert "10 answered right" in command("--predictions", str(answers))
-    counts = make_splits(collection, NOW)
-    assert counts["train-medium"] == 10
-    assert sum(counts.values()) == 50
-    right = {line["id"] for line in lines[::5]}
-    medium = Placement.objects.filter(split="train-medium")
-    assert set(medium.values_list("question__key", flat=True)) == right
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "no prediction"),
-        ("{", "line 1: it is no object"),
-        ('{"id": "k00000", "answer": "x"}', '"loss" must be a number'),
-        ('{"id": "k00000", "answer": "x", "loss": -1}', '"loss" must be a number'),
-        ('{"id": 3, "answer": "x", "loss": 1}', "must be texts"),
-        ('{"id": "a", "answer": "x", "loss": 1}\n' * 2, "answered twice"),
-        ('{"answer": {"a": "x"}, "sp": {}}', 'beside "answer" it needs "loss"'),
-        ('{"answer": {"k00000": "x"}, "sp": {}, "loss": {"k00000": 1}}', "23 questions have no"),
-    ],
-)
-def test_a_wrong_file_is_refused_and_nothing_is_lost(tmp_path, content, said):
-    make_kept(24)
-    path = tmp_path / "answers.json"
-    path.write_text(content)
-    with pytest.raises(CommandError, match=said):
-        command("--predictions", str(path), "--as-multi-hop")
-    assert not JudgingRun.objects.exists()
-
-
-def test_a_protocol_without_difficulty_says_so():
-    from tasks.tests.making import make_collection
-
-    make_collection()
-    with pytest.raises(CommandError, match="judges no difficulty"):
-        command()
-
-
-def write_lines(path: Path, lines):
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
