@@ -1,5 +1,6 @@
 """A bridge, a comparison, a yes/no question and a skip: by mouse, and by keyboard alone."""
 
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
@@ -9,6 +10,7 @@ from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.keyboard import Keyboard
 from tests.browser.person import Person
+from tests.browser.typed import official
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
@@ -17,6 +19,7 @@ QUESTIONS = (
     "Which of the two was known to more people, the first or the second?",
     "Were the first and the second known to the same people?",
 )
+OFFICIAL = Path("official", "hotpotqa", "reflexion_100_distractor_official_nesting.json")
 TOO_LITTLE = "One paragraph says too little."
 
 
@@ -159,3 +162,13 @@ def answer_again(practice: Instance, grace: Person) -> None:
     assert [one["type"] for one in answers] == ["yes"] * 3
     assert all(one["facts"] == [[0, 0], [1, 0]] for one in answers)
     assert not any(one["by_the_writer"] for one in answers)
+
+
+def test_real_questions_typed_through_the_pages_are_kept_as_they_were(
+    practice: Instance, data: Path
+) -> None:
+    path = data / OFFICIAL
+    kept = practice.call("tests.browser.typed:type_again", str(path))
+    true = official(path)
+    assert len(true) == 100
+    assert kept == true
