@@ -16,6 +16,9 @@ from annotation.dashboard.tests.making import (
     make_full,
     make_lease,
 )
+from annotation.difficulty.hops import draw_sample
+from annotation.difficulty.standing import table_of
+from annotation.difficulty.tests.making import make_kept
 from annotation.models import Release
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import CandidateSet, Collection
@@ -74,6 +77,8 @@ def fill_desk() -> Collection:
     )
     ProblemReport.objects.create(lease=lease, message="No text", at=timezone.now())
     fill_sets()
+    judged = make_kept(8, slug="judged")
+    draw_sample(judged, table_of(judged))
     Release.objects.create(
         collection=collection,
         number=1,
@@ -110,6 +115,7 @@ def addresses() -> list[str]:
         *(f"/collections/empty/{part}" for part in parts),
         *(f"{PILOT}{part}" for part in [*parts, *own]),
         *(f"/collections/pairs/seeds/{part}" for part in ["", "sets/", "sets/?role=comparison"]),
+        *(f"/collections/judged/{part}" for part in ("difficulty/", "difficulty/workers/wada/")),
         *(f"/collections/pairs/seeds/sets/{each.pk}/" for each in CandidateSet.objects.all()[:1]),
     ]
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from django.db.models import Max
+
 from annotation.models import Verdict
 from annotation.readers.example import YES_NO, Example
 from annotation.readers.tests.making import make_examples
@@ -47,7 +49,7 @@ def add_kept(
         for name in writers
     }
     pairs = [tuple(_paragraph(collection.corpus, text) for text in one.texts) for one in examples]
-    first = collection.seeds.count()
+    first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
     seeds = store_seeds(
         collection,
         [
