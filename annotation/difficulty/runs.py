@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.difficulty.errors import DifficultyError
 from annotation.difficulty.examples import answer_of, kept_questions
@@ -20,6 +20,7 @@ from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
 from annotation.readers.example import Prediction
 from annotation.readers.predictions import check_complete, read_predictions
 from collector.models import Collection
+from tasks.models import Question
 
 # Whoever has given no sign for so long has died.
 SILENT = timedelta(minutes=2)
@@ -146,11 +147,10 @@ def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:
     return {key: place % n_folds for place, key in enumerate(ordered)}
 
 
-def questions_to_judge(collection: Collection) -> list[tuple[int, str]]:
-    """Return (id, key) of every kept question whose writer is not decided to be single-hop."""
-    easy = {worker for worker, row in decisions(collection).items() if row.single_hop}
-    rows = kept_questions(collection).values_list("pk", "key", "worker_id")
-    return [(pk, key) for pk, key, worker in rows if worker not in easy]
+def questions_to_judge(collection: Collection) -> QuerySet[Question]:
+    """Return every kept question whose writer is not decided to be single-hop."""
+    easy = [worker for worker, row in decisions(collection).items() if row.single_hop]
+    return kept_questions(collection).exclude(worker_id__in=easy)
 
 
 def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, str]]:
@@ -163,7 +163,7 @@ def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, 
             f"{some} not decided yet: say on the Difficulty page of {collection.slug} whether "
             "their questions are single-hop."
         )
-    rows = questions_to_judge(collection)
+    rows = list(questions_to_judge(collection).values_list("pk", "key"))
     if len(rows) < table.folds:
         raise DifficultyError(
             f"{len(rows)} kept questions are to be judged, too few for {table.folds} folds: "

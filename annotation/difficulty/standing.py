@@ -38,8 +38,8 @@ def last_run(collection: Collection) -> JudgingRun | None:
 
 def n_unjudged(collection: Collection, run: JudgingRun) -> int:
     """Return how many questions that are to be judged the run has not answered."""
-    judged = set(Judgement.objects.filter(run=run).values_list("question_id", flat=True))
-    return sum(pk not in judged for pk, _ in questions_to_judge(collection))
+    judged = Judgement.objects.filter(run=run).values("question_id")
+    return questions_to_judge(collection).exclude(pk__in=judged).count()
 
 
 def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int, Facts]:

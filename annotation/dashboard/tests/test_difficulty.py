@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from annotation.dashboard.orders import fulfil, order_release
 from annotation.difficulty.hops import decisions, undecided
 from annotation.difficulty.runs import begin_run
 from annotation.difficulty.sampling import draw, sample_size, top_contributors
@@ -146,3 +147,14 @@ def test_a_worker_without_a_sample_is_not_found(rita):
 def test_an_empty_collection_says_what_comes_first(rita):
     make_kept(0)
     assert "No question is kept yet" in page(rita)
+
+
+def test_the_overview_leads_to_it_and_a_release_waits_for_it(rita):
+    collection = drawn(rita)
+    collection.state = "finished"
+    collection.save()
+    assert "Judge the difficulty" in rita.get("/collections/pilot/").content.decode()
+    order = order_release(collection, "rita", NOW)
+    fulfil(order.pk, NOW)
+    order.refresh_from_db()
+    assert "2 sampled workers are not decided yet" in order.message
