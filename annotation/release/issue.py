@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from annotation.contexts import find_contexts
 from annotation.models import Release
 from annotation.release import folder
 from annotation.release.contents import Watcher, write
@@ -16,6 +17,7 @@ from annotation.release.folder import ReleaseError
 from annotation.release.records import main_stages
 from annotation.replay.writing import check_loggable, keep_log
 from collector.models import Collection
+from collector.retrieval.layout import RetrievalError
 from tasks.models import Question
 
 # At the end of the name of a folder that holds what a release withholds.
@@ -52,6 +54,10 @@ def issue(
     """
     watcher = watcher or Watcher()
     _check(collection)
+    try:
+        find_contexts(collection)
+    except RetrievalError as error:
+        raise ReleaseError(str(error)) from None
     if log:
         check_loggable(collection, log)
     base = (out or Path(settings.RELEASES) / collection.slug).resolve()

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from collector.arrays import Columns, column
 from collector.graph import layout
 from collector.graph.edges import Batch, edges_of
 from collector.graph.titles import Names, hashes, write_table
@@ -31,15 +32,15 @@ def build(
     Memory: some forty bytes for each title, whatever the number of edges.
     """
     n_nodes = _write_nodes(folder, pages, progress)
-    names = Names(*(_column(folder, name, "<u8") for name in Names._fields))
+    names = Names(*(column(folder, name, "<u8") for name in Names._fields))
     write_table(folder, names, MAX_HOPS)
     n_edges = _write_edges(folder, n_nodes, links, processes, progress)
     path = folder / "graph"
     arrays = layout.create(path, n_nodes, n_edges)
     for name in ("page_ids", "articles", "paragraphs"):
-        arrays[name][:] = _column(folder, name, "<i8")
-    arrays["out_offsets"][1:] = _column(folder, "counts", "<i4").cumsum(dtype="<i8")
-    _turn_round(arrays, _column(folder, "targets", "<i4"), progress)
+        arrays[name][:] = column(folder, name, "<i8")
+    arrays["out_offsets"][1:] = column(folder, "counts", "<i4").cumsum(dtype="<i8")
+    _turn_round(arrays, column(folder, "targets", "<i4"), progress)
     return path
 
 
@@ -48,7 +49,7 @@ def _write_nodes(folder: Path, pages: Iterable[Sequence[Any]], progress: Progres
     import numpy
 
     n_nodes = 0
-    with _Columns(folder) as columns:
+    with Columns(folder) as columns:
         for batch in pages:
             nodes = [page for page in batch if page.paragraph is not None]
             redirects = [page for page in batch if page.redirect_target]
@@ -67,14 +68,14 @@ def _write_edges(
     folder: Path, n_nodes: int, links: Links, processes: int, progress: Progress
 ) -> int:
     """Write where edges lead and how many leave each node; return the number of edges."""
-    paragraphs = _column(folder, "paragraphs", "<i8")
+    paragraphs = column(folder, "paragraphs", "<i8")
 
     def batches() -> Iterator[Batch]:
         for first in range(0, n_nodes, NODES_AT_ONCE):
             yield Batch(first, links(paragraphs[first : first + NODES_AT_ONCE].tolist()))
 
     n_edges = done = 0
-    with _Columns(folder) as columns:
+    with Columns(folder) as columns:
         for edges in edges_of(batches(), folder, processes):
             columns.add("counts", edges.counts)
             columns.add("targets", edges.targets)
@@ -108,34 +109,3 @@ def _turn_round(arrays: dict[str, Any], targets: Any, progress: Progress) -> Non
         arrays["edge_to"][places] = part[order]
         following[reached] += counts
         progress("edges by where they lead", (start + len(part)) / len(targets))
-
-
-def _column(folder: Path, name: str, kind: str) -> Any:
-    """Return a column that was written, mapped."""
-    import numpy
-
-    path = folder / f"{name}.column"
-    if not path.exists() or not path.stat().st_size:
-        return numpy.zeros(0, kind)
-    return numpy.memmap(path, kind, "r")
-
-
-class _Columns:
-    """Columns that grow at their ends, one file each."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._files: dict[str, BinaryIO] = {}
-
-    def __enter__(self) -> "_Columns":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for file in self._files.values():
-            file.close()
-
-    def add(self, name: str, values: Any) -> None:
-        """Add `values` to the end of the column `name`."""
-        if name not in self._files:
-            self._files[name] = (self._folder / f"{name}.column").open("wb")
-        self._files[name].write(values.tobytes())

@@ -1,13 +1,8 @@
 """Finds the graph of a corpus: its row names the file, which is built where it is missing."""
 
-import fcntl
 import hashlib
-import os
-import shutil
 import time
-from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +10,7 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
+from collector.arrays import alone, put
 from collector.graph.building import Progress, build
 from collector.graph.layout import VERSION, GraphError
 from collector.graph.links import Graph
@@ -75,7 +71,7 @@ def build_graph(
         raise GraphError(
             f"The corpus {corpus.slug} is not ready: run its ingest_dump again to the end first."
         )
-    with _alone(corpus) as folder:
+    with alone(_folder() / f"{corpus.slug}.building") as folder:
         row = current_row(corpus)
         if row and path_of(row).exists() and _sha256(path_of(row)) == row.sha256:
             return row, False
@@ -106,9 +102,7 @@ def _built(corpus: Corpus, folder: Path, processes: int, progress: Progress) -> 
         built_at=timezone.now(),
     )
     old = LinkGraph.objects.filter(corpus=corpus).first()
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-    path.replace(path_of(row))
+    put(path, path_of(row))
     fields = {field.name: getattr(row, field.name) for field in row._meta.concrete_fields[2:]}
     row, _ = LinkGraph.objects.update_or_create(corpus=corpus, defaults=fields)
     if old and path_of(old) != path_of(row):
@@ -116,25 +110,8 @@ def _built(corpus: Corpus, folder: Path, processes: int, progress: Progress) -> 
     return row
 
 
-@contextmanager
-def _alone(corpus: Corpus) -> Iterator[Path]:
-    """Give an empty folder to build in; a second builder on this machine waits for the first."""
-    folder = _folder() / f"{corpus.slug}.building"
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # What is there was left by one who died.
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def _folder() -> Path:
-    folder = Path(settings.HOME) / "graphs"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return Path(settings.HOME) / "graphs"
 
 
 @lru_cache(maxsize=8)

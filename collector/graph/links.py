@@ -11,7 +11,7 @@ from collector.graph.layout import open_arrays
 class Graph:
     """The hyperlinks between first paragraphs (HotpotQA 2); nodes are numbers from 0.
 
-    `articles[node]` and `paragraphs[node]` are ids of rows; `layout.arrays` says what the other
+    `articles[node]` and `paragraphs[node]` are ids of rows; `layout.shapes` says what the other
     arrays are.
     """
 

@@ -64,6 +64,15 @@ class SplitsTable(Table):
         return self
 
 
+class ContextsTable(Table):
+    """How many paragraphs a system reads, and how they are found (HotpotQA 3, 5.2, C)."""
+
+    distractors: int = Field(ge=0)
+    candidates: int = Field(ge=1)
+    full_wiki: int = Field(ge=1)
+    compared_questions: int = Field(ge=0)
+
+
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
@@ -73,3 +82,4 @@ class Parameters(EveryProtocol):
     checks: ChecksTable
     difficulty: DifficultyTable
     splits: SplitsTable
+    contexts: ContextsTable

@@ -46,7 +46,8 @@ def pairs(kind: str = "bridge") -> Collection:
         pair = [town(corpus, f"{name}{letter}") for letter in "AB"]
         question = ask(collection, pair, f"Who founded number {number}?", kind)
         Placement.objects.create(question=question, split=split, reason="So.", placed_at=NOW)
-        for setting in settings_of(split):
+        compared = ["fullwiki"] if split == "train-medium" else []
+        for setting in [*settings_of(split), *compared]:
             found = [*others, *pair] if setting == "distractor" else others
             give_context(question, setting, found)
     return collection

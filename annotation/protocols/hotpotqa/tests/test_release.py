@@ -182,8 +182,11 @@ def different(one: Path, other: Path) -> set[str]:
     }
 
 
-def test_a_question_without_its_context_is_refused(tmp_path: Path) -> None:
+def test_a_question_without_its_context_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     collection: Collection = pairs()
+    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda collection: 0)
     Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
     with pytest.raises(ValueError, match="no fullwiki context yet: find the contexts first"):
         issue(collection, tmp_path / "out", NOW)
