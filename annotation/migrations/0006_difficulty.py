@@ -8,8 +8,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0005_context'),
-        ('collector', '0007_candidate_sets'),
-        ('tasks', '0011_skips_and_awards'),
+        ('collector', '0009_candidate_sets'),
+        ('tasks', '0012_skips_and_awards'),
     ]
 
     operations = [

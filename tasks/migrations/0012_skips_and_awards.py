@@ -7,8 +7,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('collector', '0007_candidate_sets'),
-        ('tasks', '0010_decided_partner_reports'),
+        ('collector', '0009_candidate_sets'),
+        ('tasks', '0011_refused_bonuses'),
     ]
 
     operations = [

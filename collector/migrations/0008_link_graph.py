@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('collector', '0005_collection_without_owner'),
+        ('collector', '0007_subcategories'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('collector', '0006_link_graph'),
+        ('collector', '0008_link_graph'),
     ]
 
     operations = [
