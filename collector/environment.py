@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+
 
 class WrongEnvironment(Exception):
     """A setting in the environment is wrong; the message names it and says what to do."""
@@ -51,6 +53,26 @@ def database(url: str) -> dict[str, Any]:
     raise ValueError(f"{url!r} is no database we know: use sqlite:///FILE or postgres://…")
 
 
+def mail_server(url: str) -> dict[str, Any]:
+    """Return Django's settings for the mail server at `url`.
+
+    Raises ValueError with a sentence for any other scheme, or without a host.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in SMTP_PORTS or not parts.hostname:
+        raise ValueError(
+            f"{url!r}: write smtp://, smtp+tls:// or smtps:// and then USER:PASSWORD@HOST:PORT"
+        )
+    return {
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or SMTP_PORTS[parts.scheme],
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+    }
+
+
 class Environment(BaseModel):
     """Every variable Collector reads; the README's table of settings is checked against it."""
 
@@ -68,6 +90,16 @@ class Environment(BaseModel):
         False, description="the marketplace's workers have a past: country, approved work"
     )
     MARKETPLACE_URL: str = Field("", description="where workers reach the marketplace's site")
+    MARKETPLACE_MAIL_FROM: str = Field(
+        "", description="sender of the embedded marketplace's invitations; empty: no mail"
+    )
+    MARKETPLACE_SMTP_URL: str = Field(
+        "smtp://localhost:25", description="the mail server they go out by"
+    )
+    MARKETPLACE_PAYMENT_TERMS: str = Field(
+        "", description="how and by when the embedded marketplace's host pays"
+    )
+    MARKETPLACE_CURRENCY_SYMBOL: str = Field("$", description="written before amounts there")
     COLLECTOR_URL: str = Field("", description="where browsers reach Collector")
     COLLECTOR_LIVE_URL: str = Field(
         "", description="where browsers reach the sockets of live dialogs; empty: COLLECTOR_URL"
@@ -79,6 +111,9 @@ class Environment(BaseModel):
     COLLECTOR_SECRET_KEY: str = Field("", description="signs tokens; empty: made and kept in home")
     COLLECTOR_DATA: str = Field("", description="folder of real data that tests read")
     COLLECTOR_PROTOCOLS: str = Field("", description="extra folders of protocols, split by ':'")
+    COLLECTOR_HASHED_STATIC: bool = Field(
+        False, description="style and scripts are collected, and named after what is in them"
+    )
     PORT: int = Field(8000, ge=1, le=65535, description="the port to listen on")
 
     @field_validator("DATABASE_URL", "MARKETPLACE_DATABASE_URL")
@@ -93,6 +128,12 @@ class Environment(BaseModel):
     def _redis(cls, value: str) -> str:
         if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
             raise ValueError(f"{value!r} must start with redis://, rediss:// or unix://")
+        return value
+
+    @field_validator("MARKETPLACE_SMTP_URL")
+    @classmethod
+    def _smtp(cls, value: str) -> str:
+        mail_server(value)
         return value
 
     @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL", "COLLECTOR_LIVE_URL")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.template.loader import render_to_string
 
 
 class HostMiddleware:
@@ -16,9 +17,13 @@ class HostMiddleware:
         host = request.META.get("HTTP_HOST", "").rsplit(":", 1)[0]
         urlconf = settings.HOST_URLCONFS.get(host)
         if urlconf is None:
-            return HttpResponseBadRequest(
-                f"Nothing is served under this host. Open {settings.COLLECTOR_URL} instead.",
-                content_type="text/plain",
-            )
+            return _unknown()
         request.urlconf = urlconf  # type: ignore[attr-defined]
         return self.get_response(request)
+
+
+def _unknown() -> HttpResponse:
+    """Return the page for another name; its style comes from the site's own, as nothing else is."""
+    workers = settings.MARKETPLACE_URL if settings.EMBEDDED else ""
+    addresses = {"home": settings.COLLECTOR_URL, "workers": workers}
+    return HttpResponseBadRequest(render_to_string("unknown_host.html", addresses))

@@ -52,7 +52,10 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
         "replay": ("path",),
     },
     "scoring": {"score": ("predictions", "gold", "options")},
-    "baselines": {"run": ("name", "predictions", "gold", "options")},
+    "baselines": {
+        "run": ("name", "predictions", "gold", "options"),
+        "run_all": ("folder", "gold", "options"),
+    },
     "report": {
         "tables": ("seeds", "parameters"),
         "predicted": ("seeds", "parameters", "predictions"),

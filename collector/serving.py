@@ -86,6 +86,7 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
             "MARKETPLACE_URL": market_url,
             "MTURK_ENDPOINT_URL": endpoint,
             "PORT": str(port),
+            "COLLECTOR_HASHED_STATIC": "yes",
         }
         live_url = environment.COLLECTOR_LIVE_URL
         if live_url or not fronted:
@@ -180,17 +181,23 @@ def _market_settings(
         "MARKETPLACE_OPEN_SIGN_IN": "no",
         "MARKETPLACE_OPEN_DESK": "no",
         "MARKETPLACE_DELIVER_EVENTS": "no",
+        "MARKETPLACE_HASHED_STATIC": "yes",
     }
     return {name: environ.get(name) or value for name, value in found.items()}
 
 
 def _preparations(alone: bool, home: Path, endpoint: str) -> tuple[Process, ...]:
     market = ("python", "-m", "marketplace")
-    steps = [Process("marketplace's database", (*market, "migrate", "--database", "marketplace"))]
+    collect = ("collectstatic", "--no-input", "--verbosity", "0")
+    steps = [
+        Process("marketplace's database", (*market, "migrate", "--database", "marketplace")),
+        Process("marketplace's style", (*market, *collect)),
+    ]
     if not alone:
         keys = ("--keys-file", str(home / "requester.json"), "--endpoint-url", endpoint)
         steps += [
             Process("Collector's database", ("python", "manage.py", "migrate")),
+            Process("Collector's style", ("python", "manage.py", *collect)),
             Process(
                 "requester's account", (*market, "create_requester", "The dataset team", *keys)
             ),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
-from collector.environment import WrongEnvironment, read
+from collector.environment import WrongEnvironment, mail_server, read
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
@@ -76,6 +76,14 @@ INSTALLED_APPS = [
 ]
 if EMBEDDED:
     INSTALLED_APPS.append("marketplace")
+    MARKETPLACE_PAYMENT_TERMS = ENVIRONMENT.MARKETPLACE_PAYMENT_TERMS
+    MARKETPLACE_CURRENCY_SYMBOL = ENVIRONMENT.MARKETPLACE_CURRENCY_SYMBOL
+    MARKETPLACE_MAIL_FROM = ENVIRONMENT.MARKETPLACE_MAIL_FROM
+    globals().update(mail_server(ENVIRONMENT.MARKETPLACE_SMTP_URL))
+    EMAIL_TIMEOUT = 20  # seconds
+    # As it has them when it is served alone: long answers, and files that come back as fields.
+    DATA_UPLOAD_MAX_MEMORY_SIZE = 11_000_000
+    DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 MIDDLEWARE = [
     "collector.hosts.HostMiddleware",
@@ -137,7 +145,12 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = HOME / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
-WHITENOISE_USE_FINDERS = True
+WHITENOISE_USE_FINDERS = not ENVIRONMENT.COLLECTOR_HASHED_STATIC
+if ENVIRONMENT.COLLECTOR_HASHED_STATIC:
+    STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "collector.hashed_static.HashedStatic"},
+    }
 WHITENOISE_AUTOREFRESH = False
 
 PROTOCOL_FOLDERS = [

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
@@ -12,8 +13,11 @@ from marketplace.identifiers import new_entity_id
 from marketplace.lifecycle import locked, refresh
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
 from marketplace.requirements import access_to, standing_of
+from marketplace.router import DATABASE
 from marketplace.timing import observe
 from marketplace.weather import weather_of
+
+HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
 
 
 class RefusedError(Exception):
@@ -70,6 +74,13 @@ def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
 
 
 def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
+    with transaction.atomic(using=DATABASE):
+        # Two tabs of one worker wait for one another, or both could pass the limit of the queue.
+        Worker.objects.select_for_update(no_key=True).only("pk").get(pk=worker.pk)
+        return _accepted(worker, key, now)
+
+
+def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
     with locked(now, pk=key) as hit:
         held = hit.assignments.filter(worker=worker, state__in=LIVE).first()
         if held is not None:
@@ -123,7 +134,7 @@ def give_back(assignment: Assignment, now: datetime) -> None:
             raise RefusedError(_("You have submitted this HIT already, so it cannot be returned."))
         if assignment.state == State.ACCEPTED:
             assignment.state, assignment.ended_at = State.RETURNED, now
-            assignment.save()
+            assignment.save(update_fields=["state", "ended_at"])
             tell(hit, "AssignmentReturned", now, assignment.assignment_id)
             refresh(hit, now)
 
@@ -142,12 +153,15 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             refusal = _keep_late(assignment, answer)
         else:
             # A type may be older than the host's present cap.
-            longest = min(hit.hit_type.auto_approval_delay_seconds, auto_approval_cap_seconds())
-            delay = timedelta(seconds=longest)
+            promised = assignment.auto_approval_delay_seconds
+            if promised is None:
+                promised = hit.hit_type.auto_approval_delay_seconds
+            delay = timedelta(seconds=min(promised, auto_approval_cap_seconds()))
             assignment.state, assignment.answer = State.SUBMITTED, answer
             assignment.submitted_at, assignment.auto_approval_at = now, now + delay
             assignment.ended_at = None
-            assignment.save()
+            # Whose work it is stays as it is: the account may be merged into another meanwhile.
+            assignment.save(update_fields=HANDING_IN)
             tell(hit, "AssignmentSubmitted", now, assignment.assignment_id)
             refresh(hit, now)
     if refusal is not None:

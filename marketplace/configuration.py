@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -86,6 +87,7 @@ def is_own_origin(url: str, request: HttpRequest) -> bool:
     return _host_and_port(url) in map(_host_and_port, own)
 
 
+@lru_cache(maxsize=256)
 def _host_and_port(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     default = 443 if parts.scheme == "https" else 80

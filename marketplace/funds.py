@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from django.db.models import F, Sum
+from django.db.models import F, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from marketplace.amounts import amount_of
-from marketplace.models import Kind, LedgerEntry, Payout, Requester, Worker
+from marketplace.models import BonusPayment, Kind, LedgerEntry, Payout, Requester, Worker
 from marketplace.prepared import IF_SO, execute
 
 MOVE = (
@@ -58,6 +59,12 @@ def credit(requester: Requester, cents: int, reason: str, now: datetime) -> None
         at=now,
     )
     Requester.objects.filter(pk=requester.pk).update(balance_cents=F("balance_cents") + cents)
+
+
+def bonus_cents() -> Coalesce:
+    """Return the expression, on assignments, of the integer cents of bonuses sent for each."""
+    rows = BonusPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
+    return Coalesce(Subquery(rows.values_list(Sum("amount_cents"))), 0)
 
 
 def owed_cents(worker: Worker) -> int:

@@ -1,5 +1,6 @@
 """Gives workers qualifications: one way, whoever or whatever decides."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from marketplace.models import QualificationGrant, QualificationType, Worker
@@ -7,8 +8,19 @@ from marketplace.models import QualificationGrant, QualificationType, Worker
 
 def grant(row: QualificationType, worker: Worker, value: int, now: datetime) -> None:
     """Record that the worker has the qualification with this value, from now on."""
-    QualificationGrant.objects.update_or_create(
-        qualification_type=row,
-        worker=worker,
-        defaults={"integer_value": value, "granted_at": now, "is_revoked": False, "reason": ""},
+    grant_all([(row, worker, value)], now)
+
+
+def grant_all(given: Iterable[tuple[QualificationType, Worker, int]], now: datetime) -> None:
+    """Record many at once, each worker and type named once."""
+    QualificationGrant.objects.bulk_create(
+        [
+            QualificationGrant(
+                qualification_type=row, worker=worker, integer_value=value, granted_at=now
+            )
+            for row, worker, value in given
+        ],
+        update_conflicts=True,
+        unique_fields=["qualification_type", "worker"],
+        update_fields=["integer_value", "granted_at", "is_revoked", "reason"],
     )

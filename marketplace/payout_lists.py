@@ -7,7 +7,7 @@ from datetime import date, datetime
 from django.db import transaction
 from django.db.models import Q, Sum
 
-from marketplace.amounts import amount_of
+from marketplace.amounts import amount_of, typed_cents
 from marketplace.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
 from marketplace.payouts import PayoutError, record_payout
@@ -154,18 +154,17 @@ def _confirm_row(cells: dict[str, str], method: str, now: datetime, found: Confi
 
 
 def _check_amount(line: PayoutLine, given: str) -> None:
-    plain = given.strip().replace(",", ".")
-    if plain and plain not in _spellings(line.amount_cents):
+    if not given.strip():
+        return
+    try:
+        cents = typed_cents(given)
+    except ValueError:
+        raise PayoutError(f"Write the amount “{given.strip()[:40]}” as 1234.50.") from None
+    if cents != line.amount_cents:
         raise PayoutError(
             f"{line.reference} was to be {amount_of(line.amount_cents)}, not {given.strip()}. "
             "Take the line off the list and record what was really paid."
         )
-
-
-def _spellings(cents: int) -> set[str]:
-    """Return how spreadsheets write an amount: 4.50, 4.5, 5."""
-    exact = amount_of(cents)
-    return {exact, exact.rstrip("0").rstrip(".")}
 
 
 def _day(given: str, now: datetime) -> date:

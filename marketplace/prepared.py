@@ -3,18 +3,22 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connections
 from django.db.models import DateTimeField, JSONField, Model, QuerySet
+from django.db.models.base import ModelState
 from django.db.models.expressions import Col
 
 from marketplace.router import DATABASE
 
+M = TypeVar("M", bound=Model)
 # SQL that returns the rows it changed, and its values.
 Change = tuple[str, list[Any]]
 # Stands in the SQL of a change, after its other conditions, for what `chained` adds to them.
 IF_SO = "/* if so */"
+# Stands in SQL for the parameters left while the values that stay are written into it.
+OPEN = "\x02"
 # What stands for a parameter while the SQL is made; no row has these values.
 STAND_INS: dict[type, Callable[[int], Any]] = {
     str: lambda n: f"\x01{n}",
@@ -43,6 +47,8 @@ class Prepared:
         # A parameter's place holds its name in a list of one; anything else stays as it is.
         places = [[adapted[value]] if value in adapted else value for value in values]
         assert sum(isinstance(place, list) for place in places) >= len(stand_ins)
+        if connection.vendor == "postgresql":
+            sql, places = _written_in(connection, sql, places)
         columns = [expression for expression, *_ in compiler.select]
         converters = [
             (place, converter, expression)
@@ -84,12 +90,14 @@ def execute(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
     errors are kept. Raises django.db.Error.
     """
     connection = connections[DATABASE]
-    connection.ensure_connection()
+    if connection.connection is None:
+        connection.ensure_connection()
     if connection.vendor == "sqlite":
         sql = _with_question_marks(sql)
+        values = [_adapted(connection, value) for value in values]
     with connection.wrap_database_errors:
         cursor = connection.connection.cursor()
-        cursor.execute(sql, [_adapted(connection, value) for value in values])
+        cursor.execute(sql, values)
         found: list[tuple[Any, ...]] = cursor.fetchall()
         return found
 
@@ -98,6 +106,32 @@ def execute(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
 def _with_question_marks(sql: str) -> str:
     # SQLite's driver knows no other places for parameters.
     return sql.replace("%s", "?").replace("%%", "%")
+
+
+def _written_in(connection: Any, sql: str, places: list[Any]) -> tuple[str, list[Any]]:
+    """Return SQL with every value that stays written into it, and the places of the others.
+
+    PostgreSQL's driver quotes all values of a statement anew each time.
+    """
+    from psycopg2.extensions import AsIs
+
+    connection.ensure_connection()
+    open_places = [AsIs(OPEN) if type(place) is list else place for place in places]
+    written = connection.connection.cursor().mogrify(sql, open_places).decode()
+    sql = written.replace("%", "%%").replace(OPEN, "%s")
+    return sql, [place for place in places if type(place) is list]
+
+
+def instance_of(model: type[M], names: Sequence[str], row: Sequence[Any]) -> M:
+    """Return the stored instance of a model with these columns; others are read when asked for.
+
+    As `from_db` does, without the signals, to which nobody here listens: they cost most of it.
+    """
+    made = model.__new__(model)
+    made._state = ModelState()
+    made._state.adding, made._state.db = False, DATABASE
+    made.__dict__.update(zip(names, row, strict=True))
+    return made
 
 
 def insert(row: Model) -> None:

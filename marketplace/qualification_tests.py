@@ -11,7 +11,7 @@ from marketplace.answer_key import read_key, score
 from marketplace.answers import form_answers_xml
 from marketplace.grants import grant
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
-from marketplace.own_words import TIME_WAS_UP
+from marketplace.own_words import TIME_WAS_UP, WITHDRAWN
 from marketplace.question_form import QuestionForm, answers_of, parse
 from marketplace.router import DATABASE
 
@@ -64,6 +64,7 @@ def form_of(request: QualificationRequest) -> QuestionForm:
 def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: datetime) -> Outcome:
     """Return what became of the answers; with problems nothing is handed in and time goes on.
 
+    When the requester has deleted the qualification meanwhile, the answers are kept all the same.
     Raises NotTakenError when the time was up or it was handed in before.
     """
     row, worker = request.qualification_type, request.worker
@@ -80,7 +81,11 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
         request.answer, request.submitted_at = form_answers_xml(given), now
         request.state = RequestState.PENDING
         value = None
-        if row.answer_key:
+        if row.deleted_at is not None:
+            # Nobody can decide on it, but what was written is the worker's to keep.
+            request.state, request.decided_at = RequestState.REJECTED, now
+            request.reason = WITHDRAWN
+        elif row.answer_key:
             value = score(given, read_key(row.answer_key))
             grant(row, worker, value, now)
             request.state, request.decided_at = RequestState.GRANTED, now

@@ -1,6 +1,7 @@
 """Reads the question of a HIT: a page elsewhere, or HTML of the requester's own."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -18,6 +19,9 @@ class QuestionError(ValueError):
 
 class UnsupportedQuestionError(QuestionError):
     """A kind of question that the protocol has and this marketplace does not show."""
+
+
+KEPT_LENGTH = 4096
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,14 @@ class HTMLQuestion:
 
 
 def read_question(xml: str) -> ExternalQuestion | HTMLQuestion:
-    """Return the question of a HIT; raises QuestionError or UnsupportedQuestionError."""
+    """Return the question of a HIT; raises QuestionError or UnsupportedQuestionError.
+
+    Programs post many HITs with one question, so the last short ones are kept, ready read.
+    """
+    return _kept(xml) if len(xml) <= KEPT_LENGTH else _read(xml)
+
+
+def _read(xml: str) -> ExternalQuestion | HTMLQuestion:
     try:
         root = read_xml(xml, "question")
     except XMLError as error:
@@ -63,6 +74,9 @@ def read_question(xml: str) -> ExternalQuestion | HTMLQuestion:
     if not html:
         raise QuestionError("HTMLContent is empty; put the page into <![CDATA[ … ]]>.")
     return HTMLQuestion(html, height)
+
+
+_kept = lru_cache(maxsize=256)(_read)
 
 
 def _check_members(root: Node) -> None:

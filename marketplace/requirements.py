@@ -216,11 +216,15 @@ def _value_is_met(comparator: str, value: int | None, wanted: list[int]) -> bool
 def _locale_is_met(need: dict[str, Any], worker: Worker) -> bool:
     if not worker.country:
         return False
-    is_there = any(
-        place["Country"].upper() == worker.country
-        and place.get("Subdivision", worker.subdivision).upper() == worker.subdivision
+    named = {
+        place.get("Subdivision", "").upper()
         for place in need.get("LocaleValues", [])
-    )
+        if place["Country"].upper() == worker.country
+    }
+    is_there = "" in named or worker.subdivision in named
+    if named and not is_there and not worker.subdivision:
+        # They may be there or not, so nothing is met, as without a country.
+        return False
     return is_there == (need["Comparator"] in ("EqualTo", "In"))
 
 

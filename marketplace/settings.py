@@ -79,8 +79,14 @@ MARKETPLACE_OPEN_SIGN_IN = flag(
 MARKETPLACE_OPEN_DESK = flag("MARKETPLACE_OPEN_DESK", default=set(ALLOWED_HOSTS) <= set(LOOPBACK))
 # Mail goes out when a sender and a server are named.
 MARKETPLACE_MAIL_FROM = os.environ.get("MARKETPLACE_MAIL_FROM", "")
-_smtp = urlsplit(os.environ.get("MARKETPLACE_SMTP_URL", "smtp://localhost:25"))
-EMAIL_HOST, EMAIL_PORT = _smtp.hostname or "localhost", _smtp.port or 25
+_smtp = urlsplit(os.environ.get("MARKETPLACE_SMTP_URL") or "smtp://localhost:25")
+SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+if _smtp.scheme not in SMTP_PORTS or not _smtp.hostname:
+    raise ImproperlyConfigured(
+        f"MARKETPLACE_SMTP_URL={_smtp.geturl()!r}: write smtp://, smtp+tls:// or smtps:// and then "
+        "USER:PASSWORD@HOST:PORT."
+    )
+EMAIL_HOST, EMAIL_PORT = _smtp.hostname, _smtp.port or SMTP_PORTS[_smtp.scheme]
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_smtp.username or ""), unquote(_smtp.password or "")
 EMAIL_USE_SSL = _smtp.scheme == "smtps"
 EMAIL_USE_TLS = _smtp.scheme == "smtp+tls"
@@ -134,7 +140,16 @@ ROOT_URLCONF = "marketplace.urls"
 WSGI_APPLICATION = "marketplace.wsgi.application"
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 STATIC_URL = "/static/"
-WHITENOISE_USE_FINDERS = True
+STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
+# `collectstatic` first; names change with what is in the files, so browsers keep them for good.
+MARKETPLACE_HASHED_STATIC = flag("MARKETPLACE_HASHED_STATIC", default=False)
+WHITENOISE_USE_FINDERS = not MARKETPLACE_HASHED_STATIC
+if MARKETPLACE_HASHED_STATIC:
+    STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "marketplace.hashed_static.HashedStatic"},
+    }
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"

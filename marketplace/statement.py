@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from marketplace.amounts import amount_of
 from marketplace.models import Assignment, BonusPayment, Kind, LedgerEntry, Payout, State, Worker
+from marketplace.plain_cell import plain_cell
 
 COLUMNS = ("date", "kind", "amount", "owed_after", "requester", "hit", "assignment", "note")
 
@@ -64,9 +65,4 @@ def _facts(assignment: Assignment) -> tuple[str, ...]:
 
 def _row(at: datetime, kind: str, cents: int, owed_after: str, facts: tuple[str, ...]) -> list[str]:
     when = f"{at:%Y-%m-%d %H:%M:%S}Z"
-    return [when, kind, amount_of(cents), owed_after, *map(_plain, facts)]
-
-
-def _plain(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return [when, kind, amount_of(cents), owed_after, *map(plain_cell, facts)]

@@ -10,6 +10,7 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from tasks.compensation import open_posting
 from tasks.crowd import bonuses, marketplace
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.hits import TOKEN_HOLDS, money
 from tasks.leases import LATE_WORK
 from tasks.models import (
@@ -23,19 +24,53 @@ from tasks.models import (
     TicketState,
 )
 
+MOST_WORDS = 500
+
 
 def send_due(collection: Collection, now: datetime) -> int:
     """Send every bonus that is due for an assignment the marketplace lists; returns how many.
 
-    What becomes of the assignment changes nothing: it was earned apart from the reward. Safe to
-    run twice and at once. Raises MarketplaceError; what was sent before stays.
+    What becomes of the assignment changes nothing: it was earned apart from the reward. One that
+    the marketplace refuses is set aside with its words. Safe to run twice and at once. Raises
+    MarketplaceError; what was sent before stays.
     """
     listed = Q(lease__submission__isnull=False) & ~Q(lease__submission__state=ReceiptState.HELD)
-    due = _due(collection).filter(listed).exclude(_paid_apart())
+    due = _due(collection).filter(listed, state=PaymentState.DUE).exclude(_paid_apart())
     return marketplace.one_by_one(
         due.select_related("collection", "lease__session").order_by("id"),
-        lambda payment: _send(payment, now),
+        lambda payment: _send_or_set_aside(payment, now),
     )
+
+
+def _send_or_set_aside(payment: Payment, now: datetime) -> int:
+    try:
+        return _send(payment, now)
+    except MarketplaceError as error:
+        # Without a code it was not the marketplace that refused.
+        if error.permanent and error.code:
+            Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
+                state=PaymentState.REFUSED, refusal=str(error)[:MOST_WORDS]
+            )
+        raise
+
+
+def ask_again(payments: "QuerySet[Payment]") -> int:
+    """Let the marketplace be asked once more for refused bonuses; returns how many."""
+    refused = payments.filter(state=PaymentState.REFUSED, kind=PaymentKind.BONUS)
+    return refused.update(state=PaymentState.DUE, refusal="")
+
+
+def pay_apart(payment: Payment, now: datetime) -> bool:
+    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more."""
+    with transaction.atomic():
+        rows = Payment.objects.select_for_update(of=("self",))
+        held = rows.filter(pk=payment.pk, state=PaymentState.REFUSED).first()
+        if held is None or held.lease is None:
+            return False
+        posting = open_posting(held.lease, held.amount_cents, f"bonuses:{held.key}", now)
+        held.posting, held.state = posting, PaymentState.DUE
+        held.save(update_fields=["posting", "state"])
+    return True
 
 
 def _send(payment: Payment, now: datetime) -> int:
@@ -88,16 +123,18 @@ def _reroute(lease_id: int, now: datetime) -> int:
             return 0
         cents = sum(payment.amount_cents for payment in due)
         posting = open_posting(lease, cents, f"bonuses:{due[0].key}", now)
-        Payment.objects.filter(pk__in=[payment.pk for payment in due]).update(posting=posting)
+        Payment.objects.filter(pk__in=[payment.pk for payment in due]).update(
+            posting=posting, state=PaymentState.DUE
+        )
     return 1
 
 
 def _due(collection: Collection) -> "QuerySet[Payment]":
-    """Return the bonuses that are owed and have no HIT of the worker's own."""
+    """Return the bonuses that are owed, refused or not, and have no HIT of the worker's own."""
     return Payment.objects.filter(
         collection=collection,
         kind=PaymentKind.BONUS,
-        state=PaymentState.DUE,
+        state__in=[PaymentState.DUE, PaymentState.REFUSED],
         posting__worker__isnull=True,
     )
 

@@ -39,7 +39,9 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             raise ErasureError("This person is at work on a HIT: wait until it is handed in.")
         decided = [ReceiptState.APPROVED, ReceiptState.REJECTED]
         if (
-            Payment.objects.filter(worker=worker, state=PaymentState.DUE).exists()
+            Payment.objects.filter(
+                worker=worker, state__in=[PaymentState.DUE, PaymentState.REFUSED]
+            ).exists()
             or Submission.objects.filter(lease__worker=worker).exclude(state__in=decided).exists()
             or Unmatched.objects.filter(session__worker=worker).exclude(state__in=decided).exists()
         ):

@@ -18,12 +18,16 @@ from django.db.models import Field, Model, QuerySet
 
 @dataclass(frozen=True)
 class Part:
-    """One row of a join: its model, the columns to read, and how it hangs on earlier parts."""
+    """One row of a join: its model, the columns to read, and how it hangs on earlier parts.
+
+    optional: there may be no such row; the instance is None then.
+    """
 
     alias: str
     model: type[Model]
     names: str
     on: str = ""
+    optional: bool = False
 
     @cached_property
     def fields(self) -> "list[Field[Any, Any]]":
@@ -37,19 +41,22 @@ class Part:
     def source(self) -> str:
         """Return the part's place in the FROM clause."""
         table = f"{self.model._meta.db_table} {self.alias}"
-        return f"JOIN {table} ON {self.on}" if self.on else table
+        if not self.on:
+            return table
+        return f"{'LEFT JOIN' if self.optional else 'JOIN'} {table} ON {self.on}"
 
 
 class Reading:
     """A join whose rows become instances, one for each part, as with `select_related`.
 
     Columns that are not named are fetched when they are asked for. `plain` are columns that stay
-    as the database gives them: JSON as text.
+    as the database gives them: JSON as text. `joined` are tables that only those come from.
     """
 
-    def __init__(self, *parts: Part, plain: tuple[str, ...] = ()) -> None:
+    def __init__(self, *parts: Part, plain: tuple[str, ...] = (), joined: str = "") -> None:
         self.parts = parts
         self.plain = plain
+        self.joined = joined
 
     @cached_property
     def sql(self) -> str:
@@ -58,7 +65,7 @@ class Reading:
             f"{part.alias}.{field.column}" for part in self.parts for field in part.fields
         ] + [f"{name} AS plain_{number}" for number, name in enumerate(self.plain)]
         sources = " ".join(part.source for part in self.parts)
-        return f"SELECT {', '.join(columns)} FROM {sources}"
+        return f"SELECT {', '.join(columns)} FROM {sources} {self.joined}"
 
     @cached_property
     def converters(self) -> list[tuple[int, Any, Any]]:
@@ -82,21 +89,45 @@ class Reading:
         return None if row is None else list(self._instances(list(row)))
 
     def all(self, where: str, **values: Any) -> list[list[Any]]:
-        """Return the instances and the plain values of every row."""
+        """Return the instances and the plain values of every row.
+
+        A part that is the same row in several lines is the same instance in all of them.
+        """
         with connection.cursor() as cursor:
             cursor.execute(f"{self.sql} WHERE {where}", values)
-            return [list(self._instances(list(row))) for row in cursor.fetchall()]
+            made: dict[tuple[str, Any], Any] = {}
+            return [list(self._instances(list(row), made)) for row in cursor.fetchall()]
 
-    def _instances(self, row: list[Any]) -> Iterator[Any]:
+    @cached_property
+    def _slices(self) -> list[tuple[Part, list[str], int]]:
+        """Return the parts with the names of their values and the position of the first."""
+        found, start = [], 0
+        for part in self.parts:
+            found.append((part, [field.attname for field in part.fields], start))
+            start += len(part.fields)
+        return found
+
+    def _instances(
+        self, row: list[Any], made: dict[tuple[str, Any], Any] | None = None
+    ) -> Iterator[Any]:
+        """Yield a line's instances, which begin with their keys, and its plain values.
+
+        made: the instances of the lines before, by the part's alias and their keys.
+        """
+        made = {} if made is None else made
         for position, converter, column in self.converters:
             row[position] = converter(row[position], column, connection)
-        start = 0
-        for part in self.parts:
-            names = [field.attname for field in part.fields]
+        end = 0
+        for part, names, start in self._slices:
             end = start + len(names)
-            yield part.model.from_db(connection.alias, names, row[start:end])
-            start = end
-        yield from row[start:]
+            key = part.alias, row[start]
+            if key not in made:
+                absent = part.optional and row[start] is None
+                made[key] = (
+                    None if absent else part.model.from_db(connection.alias, names, row[start:end])
+                )
+            yield made[key]
+        yield from row[end:]
 
 
 class Prepared:
@@ -139,11 +170,12 @@ def run(sql: str, **values: Any) -> int:
         return int(cursor.rowcount)
 
 
-def insert(row: Model) -> None:
-    """Insert one new instance and give it its key."""
-    columns, names = _columns(type(row))
-    values = [_adapted(getattr(row, name)) for name in names]
-    [(row.pk,)] = _insert(type(row), columns, [values], "")
+def insert(*new: Model) -> None:
+    """Insert new instances of one model, by one statement, and give them their keys."""
+    columns, names = _columns(type(new[0]))
+    values = [[_adapted(getattr(row, name)) for name in names] for row in new]
+    for row, (key,) in zip(new, _insert(type(new[0]), columns, values, ""), strict=True):
+        row.pk = key
 
 
 def insert_all(

@@ -53,6 +53,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests", description=__doc__)
     parser.add_argument("--lint", action="store_true", help="lint, types and checks alone")
     parser.add_argument("--rehearse", action="store_true", help="crowds, competitors, kills")
+    parser.add_argument("--only", metavar="WORDS", help="rehearsals that have these in their name")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="collector-tests-") as home:
         base = {**os.environ, "COLLECTOR_HOME": home, "PYTHONUNBUFFERED": "1"}
@@ -67,7 +68,7 @@ def main() -> int:
             base.pop(name, None)
         if chosen.rehearse:
             with services.postgresql() as database, services.redis() as redis:
-                return 0 if rehearse(base, database, redis) else 1
+                return 0 if rehearse(base, database, redis, chosen.only) else 1
         results = [run(name, command, base) for name, command in LINT.items()]
         passed = all(results)
         if not chosen.lint:
@@ -97,10 +98,11 @@ def suite(base: dict[str, str]) -> bool:
         return False
 
 
-def rehearse(base: dict[str, str], database: str, redis: str) -> bool:
-    """Return whether the long rehearsals pass."""
+def rehearse(base: dict[str, str], database: str, redis: str, only: str | None = None) -> bool:
+    """Return whether the long rehearsals pass, or those that have the words in their names."""
     other = {**base, **postgres_settings(database), "TEST_REDIS_URL": redis}
-    return run("rehearsals", [PYTHON, "-m", "pytest", "-q", *REHEARSALS, "-s"], other)
+    chosen = ["-k", only] if only else []
+    return run("rehearsals", [PYTHON, "-m", "pytest", "-q", *REHEARSALS, "-s", *chosen], other)
 
 
 def postgres_settings(server: str) -> dict[str, str]:

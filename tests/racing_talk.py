@@ -15,7 +15,7 @@ def come(tickets: list[int], start: float) -> int:
 
     def one(key: int) -> bool:
         ticket = Ticket.objects.get(pk=key)
-        return pairing.seek(ticket, timezone.now(), random.Random(key)) is not None
+        return bool(pairing.seek(ticket, timezone.now(), random.Random(key)))
 
     return race([lambda key=key: one(key) for key in tickets], start)
 
@@ -40,7 +40,7 @@ def end_it(dialogs: list[int], start: float) -> int:
     """End and settle these dialogs, and look after their stage, all at once."""
     from tasks.dialog import presence, rounds, settlement, turns
     from tasks.dialog.rules import Ending, Role
-    from tasks.models import Dialog
+    from tasks.models import Dialog, Ticket
 
     attempts: list[Callable[[], bool]] = []
     for number, key in enumerate(dialogs):
@@ -63,5 +63,10 @@ def end_it(dialogs: list[int], start: float) -> int:
             presence.connected(dialog.student_ticket_id, timezone.now())
             return False
 
-        attempts += [answer_the_check, leave, look]
+        def ping() -> bool:
+            everybody = list(Ticket.objects.values_list("pk", flat=True).order_by("?"))
+            presence.seen(everybody, timezone.now())
+            return False
+
+        attempts += [answer_the_check, ping, leave, look]
     return race(attempts, start)

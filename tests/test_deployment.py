@@ -21,7 +21,14 @@ ISLAND = (DEPLOY.parent / "marketplace" / "settings.py").read_text("utf-8")
 READ = {
     *Environment.model_fields,
     *re.findall(r'(?:environ\.get|flag)\(\s*"(MARKETPLACE_\w+)"', ISLAND),
+    *(
+        f"MARKETPLACE_{name}"
+        for names in re.findall(r"for _name in \(([^)]*)\)", ISLAND)
+        for name in re.findall(r"\w+", names)
+    ),
 }
+# What a host may write into deploy/.env beside what is always set.
+CHOICES = {name for name, value in COMPOSE["x-market"].items() if f"${{{name}:-" in str(value)}
 BY_PLAN = plan(
     {
         "DATABASE_URL": "postgres:///collector",
@@ -96,8 +103,15 @@ def test_units_get_only_settings_that_are_read_and_as_they_are_planned() -> None
 
 def test_containers_and_units_set_the_same() -> None:
     prepare = set(PROGRAMS["prepare"]["environment"])
-    beyond = {"MARKETPLACE_PAYMENT_TERMS", "MARKETPLACE_MAIL_FROM", "MARKETPLACE_SMTP_URL"}
-    assert prepare - beyond == set(variables(DEPLOY / "systemd" / "environment"))
+    assert prepare - CHOICES == set(variables(DEPLOY / "systemd" / "environment"))
+
+
+def test_a_host_in_containers_can_set_what_the_marketplace_reads() -> None:
+    readme = (DEPLOY.parent / "marketplace" / "README.md").read_text("utf-8")
+    told = set(re.findall(r"^\| `(MARKETPLACE_\w+)` \|", readme, re.MULTILINE))
+    # Behind Caddy a visitor's address is in X-Forwarded-For.
+    by_itself = {"MARKETPLACE_CLIENT_ADDRESS_HEADER"}
+    assert told - by_itself <= set(COMPOSE["x-market"])
 
 
 def test_what_compose_asks_for_is_written_before_it_runs() -> None:

@@ -11,8 +11,9 @@ from threading import Thread
 
 import pytest
 
+from tests.migrated import databases
 from tests.serving import Instance, serving
-from tests.test_whole_way import SAMPLE, check_release, databases
+from tests.test_whole_way import SAMPLE, check_release
 
 STORMY = {"DJANGO_SETTINGS_MODULE": "tests.stormy"}
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "600", "--seed", "3"]

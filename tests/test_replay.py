@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.migrated import databases
 from tests.serving import serving
-from tests.test_whole_way import databases
 
 HURRIED = {"DJANGO_SETTINGS_MODULE": "tests.hurried"}
 STEPS = "tests.replaying"

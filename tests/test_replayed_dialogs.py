@@ -24,16 +24,22 @@ def dialogs_of(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
             "background": section["background"],
             "context": dialog["context"],
             "turns": [
-                [qa["question"], qa["orig_answer"], qa["yesno"], qa["followup"]]
+                [qa["question"], qa["orig_answer"], qa["yesno"], qa["followup"], *answers_of(qa)]
                 for qa in dialog["qas"]
             ],
         }
     return found
 
 
+def answers_of(question: dict[str, Any]) -> list[Any]:
+    """Return everybody's answers, the teacher's last; validators come in no order."""
+    *others, last = question["answers"]
+    return [sorted(others, key=lambda answer: (answer["answer_start"], answer["text"])), last]
+
+
 def replay(instance: Instance, official: Path, slug: str, out: Path) -> dict[str, Any]:
-    """Return what simulate said when two workers or more held every dialog of the file again."""
-    options = ["--protocol", "quac", "--replay", str(official), "--workers", "6", "--json"]
+    """Return what simulate said when everybody held and validated the file's dialogs again."""
+    options = ["--protocol", "quac", "--replay", str(official), "--workers", "8", "--json"]
     said = json.loads(instance.run("simulate", slug, *options))
     instance.run("validate_answers", slug)
     instance.run("make_splits", slug)
@@ -49,7 +55,9 @@ def test_replayed_dialogs_come_out_equal(data: Path, tmp_path: Path) -> None:
             said = replay(instance, official, name.partition("_")[0], out)
             true = dialogs_of(official)
             assert said["hits"]["dialog"] >= 2 * len(true)
-            assert said["answer taken"] == sum(len(dialog["turns"]) for dialog in true.values())
+            # Who is cut off after the last answer may learn that it is over before "taken" comes.
+            n_turns = sum(len(dialog["turns"]) for dialog in true.values())
+            assert n_turns - len(true) <= said["answer taken"] <= n_turns
             # Some of them clicked twice, and some lost their line.
             assert said["sent twice"]
             released: dict[tuple[str, str], dict[str, Any]] = {}
@@ -59,7 +67,8 @@ def test_replayed_dialogs_come_out_equal(data: Path, tmp_path: Path) -> None:
                 released |= found
             assert released == true
         rows = instance.call("tests.test_replayed_dialogs:made")
-    assert rows == {"turns": 80, "questions": 80, "answers": 80, "synthetic": 0}
+    # Of the validators' answers, the file holds all but those that are marked as made up.
+    assert rows == {"turns": 80, "questions": 80, "answers": 80, "validated": 119, "synthetic": 0}
 
 
 def made() -> dict[str, int]:
@@ -69,6 +78,7 @@ def made() -> dict[str, int]:
     return {
         "turns": Turn.objects.count(),
         "questions": Question.objects.count(),
-        "answers": Answer.objects.count(),
+        "answers": Answer.objects.filter(stage__name="dialog").count(),
+        "validated": Answer.objects.filter(stage__name="validation", synthetic=False).count(),
         "synthetic": Question.objects.filter(synthetic=True).count(),
     }

@@ -1,43 +1,20 @@
-"""From a dump to a released dataset: real text on SQLite, the sample corpus on PostgreSQL.
+"""From a dump of real text to a released dataset, as one machine serves it: on SQLite.
 
-The suite has ten minutes on two cores, and the way on real text is among its longest tests, so it
-is walked once; `test_real_dumps` reads the same slice into both databases.
+On PostgreSQL the same way is walked by the tests of hostile weather and of replayed logs.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
-from tests.processes import database_url
 from tests.serving import ROOT, Instance, serving
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
 REAL = Path("wiki") / "enwiki-rock-performers-2025.xml.bz2"
 # A slice of a wiki holds few of the articles it links to.
 IN_SLICE = ["--set", "seeds.min_links_in_corpus=3"]
-
-
-@contextmanager
-def databases(name: str) -> Iterator[dict[str, str]]:
-    """Yield the settings of two empty databases on the server of the running suite."""
-    if connection.vendor == "sqlite":
-        yield {}
-        return
-    server = database_url("default").rpartition("/")[0]
-    names = [f"{name}_collector", f"{name}_marketplace"]
-    with connection.cursor() as cursor:
-        for one in names:
-            cursor.execute(f"DROP DATABASE IF EXISTS {one} WITH (FORCE)")
-            cursor.execute(f"CREATE DATABASE {one}")
-    yield {
-        "DATABASE_URL": f"{server}/{names[0]}",
-        "MARKETPLACE_DATABASE_URL": f"{server}/{names[1]}",
-    }
 
 
 def collect(instance: Instance, dump: Path, out: Path, *options: str) -> None:
@@ -47,20 +24,18 @@ def collect(instance: Instance, dump: Path, out: Path, *options: str) -> None:
     instance.run("create_collection", "whole", *create, *options)
     instance.run("select_seeds", "whole", "--count", "30")
     instance.run("publish", "whole")
-    instance.run("simulate", "whole", "--workers", "14", "--inspect", "--seed", "3")
+    instance.run("simulate", "whole", "--workers", "7", "--inspect", "--seed", "3")
     instance.run("validate_answers", "whole")
     instance.run("make_splits", "whole")
     instance.run("export_dataset", "whole", "--out", str(out))
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_dump_becomes_a_released_dataset(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    on_sqlite = connection.vendor == "sqlite"
-    dump = request.getfixturevalue("data") / REAL if on_sqlite else SAMPLE
+@pytest.mark.pure
+def test_a_dump_becomes_a_released_dataset(tmp_path: Path, data: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "release"
     home.mkdir()
-    with databases("whole_way") as settings, serving(home, settings) as instance:
-        collect(instance, dump, out, *(IN_SLICE if on_sqlite else []))
+    with serving(home) as instance:
+        collect(instance, data / REAL, out, *IN_SLICE)
         report = json.loads(instance.run("report", "whole", "--json"))
         money = instance.call("tests.test_whole_way:money", "whole")
     check_release(out)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from annotation.protocols.quac.layout import CANNOT_ANSWER
+from tests.migrated import databases
 from tests.serving import Instance, serving
-from tests.test_whole_way import databases
 
 REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"
 # A slice of a wiki has few links, and a small crowd cannot talk about a hundred sections.

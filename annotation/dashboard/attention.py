@@ -16,6 +16,7 @@ from tasks.models import (
     LeaseState,
     PartnerReport,
     Payment,
+    PaymentKind,
     PaymentState,
     ProblemReport,
     ReceiptState,
@@ -42,6 +43,7 @@ class Attention:
     unmatched: int = 0
     refused: int = 0
     proposed: int = 0
+    bonuses: int = 0
 
     def waiting(self) -> list[tuple[str, str]]:
         """Return a short phrase for each kind of thing that waits, and the page it waits on."""
@@ -65,6 +67,7 @@ class Attention:
             ),
             (self.refused, "assignments", "payment refused", "payments refused"),
             (self.proposed, "assignments", "rejection to confirm", "rejections to confirm"),
+            (self.bonuses, "money", "bonus refused", "bonuses refused"),
             (self.left_out, "questions", *left_out),
         ]
         return [
@@ -122,6 +125,11 @@ def refused_unmatched() -> QuerySet[Unmatched]:
     return Unmatched.objects.filter(state=ReceiptState.REFUSED)
 
 
+def refused_bonuses() -> QuerySet[Payment]:
+    """Return the bonuses that the marketplace would not send."""
+    return Payment.objects.filter(kind=PaymentKind.BONUS, state=PaymentState.REFUSED)
+
+
 def proposed_rejections() -> QuerySet[Rejection]:
     """Return the proposals to reject that nobody has decided."""
     return Rejection.objects.filter(state=RejectionState.PROPOSED)
@@ -165,6 +173,7 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
         "unmatched": _counted(unmatched_waiting(), OF_SESSION, ids),
         "refused": refused,
         "proposed": _counted(proposed_rejections(), OF_SESSION, ids),
+        "bonuses": _counted(refused_bonuses(), "collection", ids),
     }
     return {
         pk: Attention(**{name: counts.get(pk, 0) for name, counts in found.items()}) for pk in ids

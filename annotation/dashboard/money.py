@@ -5,14 +5,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.assignments import assignments_of, lines_of
-from annotation.dashboard.attention import attention_to
+from annotation.dashboard.attention import attention_to, refused_bonuses
 from annotation.dashboard.debts import debt_of, debts_of, unfinished
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.pace import Pace, pace_of
@@ -21,6 +21,7 @@ from annotation.dashboard.spending import spending_of
 from annotation.dashboard.stages import cents_of
 from annotation.dashboard.todo import decisions_of
 from collector.models import Collection, Stage
+from tasks import bonuses
 from tasks.compensation import compensate
 from tasks.estimates import estimate
 from tasks.models import Payment, PaymentKind, PaymentState
@@ -31,11 +32,12 @@ MAX_REASON = 500
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """Payments of one stage: how many, and cents owed, confirmed and in fees."""
+    """Payments of one stage: how many, and cents owed, refused, confirmed and in fees."""
 
     stage: Stage
     payments: int
     owed: int
+    refused: int
     confirmed: int
     fees: int
     compensations: int
@@ -64,6 +66,7 @@ def money(request: HttpRequest, desk: Desk) -> HttpResponse:
         unmatched=lines_of(unmatched.select_related("posting__stage")[:PER_PAGE], people),
         page=page,
         compensations=[(row, people.name(row.worker_id)) for row in page],
+        refused=[(row, people.name(row.worker_id)) for row in _refused(desk)[:PER_PAGE]],
         revisions=revisions[:PER_PAGE],
     )
 
@@ -92,6 +95,32 @@ def compensate_lease(request: HttpRequest, desk: Desk) -> HttpResponse:
     return redirect(desk.url("money"))
 
 
+@on_desk
+@require_POST
+def decide_bonus(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Ask the marketplace again for a bonus it refused, or pay it by a HIT of the worker's own."""
+    given = request.POST.get("bonus", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    rows = Payment.objects.filter(collection=desk.collection, kind=PaymentKind.BONUS)
+    payment = get_object_or_404(rows, pk=key)
+    if request.POST.get("how") == "apart":
+        done = bonuses.pay_apart(payment, timezone.now())
+        sentence = "A HIT that only this worker can take opens within a minute."
+    else:
+        done = bool(bonuses.ask_again(rows.filter(pk=key)))
+        sentence = "The marketplace is asked again within a minute."
+    if done:
+        messages.success(request, sentence)
+    else:
+        messages.error(request, "It is refused no longer: this page shows how it stands.")
+    return redirect(desk.url("money"))
+
+
+def _refused(desk: Desk) -> QuerySet[Payment]:
+    rows = refused_bonuses().filter(collection=desk.collection)
+    return rows.select_related("stage").order_by("pk")
+
+
 def _ledger(desk: Desk) -> list[LedgerLine]:
     sums = _sums(desk.collection)
     lines = []
@@ -104,6 +133,7 @@ def _ledger(desk: Desk) -> list[LedgerLine]:
 
 def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
     due, confirmed = Q(state=PaymentState.DUE), Q(state=PaymentState.CONFIRMED)
+    refused = Q(state=PaymentState.REFUSED)
     rows = (
         Payment.objects.filter(collection=collection)
         .exclude(state=PaymentState.WITHHELD)
@@ -112,6 +142,7 @@ def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
         .annotate(
             payments=Count("pk"),
             owed=Sum("amount_cents", filter=due, default=0),
+            refused=Sum("amount_cents", filter=refused, default=0),
             confirmed=Sum("amount_cents", filter=confirmed, default=0),
             fees=Sum("fee_cents"),
             compensations=Count("pk", filter=Q(kind=PaymentKind.COMPENSATION)),

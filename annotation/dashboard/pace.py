@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from statistics import median
 
+from django.db.models import F, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
+
 from annotation.reports.pay import SHORTEST_SECONDS
 from collector.models import Stage
 from collector.parameters import Parameters
-from tasks.models import Payment, PaymentKind
+from tasks.models import Payment, PaymentKind, PaymentState
 
 # The newest submissions show the pace of today, and keep the page quick.
 NEWEST = 500
@@ -14,7 +17,7 @@ NEWEST = 500
 
 @dataclass(frozen=True)
 class Pace:
-    """The median of a stage's newest submissions; cents an hour are before any fee.
+    """The median of a stage's newest submissions; cents an hour are with bonuses, before any fee.
 
     `cents_per_hour` is None where the time means nothing: only simulated workers have done the
     stage (`simulated`), or the median is too short to be the time of work.
@@ -36,12 +39,21 @@ class Pace:
 
 def pace_of(stage: Stage, parameters: Parameters) -> Pace | None:
     """Return the stage's pace, None before the first submission; one query."""
+    bonuses = (
+        Payment.objects.filter(kind=PaymentKind.BONUS, lease=OuterRef("submission__lease"))
+        .exclude(state=PaymentState.WITHHELD)
+        .order_by()
+        .values("lease")
+        .annotate(cents=Sum("amount_cents"))
+        .values("cents")
+    )
     rows = list(
         Payment.objects.filter(
             stage=stage, kind=PaymentKind.REWARD, submission__active_seconds__gt=0
         )
         .order_by("-id")
-        .values_list("amount_cents", "submission__active_seconds", "submission__synthetic")[:NEWEST]
+        .annotate(earned_cents=F("amount_cents") + Coalesce(Subquery(bonuses), 0))
+        .values_list("earned_cents", "submission__active_seconds", "submission__synthetic")[:NEWEST]
     )
     people = [row for row in rows if not row[2]]
     measured = people or rows

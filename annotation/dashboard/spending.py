@@ -3,22 +3,25 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 
 from annotation.dashboard.bars import Segment, segments
 from collector.models import Collection, CollectionState
 from tasks.estimates import StageEstimate
 from tasks.models import Payment, PaymentState
 
+CENTS = F("amount_cents") + F("fee_cents")
+
 
 @dataclass(frozen=True)
 class Spending:
-    """Cents, fees included. Owed and confirmed are spent; reserved can still be earned."""
+    """Cents, fees included. Owed, refused and confirmed are spent; reserved can still be earned."""
 
     budget: int
     reserved: int
     owed: int
     confirmed: int
+    refused: int
     worst: int
     expected: int
 
@@ -30,7 +33,7 @@ class Spending:
     @property
     def spent(self) -> int:
         """Return what workers have earned, paid or not."""
-        return self.owed + self.confirmed
+        return self.owed + self.refused + self.confirmed
 
     @property
     def shortfall(self) -> int:
@@ -40,7 +43,8 @@ class Spending:
     @property
     def bar(self) -> list[Segment]:
         """Return the budget's bar."""
-        parts = [("confirmed", self.confirmed), ("owed", self.owed), ("reserved", self.reserved)]
+        unpaid = self.owed + self.refused
+        parts = [("confirmed", self.confirmed), ("owed", unpaid), ("reserved", self.reserved)]
         return segments(parts, self.budget)
 
 
@@ -54,12 +58,16 @@ def spending_of(collection: Collection, estimates: Iterable[StageEstimate]) -> S
     else:
         worst = sum(row.worst_cents for row in rows)
         expected = sum(row.expected_cents for row in rows)
-    confirmed = confirmed_cents([collection]).get(collection.pk, 0)
+    ledger = Payment.objects.filter(collection=collection).aggregate(
+        confirmed=Sum(CENTS, filter=Q(state=PaymentState.CONFIRMED), default=0),
+        refused=Sum(CENTS, filter=Q(state=PaymentState.REFUSED), default=0),
+    )
     return Spending(
         budget=collection.budget_cents,
         reserved=collection.reserved_cents,
-        owed=collection.spent_cents - confirmed,
-        confirmed=confirmed,
+        owed=collection.spent_cents - ledger["confirmed"] - ledger["refused"],
+        confirmed=ledger["confirmed"],
+        refused=ledger["refused"],
         worst=worst,
         expected=expected,
     )
@@ -71,6 +79,6 @@ def confirmed_cents(collections: Iterable[Collection]) -> dict[int, int]:
         Payment.objects.filter(collection__in=collections, state=PaymentState.CONFIRMED)
         .order_by()
         .values("collection_id")
-        .annotate(cents=Sum(F("amount_cents") + F("fee_cents")))
+        .annotate(cents=Sum(CENTS))
     )
     return {row["collection_id"]: row["cents"] for row in rows}

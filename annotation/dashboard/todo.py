@@ -55,6 +55,9 @@ def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> li
     if attention.unpaid:
         sentence = f"{_counted(attention.unpaid, 'payment')} for cut-off work not made yet"
         found.append(Todo(sentence, desk.url("money"), True))
+    if attention.bonuses:
+        sentence = f"{_counted(attention.bonuses, 'bonus payment')} refused by the marketplace"
+        found.append(Todo(sentence, desk.url("money") + "#refused", True))
     found += decisions_of(desk, attention)
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} left out by the votes"

@@ -60,6 +60,7 @@ of_collection: list[URLPattern] = [
     path("money/work/", deciding_pay.assignments, name="assignments"),
     path("money/work/<int:key>/", deciding_pay.assignment, name="assignment"),
     path("money/work/<int:key>/decide/", deciding_pay.decide_pay, name="decide_pay"),
+    path("money/bonus/", money.decide_bonus, name="decide_bonus"),
     path("money/compensate/", money.compensate_lease, name="compensate"),
     path("problems/", problems.problems, name="problems"),
     path("problems/resolve/", problems.resolve, name="resolve"),

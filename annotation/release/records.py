@@ -123,6 +123,7 @@ def _passage(paragraph: Paragraph) -> PassageRecord:
         "section": paragraph.section.heading,
         "text": paragraph.text,
         "links": [(start, end, target) for start, end, target in paragraph.links],
+        "language": paragraph.article.corpus.language,
         "revision_id": paragraph.article.revision_id,
         "permalink": paragraph.article.revision_url(),
     }

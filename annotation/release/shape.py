@@ -25,6 +25,7 @@ class PassageRecord(TypedDict):
     text: str
     links: list[tuple[int, int, str]]
     sentences: NotRequired[list[tuple[int, int]]]
+    language: NotRequired[str]
     revision_id: NotRequired[int]
     permalink: NotRequired[str]
 

@@ -12,7 +12,7 @@ from collector.parameters import Parameters
 from tasks.models import Payment, PaymentKind, PaymentState, Submission
 from tasks.pages.words import price
 
-RATES = ("stage", "assignments", "simulated", "reward", "median minutes", "hourly rate")
+RATES = ("stage", "assignments", "simulated", "reward", "bonus", "median minutes", "hourly rate")
 COLUMNS = (*RATES, "approved", "pending")
 # A shorter median is the time of a form handed in at once, not of work: no rate follows from it.
 SHORTEST_SECONDS = 30
@@ -22,19 +22,22 @@ SHORTEST_SECONDS = 30
 class StagePay:
     """One stage's pay. Times are those of people alone.
 
-    `hourly_cents`: the mean reward over the median time. It and the median are None while no
-    person has handed in, and where the median is too short to be the time of work (`too_short`).
+    `bonus_cents`: the mean over all assignments. `hourly_cents`: the mean reward and bonus over the
+    median time. It and the median are None while no person has handed in, and where the median is
+    too short to be the time of work (`too_short`).
     """
 
     stage: str
     assignments: int
     simulated: int
     reward_cents: int
+    bonus_cents: int
     median_seconds: float | None
     hourly_cents: float | None
     too_short: bool
     approved_cents: int
     pending_cents: int
+    refused_cents: int
     fee_cents: int
 
 
@@ -61,11 +64,16 @@ def pay_table(collection: Collection) -> Table:
         price(sum(row.pending_cents for row in found), parameters),
     ]
     counts = [sum(row.assignments for row in found), sum(row.simulated for row in found)]
-    rows.append(["total", *counts, None, None, None, *totals])
+    rows.append(["total", *counts, *[None] * (len(RATES) - 3), *totals])
     notes = _notes(found, collection)
     fees = sum(row.fee_cents for row in found)
     if fees:
         notes.append(f"Fees come on top: {price(fees, parameters)}.")
+    refused = sum(row.refused_cents for row in found)
+    if refused:
+        notes.append(
+            f"Bonuses refused by the marketplace: {price(refused, parameters)}; see the page Money."
+        )
     return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(notes))
 
 
@@ -111,6 +119,7 @@ def _rates(row: StagePay, parameters: Parameters) -> list[Cell]:
         row.assignments,
         row.simulated,
         price(row.reward_cents, parameters),
+        price(row.bonus_cents, parameters) if row.bonus_cents else None,
         None if row.median_seconds is None else row.median_seconds / 60,
         None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
     ]
@@ -128,18 +137,24 @@ def _stage(stage: Stage, reward_cents: int) -> StagePay:
     too_short = middle is not None and middle < SHORTEST_SECONDS
     if too_short:
         middle = None
-    earned = reward_cents if mean is None else mean
+    reward = reward_cents if mean is None else mean
+    n_assignments = handed_in.count()
+    paid = ledger.exclude(state=PaymentState.WITHHELD)
+    bonuses = paid.filter(kind=PaymentKind.BONUS, lease__submission__isnull=False)
+    bonus = _total(bonuses, "amount_cents") / max(1, n_assignments)
     return StagePay(
         stage=stage.name,
-        assignments=handed_in.count(),
+        assignments=n_assignments,
         simulated=simulated,
-        reward_cents=round(earned),
+        reward_cents=round(reward),
+        bonus_cents=round(bonus),
         median_seconds=middle,
-        hourly_cents=earned * 3600 / middle if middle else None,
+        hourly_cents=(reward + bonus) * 3600 / middle if middle else None,
         too_short=too_short,
         approved_cents=_total(ledger.filter(state=PaymentState.CONFIRMED), "amount_cents"),
         pending_cents=_total(ledger.filter(state=PaymentState.DUE), "amount_cents"),
-        fee_cents=_total(ledger.exclude(state=PaymentState.WITHHELD), "fee_cents"),
+        refused_cents=_total(ledger.filter(state=PaymentState.REFUSED), "amount_cents"),
+        fee_cents=_total(paid, "fee_cents"),
     )
 
 
@@ -151,7 +166,7 @@ def _notes(found: list[StagePay], collection: Collection) -> list[str]:
     parameters = parameters_of(collection)
     floor = parameters.pay.floor_cents_per_hour
     low = [row.stage for row in found if row.hourly_cents is not None and row.hourly_cents < floor]
-    notes = ["Hourly rate: the mean reward over the median active time of people."]
+    notes = ["Hourly rate: the mean reward and bonus over the median active time of people."]
     if low:
         notes.append(
             f"Under the floor of {price(floor, parameters)} an hour: {', '.join(low)}. "

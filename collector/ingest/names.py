@@ -1,4 +1,4 @@
-"""What wikis in many languages call files, categories, redirects and lists of meanings."""
+"""What wikis in many languages call files, categories, redirects, infoboxes, lists of meanings."""
 
 import tomllib
 from pathlib import Path
@@ -18,6 +18,7 @@ INTERWIKI = _names("interwiki")
 LANGUAGES = frozenset(_TABLE["languages"].split())
 REDIRECTS = _names("redirects")
 _DISAMBIGUATION = _names("disambiguation")
+_INFOBOXES = tuple(sorted(_names("infoboxes")))
 _LISTS = tuple(sorted(f"{name} " for name in _names("lists")))
 
 
@@ -25,6 +26,11 @@ def is_list_title(title: str, language: str) -> bool:
     """Return whether an article of that title is a list, such as `List of rivers of Wales`."""
     beginnings = ("list of ", "lists of ") if language in ("en", "simple") else _LISTS
     return title.lower().startswith(beginnings)
+
+
+def is_infobox(template: str) -> bool:
+    """Return whether a template of that name, in lower case, says what kind a thing is of."""
+    return template.startswith(_INFOBOXES)
 
 
 def is_disambiguation(template: str) -> bool:

@@ -1,6 +1,7 @@
 """One page of a dump → the record that is stored, or the reason why it is not."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from collector.ingest import names
@@ -24,7 +25,7 @@ class PageRecord(NamedTuple):
 
     `sections`: (level, heading), the lead first; `paragraphs`: (index of section, kind, text,
     links). Plain tuples, because they travel between processes; a redirect has none of either.
-    `timestamp` is ISO 8601 or blank.
+    `timestamp` is ISO 8601 or blank; `infoboxes`: the names of the templates, lower case.
     """
 
     title: str
@@ -37,6 +38,14 @@ class PageRecord(NamedTuple):
     sections: list[Section]
     paragraphs: list[Paragraph]
     categories: list[str]
+    infoboxes: Sequence[str] = ()
+
+
+class CategoryRecord(NamedTuple):
+    """A category's page: its title without the namespace, and the categories it is in."""
+
+    title: str
+    parents: list[str]
 
 
 class SkippedRecord(NamedTuple):
@@ -52,7 +61,7 @@ class OtherRecord(NamedTuple):
     namespace: int
 
 
-Record = PageRecord | SkippedRecord | OtherRecord
+Record = PageRecord | CategoryRecord | SkippedRecord | OtherRecord
 
 
 class PageReader:
@@ -65,12 +74,15 @@ class PageReader:
     def read(self, xml: bytes) -> Record:
         """Return the record of `xml`, the inside of a `<page>` element; never raises for a page."""
         other = _NAMESPACE.search(xml, 0, 2000)
-        if other:
+        if other and int(other[1]) != CATEGORY_NAMESPACE:
             return OtherRecord(int(other[1]))
         try:
             page = parse_page(xml)
         except MalformedPage as error:
             return SkippedRecord(error.title or "(no title)", error.reason)
+        if page.namespace == CATEGORY_NAMESPACE:
+            title = self._wikitext.titles.categories[page.title.partition(":")[2]]
+            return CategoryRecord(title, self._wikitext.categories(page.text))
         if page.namespace:
             return OtherRecord(page.namespace)
         if page.model != "wikitext":
@@ -104,4 +116,5 @@ class PageReader:
             sections=[] if redirect else parsed.sections,
             paragraphs=[] if redirect else parsed.paragraphs,
             categories=parsed.categories,
+            infoboxes=parsed.infoboxes,
         )

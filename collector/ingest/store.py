@@ -9,7 +9,7 @@ import orjson
 from django.db import connection, transaction
 
 from collector.ingest.records import (
-    CATEGORY_NAMESPACE,
+    CategoryRecord,
     OtherRecord,
     PageRecord,
     Record,
@@ -17,7 +17,7 @@ from collector.ingest.records import (
 )
 from collector.ingest.rows import insert_rows, reserve_ids
 from collector.models.article import Article, ArticleKind
-from collector.models.category import ArticleCategory, Category
+from collector.models.category import ArticleCategory, Category, Subcategory
 from collector.models.corpus import Corpus
 from collector.models.dump_file import DumpFile
 from collector.models.paragraph import Paragraph, ParagraphKind
@@ -28,7 +28,7 @@ MAX_NAME = 300
 
 _ARTICLE_COLUMNS = (
     *("id", "corpus_id", "page_id", "title", "kind", "redirect_target"),
-    *("revision_id", "revision_timestamp", "is_list"),
+    *("revision_id", "revision_timestamp", "is_list", "infoboxes"),
 )
 _PARAGRAPH_COLUMNS = (
     *("article_id", "section_id", "position", "kind", "text"),
@@ -60,6 +60,9 @@ def store_records(dump_file: DumpFile, records: Sequence[Record]) -> None:
         pages, repeated = _new_pages(dump_file, records)
         counts = _counted(records, pages, skipped + repeated)
         _insert_pages(dump_file.corpus_id, pages)
+        _insert_subcategories(
+            dump_file.corpus_id, [each for each in records if isinstance(each, CategoryRecord)]
+        )
         insert_rows(
             SkippedPage,
             ("dump_file_id", "title", "reason"),
@@ -144,26 +147,40 @@ def _article_row(article_id: int, corpus_id: int, page: PageRecord) -> tuple[Any
         page.revision_id,
         timestamp,
         page.is_list,
+        orjson.dumps(page.infoboxes).decode() if page.infoboxes else "[]",
     )
 
 
 def _insert_categories(corpus_id: int, pages: list[tuple[int, PageRecord]]) -> None:
-    titles = sorted({title[:MAX_NAME] for _, page in pages for title in page.categories})
-    insert_rows(
-        Category,
-        ("corpus_id", "title"),
-        [(corpus_id, title) for title in titles],
-        ignore_conflicts=True,
-    )
-    ids = dict(
-        Category.objects.filter(corpus_id=corpus_id, title__in=titles).values_list("title", "id")
-    )
+    ids = _category_ids(corpus_id, {title for _, page in pages for title in page.categories})
     rows = [
         (article_id, ids[title[:MAX_NAME]])
         for article_id, page in pages
         for title in page.categories
     ]
     insert_rows(ArticleCategory, ("article_id", "category_id"), rows, ignore_conflicts=True)
+
+
+def _insert_subcategories(corpus_id: int, pages: list[CategoryRecord]) -> None:
+    ids = _category_ids(
+        corpus_id, {title for page in pages for title in (page.title, *page.parents) if title}
+    )
+    rows = [
+        (ids[parent[:MAX_NAME]], ids[page.title[:MAX_NAME]])
+        for page in pages
+        for parent in page.parents
+        if page.title and parent != page.title
+    ]
+    insert_rows(Subcategory, ("parent_id", "child_id"), rows, ignore_conflicts=True)
+
+
+def _category_ids(corpus_id: int, named: set[str]) -> dict[str, int]:
+    """Return the ids of categories by title, those of titles the corpus had none of made now."""
+    titles = sorted({title[:MAX_NAME] for title in named})
+    rows = [(corpus_id, title) for title in titles]
+    insert_rows(Category, ("corpus_id", "title"), rows, ignore_conflicts=True)
+    stored = Category.objects.filter(corpus_id=corpus_id, title__in=titles)
+    return dict(stored.values_list("title", "id"))
 
 
 def _counted(
@@ -177,9 +194,8 @@ def _counted(
             counts[_PLURALS[ParagraphKind(kind)]] += 1
             counts["links"] += len(links)
     for record in records:
-        if isinstance(record, OtherRecord):
-            of_category = record.namespace == CATEGORY_NAMESPACE
-            counts["category_pages" if of_category else "other_namespaces"] += 1
+        counts["category_pages"] += isinstance(record, CategoryRecord)
+        counts["other_namespaces"] += isinstance(record, OtherRecord)
     reasons = Counter(each.reason.partition(" id ")[0] for each in skipped)
     return {**counts, "skipped": len(skipped), "skipped_by_reason": dict(reasons)}
 

@@ -1,7 +1,9 @@
 """Drops templates, but keeps the words of those that only dress words up."""
 
+from typing import NamedTuple
+
 from collector.ingest.joints import join
-from collector.ingest.names import is_disambiguation
+from collector.ingest.names import is_disambiguation, is_infobox
 from collector.ingest.phrases import Reader, arguments_of, reader_of
 
 # MediaWiki expands no template deeper than this.
@@ -10,6 +12,20 @@ MAX_DEPTH = 40
 MAX_CHARACTERS = 5000
 # Names remembered at most.
 MAX_NAMES = 50_000
+# More than any article has; names as long as a title may be.
+MAX_INFOBOXES = 50
+MAX_NAME = 255
+
+
+class Dropped(NamedTuple):
+    """Text without its templates, and what those said of the page.
+
+    infoboxes: their names in order, each once, in lower case.
+    """
+
+    text: str
+    is_disambiguation: bool
+    infoboxes: list[str]
 
 
 class Templates:
@@ -20,8 +36,8 @@ class Templates:
         self._phrases = phrases
         self._readers: dict[str, Reader | None] = {}
 
-    def drop(self, text: str) -> tuple[str, bool]:
-        """Return `text` without templates, and whether one marks it as a list of meanings.
+    def drop(self, text: str) -> Dropped:
+        """Return `text` without templates, whether one marks it as a list of meanings, infoboxes.
 
         An opening without an end loses its braces only; the time is linear in any nesting.
         """
@@ -29,6 +45,7 @@ class Templates:
         kept: list[str] = [first]
         opened: list[int] = []
         marked = False
+        infoboxes: dict[str, None] = {}
         readers = self._readers
         for part in parts:
             inside, *afters = part.split("}}")
@@ -42,9 +59,13 @@ class Templates:
                 name = kept[start].partition("|")[0]
                 reader = readers[name] if name in readers else self._reader(name)
                 words = ""
-                if reader is _marks_disambiguation:
+                if reader is None:
+                    pass
+                elif reader is _marks_disambiguation:
                     marked = True
-                elif reader is not None and len(opened) < MAX_DEPTH:
+                elif reader is _says_what_it_is:
+                    infoboxes[_plain(name)] = None
+                elif len(opened) < MAX_DEPTH:
                     words = _words(reader, "".join(kept[start:]))
                 del kept[start:]
                 if words:
@@ -53,19 +74,25 @@ class Templates:
                     join(kept, after)
                 elif after:
                     kept.append(after)
-        return "".join(kept), marked
+        return Dropped("".join(kept), marked, list(infoboxes)[:MAX_INFOBOXES])
 
     def _reader(self, name: str) -> Reader | None:
         if len(self._readers) > MAX_NAMES:
             self._readers.clear()
-        plain = name.replace("_", " ").strip().lower()
+        plain = _plain(name)
         reader: Reader | None = None
         if is_disambiguation(plain):
             reader = _marks_disambiguation
+        elif is_infobox(plain):
+            reader = _says_what_it_is
         elif self._phrases:
             reader = reader_of(plain)
         self._readers[name] = reader
         return reader
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").lower().split())[:MAX_NAME]
 
 
 def _words(reader: Reader, content: str) -> str:
@@ -73,4 +100,8 @@ def _words(reader: Reader, content: str) -> str:
 
 
 def _marks_disambiguation(arguments: list[str]) -> str:
+    return ""
+
+
+def _says_what_it_is(arguments: list[str]) -> str:
     return ""

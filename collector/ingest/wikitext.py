@@ -1,4 +1,4 @@
-"""Turns a page's wikitext into sections, paragraphs with links, and categories."""
+"""Turns a page's wikitext into sections, paragraphs with links, categories and infoboxes."""
 
 import re
 from dataclasses import dataclass, field
@@ -25,6 +25,7 @@ class ParsedPage:
     sections: list[Section] = field(default_factory=lambda: [_LEAD])
     paragraphs: list[Paragraph] = field(default_factory=list)
     categories: list[str] = field(default_factory=list)
+    infoboxes: list[str] = field(default_factory=list)
     redirect: str = ""
     is_disambiguation: bool = False
 
@@ -40,13 +41,13 @@ class Wikitext:
         self._variants = has_variants(site.language)
 
     def parse(self, text: str) -> ParsedPage:
-        """Return the sections, paragraphs, categories and redirect of wikitext `text`.
+        """Return the sections, paragraphs, categories, infoboxes and redirect of wikitext `text`.
 
         The time is linear in its length, whatever is nested or left open.
         """
         if redirect := self.redirect(text):
             return ParsedPage(redirect=redirect)
-        text, is_disambiguation = self._templates.drop(drop_elements("\n" + text))
+        text, is_disambiguation, infoboxes = self._templates.drop(drop_elements("\n" + text))
         text, categories = drop_media(drop_tables(text), self.titles)
         text, links = self._links.read(clean(text, variants=self._variants))
         sections, paragraphs = read_lines(text, links)
@@ -54,8 +55,14 @@ class Wikitext:
             sections,
             paragraphs,
             list(dict.fromkeys(filter(None, categories))),
+            infoboxes,
             is_disambiguation=is_disambiguation,
         )
+
+    def categories(self, text: str) -> list[str]:
+        """Return the categories that wikitext `text` is in, read no further than they need."""
+        found = drop_media(self._templates.drop(drop_elements("\n" + text)).text, self.titles)[1]
+        return list(dict.fromkeys(filter(None, found)))
 
     def redirect(self, text: str) -> str:
         """Return the title that `#REDIRECT [[title]]` points to, blank if the page is none."""

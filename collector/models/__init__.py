@@ -8,7 +8,7 @@ from collector.models.candidates import (
     SetRole,
     SetState,
 )
-from collector.models.category import ArticleCategory, Category
+from collector.models.category import ArticleCategory, Category, Subcategory
 from collector.models.collection import (
     Collection,
     CollectionRevision,
@@ -48,5 +48,6 @@ __all__ = [
     "SkippedPage",
     "Stage",
     "StageState",
+    "Subcategory",
     "User",
 ]

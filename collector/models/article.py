@@ -19,7 +19,8 @@ class Article(models.Model):
     """One page with its revision; its text is in its paragraphs.
 
     `redirect_target` is a normalised title, blank unless the page is a redirect; the target may
-    itself be a redirect or be missing from the corpus.
+    itself be a redirect or be missing from the corpus. `infoboxes`: the names of its infobox
+    templates, in lower case; empty too if the source is no wiki or was read before we kept them.
     """
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="articles")
@@ -30,6 +31,7 @@ class Article(models.Model):
     revision_id = models.BigIntegerField()
     revision_timestamp = models.DateTimeField(null=True)
     is_list = models.BooleanField(default=False)
+    infoboxes = models.JSONField(default=list, blank=True)
 
     class Meta:
         constraints = [

@@ -1,4 +1,4 @@
-"""A category of a wiki, and which articles are in it."""
+"""A category of a wiki, which articles are in it, and which categories."""
 
 from django.db import models
 
@@ -38,3 +38,21 @@ class ArticleCategory(models.Model):
 
     def __str__(self) -> str:
         return f"{self.article_id} in {self.category_id}"
+
+
+class Subcategory(models.Model):
+    """A category is in another, as its own page says; none where a dump has no such pages."""
+
+    parent = models.ForeignKey(
+        Category, models.CASCADE, db_index=False, related_name="subcategories"
+    )
+    child = models.ForeignKey(Category, models.CASCADE, related_name="parents")
+
+    class Meta:
+        verbose_name_plural = "subcategories"
+        constraints = [
+            models.UniqueConstraint(fields=["parent", "child"], name="subcategory_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.child_id} in {self.parent_id}"

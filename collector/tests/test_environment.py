@@ -1,8 +1,12 @@
 """A wrong setting refuses to start and says which and why."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from collector.environment import WrongEnvironment, database, read
+from collector.environment import WrongEnvironment, database, mail_server, read
 
 
 def test_empty_variables_count_as_not_set():
@@ -19,6 +23,7 @@ def test_empty_variables_count_as_not_set():
         ("REDIS_URL", "localhost:6379"),
         ("MTURK_ENDPOINT_URL", "localhost:8000"),
         ("COLLECTOR_URL", "ftp://x"),
+        ("MARKETPLACE_SMTP_URL", "mail.example:25"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(name, value):
@@ -47,3 +52,33 @@ def test_a_socket_folder_is_a_host():
 def test_without_an_endpoint_the_marketplace_is_embedded():
     assert set(read({}).databases()) == {"default", "marketplace"}
     assert set(read({"MTURK_ENDPOINT_URL": "https://market.example"}).databases()) == {"default"}
+
+
+def test_a_mail_server_is_read_with_its_way_of_encrypting():
+    found = mail_server("smtp+tls://rita:p%40ss@mail.example")
+    assert (found["EMAIL_HOST"], found["EMAIL_PORT"]) == ("mail.example", 587)
+    assert found["EMAIL_HOST_PASSWORD"] == "p@ss"
+    assert (found["EMAIL_USE_TLS"], found["EMAIL_USE_SSL"]) == (True, False)
+    assert mail_server("smtps://mail.example:4650")["EMAIL_PORT"] == 4650
+
+
+def test_the_embedded_marketplace_mails_and_takes_what_it_takes_alone(tmp_path):
+    script = (
+        "from django.conf import settings as s; "
+        "print(s.MARKETPLACE_MAIL_FROM, s.EMAIL_HOST, s.EMAIL_PORT, s.EMAIL_USE_SSL, "
+        "s.DATA_UPLOAD_MAX_MEMORY_SIZE, s.DATA_UPLOAD_MAX_NUMBER_FIELDS)"
+    )
+    given = {
+        "MARKETPLACE_MAIL_FROM": "ida@lab.example",
+        "MARKETPLACE_SMTP_URL": "smtps://mx.example",
+    }
+    environment = os.environ | given | {"COLLECTOR_HOME": str(tmp_path)}
+    environment["MARKETPLACE_DATA_DIR"] = str(tmp_path)
+    said = {}
+    for site in ("collector", "marketplace"):
+        environment["DJANGO_SETTINGS_MODULE"] = f"{site}.settings"
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        said[site] = done.stdout
+    assert said["collector"] == "ida@lab.example mx.example 465 True 11000000 10000\n"
+    assert said["marketplace"] == said["collector"]

@@ -23,6 +23,8 @@ from tests import services
 
 REQUESTS = 480
 TURNS = 3
+# As many as a page may have.
+HITS = 100
 # What the bare view is served with.
 SETTINGS = """
 from marketplace.settings import *
@@ -74,6 +76,7 @@ def _compare(folder: str, url: str) -> None:
         "GetAccountBalance": {},
         "GetHIT": {"HITId": posted["hit_id"]},
         "ListAssignmentsForHIT": {"HITId": posted["hit_id"], "MaxResults": 100},
+        "ListHITs": {"MaxResults": HITS},
         "CreateHIT": {**NEW_HIT, "Question": posted["question"]},
     }
     same = Path(folder) / "same"
@@ -83,6 +86,9 @@ def _compare(folder: str, url: str) -> None:
     bare_view = {**environment, **bare, "DJANGO_SETTINGS_MODULE": "bare_settings"}
     with served("marketplace.wsgi:application", environment) as site:
         with httpx.Client(base_url=site.url, timeout=30) as client:
+            post = calling("/", posted, site, "CreateHIT", calls["CreateHIT"])
+            for number in range(HITS):
+                post(client, number)
             for name, parameters in calls.items():
                 reply = calling("/", posted, site, name, parameters)(client, 0)
                 (same / name).write_bytes(reply.content)

@@ -16,7 +16,7 @@ from tests.rehearsals.standing import make_databases
 CLIENTS, PROCESSES = 16, 4
 # Who waits at each level, and who is done already.
 WAITING = 4000
-LEVELS = (0, 10**4, 10**5)
+LEVELS = (0, 10**4, 10**6)
 PGBENCH_SECONDS = 8
 CHILD = "import django; django.setup()\nfrom deploy.benchmarks.waiting import *\n"
 START_SECONDS = 6.0
@@ -49,11 +49,12 @@ def main() -> None:
         print(f"{'done already':16}" + "".join(f"{head:>16}" for head in heads))
         done = 0
         for level in LEVELS:
-            _child(f"put({stage}, {posting}, {level - done}, 'done')", environment)
+            if level:
+                _child(f"put_done({stage}, {posting}, {done}, {level})", environment)
             done = level
             cells = []
             for how in ("sweep", "claim"):
-                _child(f"put({stage}, {posting}, {WAITING}, 'waiting')", environment)
+                _child(f"put({stage}, {posting}, {WAITING})", environment)
                 rate = _rate(stage, how, environment)
                 cells.append(f"{rate:16.0f}{rate / reference:16.3f}")
             print(f"{level:<16}" + "".join(cells), flush=True)

@@ -55,32 +55,32 @@ def store(start: int, end: int) -> None:
     hits, items = (start // 10, end // 10), (start, end)
     own = f"{FIRST} + n"
     mine = f"{FIRST} + n / 10"
-    _copy(Unit, bundle, hits, position=own)
+    copy_rows(Unit, bundle, hits, position=own)
     name = "'P' || n"
     token = "gen_random_uuid()"
-    _copy(Posting, posting, hits, external_id=name, token=token, state="'settled'")
-    _copy(Session, one.lease.session, hits, person=WRITER, worker_id=WRITER, posting_id=own)
-    _copy(Lease, one.lease, hits, unit_id=own, session_id=own, worker_id=WRITER)
-    _copy(Submission, one, hits, lease_id=own, receipt="'R' || n", state="'approved'")
+    copy_rows(Posting, posting, hits, external_id=name, token=token, state="'settled'")
+    copy_rows(Session, one.lease.session, hits, person=WRITER, worker_id=WRITER, posting_id=own)
+    copy_rows(Lease, one.lease, hits, unit_id=own, session_id=own, worker_id=WRITER)
+    copy_rows(Submission, one, hits, lease_id=own, receipt="'R' || n", state="'approved'")
     payment, key = one.payments.earliest("pk"), "'K' || n"
-    _copy(Payment, payment, hits, key=key, worker_id=WRITER, submission_id=own, posting_id=own)
+    copy_rows(Payment, payment, hits, key=key, worker_id=WRITER, submission_id=own, posting_id=own)
     question, answer = one.questions.earliest("pk"), Answer.objects.earliest("pk")
     place = {"submission_id": mine, "key": key, "worker_id": WRITER, "position": "mod(n, 10)"}
-    _copy(Question, question, items, **place)
+    copy_rows(Question, question, items, **place)
     votes = {"question_id": own, "submission_id": mine, "worker_id": READER, "writer_id": WRITER}
-    _copy(Answer, answer, items, **votes)
+    copy_rows(Answer, answer, items, **votes)
     seed = f"one.seed_id - n / {PEOPLE}"
-    _copy(Exposure, Exposure.objects.latest("pk"), items, worker_id=WRITER, seed_id=seed)
+    copy_rows(Exposure, Exposure.objects.latest("pk"), items, worker_id=WRITER, seed_id=seed)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
 
-def _copy(model: type[Model], row: Any, numbers: tuple[int, int], **changed: str) -> None:
+def copy_rows(model: type[Model], row: Any, numbers: tuple[int, int], **changed: str) -> None:
     """Insert copies of a row, one for each n from the first of `numbers` up to the last.
 
     changed: columns and the SQL of what they hold instead, of n and of the row copied, `one`.
     """
-    changed["id"] = f"{FIRST} + n"
+    changed = {"id": f"{FIRST} + n", **changed}
     columns = [str(field.column) for field in model._meta.concrete_fields]
     values = [changed.get(column, f"one.{column}") for column in columns]
     table = model._meta.db_table

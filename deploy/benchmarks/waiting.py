@@ -1,20 +1,21 @@
 """Prepares what the pairing benchmark asks for: people who wait, and many who are done."""
 
-import itertools
 import json
 import random
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
 from django.db import connection
+from django.db.models import Max
 from django.utils import timezone
 
 from collector.models import Stage
+from deploy.benchmarks.stored import FIRST, copy_rows
 from tasks.models import (
     Dialog,
     Lease,
@@ -45,32 +46,45 @@ def prepare(folder: str) -> None:
     (Path(folder) / "stage.json").write_text(json.dumps([stage.pk, posting.pk]))
 
 
-def put(stage_id: int, posting_id: int, number: int, state: str) -> None:
-    """Let so many people more hold tickets of this state."""
+def put(stage_id: int, posting_id: int, number: int) -> None:
+    """Let so many people more wait."""
     stage, posting = Stage.objects.get(pk=stage_id), Posting.objects.get(pk=posting_id)
-    now = timezone.now()
-    first = Unit.objects.filter(stage=stage).order_by("-position").values_list("position")[:1]
-    positions = itertools.count(first[0][0] + 1 if first else 0)
-    for start in range(0, number, AT_ONCE):
-        _put(stage, posting, min(AT_ONCE, number - start), TicketState(state), now, positions)
+    ours = Unit.objects.filter(stage=stage, position__lt=FIRST - 1)
+    first = (ours.aggregate(last=Max("position"))["last"] or 0) + 1
+    for start in range(first, first + number, AT_ONCE):
+        _put(
+            stage, posting, range(start, min(first + number, start + AT_ONCE)), TicketState.WAITING
+        )
+    _analyse()
+
+
+def put_done(stage_id: int, posting_id: int, start: int, end: int) -> None:
+    """Let there be `end` people who are done where there were `start`; copies of a single one."""
+    stage, posting = Stage.objects.get(pk=stage_id), Posting.objects.get(pk=posting_id)
+    if not start:
+        _put(stage, posting, range(FIRST - 1, FIRST), TicketState.DONE)
+    ticket = Ticket.objects.filter(state=TicketState.DONE).earliest("pk")
+    lease, numbers, own, name = ticket.lease, (start, end), f"{FIRST} + n", "'done' || n"
+    copy_rows(Worker, ticket.worker, numbers, id=name)
+    copy_rows(Unit, lease.unit, numbers, position=own)
+    copy_rows(Session, lease.session, numbers, person=name, worker_id=name, session_id=name)
+    copy_rows(Lease, lease, numbers, unit_id=own, session_id=own, worker_id=name)
+    copy_rows(Ticket, ticket, numbers, lease_id=own, worker_id=name)
+    _analyse()
+
+
+def _analyse() -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
 
-def _put(
-    stage: Stage,
-    posting: Posting,
-    number: int,
-    state: TicketState,
-    now: datetime,
-    positions: "itertools.count[int]",
-) -> None:
-    done = state == TicketState.DONE
+def _put(stage: Stage, posting: Posting, positions: range, state: TicketState) -> None:
+    done, now = state == TicketState.DONE, timezone.now()
     workers = Worker.objects.bulk_create(
-        Worker(id=new_worker_id(), created_at=now) for _ in range(number)
+        Worker(id=new_worker_id(), created_at=now) for _ in positions
     )
     units = Unit.objects.bulk_create(
-        Unit(stage=stage, position=next(positions), redundancy=1, taken=1) for _ in range(number)
+        Unit(stage=stage, position=position, redundancy=1, taken=1) for position in positions
     )
     sessions = Session.objects.bulk_create(
         Session(
@@ -136,7 +150,7 @@ def _client(stage_id: int, how: str, number: int, start: float) -> None:
         while pairing.sweep(stage, timezone.now(), rng):
             pass
     for ticket in tickets:
-        pairing.claim(ticket, timezone.now(), rng)
+        pairing.seek(ticket, timezone.now(), rng)
     connection.close()
 
 

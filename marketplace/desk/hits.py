@@ -4,12 +4,21 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.batches.bonuses import rewardable
 from marketplace.desk.access import DeskRequest, requester_page
 from marketplace.desk.pages import page_of, show, sorry
 from marketplace.desk.reach import reach_of, reaches_of
 from marketplace.lifecycle import settle_account, settle_due
-from marketplace.models import HIT
+from marketplace.models import HIT, Assignment
 
+# What the API's words mean to whoever reads no API.
+STATUS_WORDS = {
+    "Assignable": "Open",
+    "Unassignable": "All places taken",
+    "Reviewable": "To review",
+    "Reviewing": "Under review",
+    "Disposed": "Deleted",
+}
 NO_HIT = "There is no such HIT of yours. Choose one from the list."
 
 
@@ -23,7 +32,7 @@ def hits(request: DeskRequest) -> HttpResponse:
     page = page_of(request, rows.select_related("hit_type").order_by("-pk"))
     kinds = {hit.hit_type_id: hit.hit_type for hit in page}
     reaches = dict(zip(kinds, reaches_of(kinds.values()), strict=True))
-    lines = [(hit, hit.status(now), reaches[hit.hit_type_id]) for hit in page]
+    lines = [(hit, STATUS_WORDS[hit.status(now)], reaches[hit.hit_type_id]) for hit in page]
     return show(request, "hits.html", here="hits", page=page, lines=lines)
 
 
@@ -43,7 +52,9 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
         "hit.html",
         here="projects" if row else "hits",
         hit=found,
-        status_word=found.status(now),
+        api_word=found.status(now),
+        status_word=STATUS_WORDS[found.status(now)],
         batch=row.batch if row else None,
         reach=reach_of(found.hit_type),
+        has_work=rewardable(Assignment.objects.filter(hit=found), now).exists(),
     )

@@ -5,13 +5,14 @@ from typing import Any
 from django.http import HttpResponse
 
 from marketplace import clock
-from marketplace.desk.access import DeskRequest, host_page, record
+from marketplace.desk.access import DeskRequest, host_page
 from marketplace.desk.pages import show
 from marketplace.desk.uploading import text_to_carry
-from marketplace.people.importing import import_workers
+from marketplace.people.importing import Outcome, import_workers
 from marketplace.people.roster import COLUMNS
 from marketplace.uploads import UploadError
 
+MOST_SHOWN = 500
 EXAMPLE = (
     "name,mail,mturk_id,prolific_id,language,qualifications,notes\n"
     "Ada,ada@example.org,A2XK41EXAMPLE,,en,Spring class; Reader=85,Came with the pilot\n"
@@ -27,10 +28,12 @@ def import_people(request: DeskRequest) -> HttpResponse:
     is_dry = "apply" not in request.POST
     try:
         text = text_to_carry(request)
-        report = import_workers(text, clock.now(), is_dry=is_dry)
+        by = "" if is_dry else request.desk.who
+        report = import_workers(text, clock.now(), is_dry=is_dry, by=by)
     except UploadError as error:
         return show(request, "import.html", status=400, problem=str(error), **context)
-    if not is_dry:
-        record(request, f"Imported workers: {report.summary}")
     carried = text if is_dry else ""
+    # Those to mend stand first, and a browser is not given ten thousand rows to draw.
+    lines = sorted(report.lines, key=lambda line: line.outcome != Outcome.PROBLEM)
+    context |= {"lines": lines[:MOST_SHOWN], "n_more": len(lines) - MOST_SHOWN}
     return show(request, "import.html", report=report, is_dry=is_dry, carried=carried, **context)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.configuration import base_url, mail_from
 from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.pages import csv_file, leave_notice, page_of, plain_cell, show, sorry
+from marketplace.desk.pages import csv_file, leave_notice, page_of, show, sorry
 from marketplace.models import ClassCode, Delivery, Invitation, Worker
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
@@ -23,6 +23,7 @@ from marketplace.people.invitations import (
     revoke,
     send,
 )
+from marketplace.plain_cell import plain_cell
 from marketplace.router import DATABASE
 
 # One request mails so many; more is for a second press of the button.

@@ -14,6 +14,7 @@ from marketplace.configuration import currency_symbol
 from marketplace.contests import unanswered_contests
 from marketplace.desk.access import DeskRequest
 from marketplace.models import PaymentReport
+from marketplace.operations.qualification_requests import open_requests
 
 PAGE_SIZE = 50
 
@@ -24,6 +25,7 @@ def show(request: DeskRequest, template: str, status: int = 200, **context: Any)
     context["currency"] = currency_symbol()
     context["notice"] = _take_notice(request)
     context["n_waiting"] = _n_waiting(request)
+    context["n_asked"] = _n_asked(request)
     return render(request, f"desk/{template}", context, status=status)
 
 
@@ -32,6 +34,12 @@ def _n_waiting(request: DeskRequest) -> int:
     if request.desk.requester is not None:
         return unanswered_contests(request.desk.requester).count()
     return PaymentReport.objects.filter(answered_at=None).count()
+
+
+def _n_asked(request: DeskRequest) -> int:
+    """Return how many qualification requests wait for the requester whose desk is open."""
+    requester = request.desk.requester
+    return open_requests(requester).count() if requester else 0
 
 
 def _take_notice(request: DeskRequest) -> str:
@@ -66,8 +74,3 @@ def csv_file(name: str, header: list[str], rows: Iterable[Iterable[Any]]) -> Htt
     response = HttpResponse("\ufeff" + text.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def plain_cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula; for names that workers choose."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -8,7 +8,7 @@ from marketplace import clock
 from marketplace.amounts import amount_of
 from marketplace.configuration import currency_symbol
 from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.pages import csv_file, leave_notice, page_of, plain_cell, show, sorry
+from marketplace.desk.pages import csv_file, leave_notice, page_of, show, sorry
 from marketplace.desk.uploading import text_from
 from marketplace.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
@@ -22,6 +22,7 @@ from marketplace.payout_lists import (
     take_off,
 )
 from marketplace.payouts import PayoutError, answer_report
+from marketplace.plain_cell import plain_cell
 from marketplace.uploads import UploadError
 
 NO_LIST = "There is no such list. Choose one under Payouts."

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from django import forms
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -19,6 +20,7 @@ from marketplace.desk.pages import leave_notice, page_of, show, sorry
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.identifiers import new_secret
 from marketplace.models import AccessKey, DeskUser, Requester
+from marketplace.people.groups import HOST_ACCOUNT
 from marketplace.router import DATABASE
 
 NO_REQUESTER = "There is no such requester. Choose one from the list."
@@ -57,7 +59,7 @@ def requesters(request: DeskRequest) -> HttpResponse:
         if not Requester.objects.filter(name__iexact=name).exists():
             return _opened(request, name, form.cleaned_data["contact"])
         form.add_error("name", "A requester of this name is there already. Choose another name.")
-    rows = Requester.objects.order_by("name").prefetch_related("desk_users", "access_keys")
+    rows = _requesters().order_by("name").prefetch_related("desk_users", "access_keys")
     return show(
         request,
         "requesters.html",
@@ -77,7 +79,12 @@ def _opened(request: DeskRequest, name: str, contact: str) -> HttpResponse:
 
 
 def _found(key: int) -> Requester | None:
-    return Requester.objects.filter(pk=key).first()
+    return _requesters().filter(pk=key).first()
+
+
+def _requesters() -> QuerySet[Requester]:
+    # The account that groups belong to posts nothing and has no desk.
+    return Requester.objects.exclude(name=HOST_ACCOUNT)
 
 
 @host_page
@@ -169,10 +176,12 @@ def give_credit(request: DeskRequest, key: int) -> HttpResponse:
     reason = f"desk:{request.POST.get('once', '')[:60]}"
     with transaction.atomic(using=DATABASE):
         locked = Requester.objects.select_for_update().get(pk=found.pk)
-        if not locked.entries.filter(key=f"credit:{locked.pk}:{reason}").exists():
+        is_new = not locked.entries.filter(key=f"credit:{locked.pk}:{reason}").exists()
+        if is_new:
             funds.credit(locked, cents, reason, clock.now())
             record(request, f"Granted {found.name} credit of {amount_of(cents)}")
-    leave_notice(request, f"{found.name} has {amount_of(cents)} more to post HITs with.")
+    told = f"{found.name} has {amount_of(cents)} more to post HITs with."
+    leave_notice(request, told if is_new else "This credit was granted before, and counts once.")
     return redirect("desk-requester", key=key)
 
 

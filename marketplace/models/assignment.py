@@ -37,6 +37,8 @@ class Assignment(models.Model):
     state = models.CharField(max_length=9, choices=State, default=State.ACCEPTED)
     # What was promised when it was accepted; a later change of HIT type does not touch it.
     reward_cents = models.BigIntegerField()
+    # Kept when the HIT gets another type meanwhile; None = as the type of its HIT says.
+    auto_approval_delay_seconds = models.IntegerField(null=True)
     accepted_at = models.DateTimeField()
     deadline = models.DateTimeField()
     submitted_at = models.DateTimeField(null=True)

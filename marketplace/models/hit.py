@@ -3,11 +3,22 @@
 from datetime import datetime
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 
 from marketplace.identifiers import new_entity_id
 from marketplace.models.hit_type import HITType
 from marketplace.models.requester import Requester
+
+
+def status_at(now: datetime) -> Case:
+    """Return what the database makes of `HIT.status`, for rows that were settled at `now`."""
+    return Case(
+        When(disposed_at__isnull=False, then=Value("Disposed")),
+        When(n_open__gt=0, expires_at__gt=now, then=Value("Assignable")),
+        When(n_pending__gt=0, then=Value("Unassignable")),
+        When(is_reviewing=True, then=Value("Reviewing")),
+        default=Value("Reviewable"),
+    )
 
 
 class HIT(models.Model):

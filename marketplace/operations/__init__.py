@@ -5,6 +5,7 @@ from marketplace.operations import (  # noqa: F401
     assignments,
     bonuses,
     hit_lifetime,
+    hit_pages,
     hit_types,
     hits,
     notifications,

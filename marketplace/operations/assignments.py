@@ -1,6 +1,6 @@
 """Assignments that were handed in: read, approved, rejected."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -9,17 +9,13 @@ from django.db.models import Q
 from marketplace.events import tell
 from marketplace.lifecycle import approve, refresh
 from marketplace.models import HIT, Assignment, State
-from marketplace.operations.descriptions import (
-    ASSIGNMENT,
-    ASSIGNMENT_STATUS,
-    describe_hit,
-)
+from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
+from marketplace.operations.hit_pages import FIRST, one_hit
 from marketplace.operations.ownership import (
     handed_in,
     own_assignment,
     refuse_disposed,
     settle_own,
-    settled_hit,
 )
 from marketplace.prepared import Prepared
 from marketplace.wire.compiled import Columns
@@ -29,7 +25,6 @@ from marketplace.wire.results import FOREIGN_TOKEN, page_asked, token_after
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024
-FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
 ONE_ASSIGNMENT = Prepared(
     lambda key: Assignment.objects.filter(pk=key).values_list(*ASSIGNMENT.values()), key=int
@@ -54,9 +49,8 @@ def list_assignments_for_hit(call: Call, parameters: dict[str, Any]) -> dict[str
     after = {"value": FIRST, "key": 0} if last is None else _place_of(call, *last)
     found = _settled_page(call, parameters["HITId"], states, size, **after)
     token = token_after(found[-1][0], found[-1][-1]) if found else None
-    columns = Columns(zip(ASSIGNMENT, zip(*found, strict=True), strict=False))
-    if found:
-        columns["HITId"] = [parameters["HITId"]] * len(found)
+    shared = [{"HITId": parameters["HITId"]}] * len(found)
+    columns = Columns(zip(ASSIGNMENT, zip(*found, strict=True), strict=False), shared)
     return {"NumResults": len(found), "NextToken": token, "Assignments": columns}
 
 
@@ -81,7 +75,6 @@ def _settled_page(
     if found:
         return found
     settle_own(call, hit_id)
-    # Nothing was due yet in 1970.
     return page.rows(now=FIRST, **which)
 
 
@@ -107,11 +100,11 @@ def _page_of_hit(states: tuple[str, ...], size: int) -> Prepared:
 def get_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return an assignment that was handed in, and its HIT."""
     hit_id = handed_in(call, parameters["AssignmentId"]).hit.hit_id
-    hit = settled_hit(call, hit_id)
+    hit = one_hit(call, hit_id)
     row = ONE_ASSIGNMENT.first(key=handed_in(call, parameters["AssignmentId"]).pk)
     assert row is not None
     found = {"HITId": hit_id, **dict(zip(ASSIGNMENT, row, strict=True))}
-    return {"Assignment": found, "HIT": describe_hit(hit, call.now)}
+    return {"Assignment": found, "HIT": hit}
 
 
 @operation("ApproveAssignment")

@@ -1,6 +1,7 @@
 """The structures of the wire model that several operations return."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import Case, F, Value, When
@@ -10,10 +11,12 @@ from marketplace.amounts import amount_of
 from marketplace.epoch import Epoch
 from marketplace.models import (
     HIT,
+    HITType,
     QualificationGrant,
     QualificationType,
     State,
 )
+from marketplace.models.hit import status_at
 
 ASSIGNMENT_STATUS: dict[str, str] = {
     State.SUBMITTED: "Submitted",
@@ -38,27 +41,54 @@ ASSIGNMENT: dict[str, Any] = {
 }
 
 
-def describe_hit(hit: HIT, now: datetime) -> dict[str, Any]:
-    """Return the model's HIT; expects one that was settled at `now`, with its type loaded."""
-    kind = hit.hit_type
+def hit_members(now: datetime) -> dict[str, Any]:
+    """Return the members of the model's HIT that its type lacks, and where they are at `now`."""
     return {
-        "HITId": hit.hit_id,
+        "HITId": F("hit_id"),
+        "CreationTime": Epoch("created_at"),
+        "Question": F("question"),
+        "HITStatus": status_at(now),
+        "MaxAssignments": F("max_assignments"),
+        "Expiration": Epoch("expires_at"),
+        "RequesterAnnotation": NullIf("annotation", Value("")),
+        "NumberOfAssignmentsPending": F("n_pending"),
+        "NumberOfAssignmentsAvailable": F("n_open"),
+        "NumberOfAssignmentsCompleted": F("n_completed"),
+    }
+
+
+@lru_cache(maxsize=1024)
+def type_members(hit_type_id: str) -> dict[str, Any]:
+    """Return the members of the model's HIT that its type has, to be read only.
+
+    They are kept, because a type's values never change and its id is nobody else's ever.
+    """
+    kind = HITType.objects.get(hit_type_id=hit_type_id)
+    return {
         "HITTypeId": kind.hit_type_id,
         "HITGroupId": kind.hit_group_id,
-        "CreationTime": hit.created_at,
         "Title": kind.title,
         "Description": kind.description,
-        "Question": hit.question,
         "Keywords": kind.keywords or None,
-        "HITStatus": hit.status(now),
-        "MaxAssignments": hit.max_assignments,
         "Reward": amount_of(kind.reward_cents),
         "AutoApprovalDelayInSeconds": kind.auto_approval_delay_seconds,
-        "Expiration": hit.expires_at,
         "AssignmentDurationInSeconds": kind.assignment_duration_seconds,
-        "RequesterAnnotation": hit.annotation or None,
         "QualificationRequirements": kind.requirements,
         "HITReviewStatus": "NotReviewed",
+    }
+
+
+def describe_hit(hit: HIT, now: datetime) -> dict[str, Any]:
+    """Return the model's HIT; expects one that was settled at `now`, with its type loaded."""
+    return {
+        **type_members(hit.hit_type.hit_type_id),
+        "HITId": hit.hit_id,
+        "CreationTime": hit.created_at,
+        "Question": hit.question,
+        "HITStatus": hit.status(now),
+        "MaxAssignments": hit.max_assignments,
+        "Expiration": hit.expires_at,
+        "RequesterAnnotation": hit.annotation or None,
         "NumberOfAssignmentsPending": hit.n_pending,
         "NumberOfAssignmentsAvailable": hit.n_open,
         "NumberOfAssignmentsCompleted": hit.n_completed,

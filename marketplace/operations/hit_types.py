@@ -9,8 +9,7 @@ from marketplace.lifecycle import refresh
 from marketplace.models import HITType
 from marketplace.models.hit_type import fingerprint_of
 from marketplace.operations.ownership import own_hit, require_changeable
-from marketplace.prepared import Prepared, fields_of
-from marketplace.router import DATABASE
+from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call, operation
 
@@ -49,6 +48,9 @@ def update_hit_type_of_hit(call: Call, parameters: dict[str, Any]) -> dict[str, 
     kind = own_hit_type(call, parameters["HITTypeId"])
     with own_hit(call, parameters["HITId"]) as hit:
         require_changeable(hit, call.now)
+        not_in = hit.assignments.filter(submitted_at=None, auto_approval_delay_seconds=None)
+        delay = hit.hit_type.auto_approval_delay_seconds
+        not_in.update(auto_approval_delay_seconds=delay)
         hit.hit_type = kind
         refresh(hit, call.now)
     return {}
@@ -68,7 +70,7 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
     fingerprint = fingerprint_of(values)
     if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
-        return HITType.from_db(DATABASE, TYPE_FIELDS, row)
+        return instance_of(HITType, TYPE_FIELDS, row)
     if problem := requirements.problem_with(values.get("QualificationRequirements", [])):
         raise InvalidParameter(problem)
     found, _ = HITType.objects.get_or_create(

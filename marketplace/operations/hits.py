@@ -1,16 +1,14 @@
-"""HITs: made, read, listed."""
+"""HITs are made."""
 
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
 from marketplace import clock, funds
 from marketplace.configuration import is_own_origin
 from marketplace.events import tell
 from marketplace.identifiers import new_entity_id
-from marketplace.lifecycle import settle_account
 from marketplace.models import HIT
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
@@ -20,7 +18,6 @@ from marketplace.operations.hit_types import (
     own_hit_type,
     type_values,
 )
-from marketplace.operations.ownership import settled_hit
 from marketplace.operations.posting import post
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.prepared import insert
@@ -36,7 +33,6 @@ from marketplace.visibility import warn_if_nobody
 from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
 from marketplace.wire.replays import refuse_replay
-from marketplace.wire.results import listing, page_of
 
 MOST_ASSIGNMENTS = 1_000_000
 NOT_DONE_HERE = (
@@ -101,7 +97,7 @@ def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
     expires_at = call.now + timedelta(seconds=parameters["LifetimeInSeconds"])
     return HIT(
         hit_id=new_entity_id(),
-        requester=call.requester,
+        requester_id=call.requester.pk,
         question=parameters["Question"],
         external_url=question.url,
         frame_height=question.frame_height,
@@ -133,32 +129,3 @@ def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestio
             "or workers' browsers could not keep the two apart."
         )
     return question
-
-
-@operation("GetHIT")
-def get_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return one HIT as it is now."""
-    return {"HIT": describe_hit(settled_hit(call, parameters["HITId"]), call.now)}
-
-
-@operation("ListHITs")
-def list_hits(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of the caller's HITs, newest first, deleted ones left out."""
-    return _page(call, parameters, Q())
-
-
-@operation("ListReviewableHITs")
-def list_reviewable_hits(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of the HITs whose work is all in, newest first."""
-    over = Q(n_pending=0) & (Q(n_open=0) | Q(expires_at__lte=call.now))
-    wanted = over & Q(is_reviewing=parameters.get("Status", "Reviewable") == "Reviewing")
-    if "HITTypeId" in parameters:
-        wanted &= Q(hit_type__hit_type_id=parameters["HITTypeId"])
-    return _page(call, parameters, wanted)
-
-
-def _page(call: Call, parameters: dict[str, Any], wanted: Q) -> dict[str, Any]:
-    settle_account(call.requester, call.now)
-    rows = HIT.objects.filter(wanted, requester=call.requester, disposed_at=None)
-    found, token = page_of(rows.select_related("hit_type"), parameters, newest_first=True)
-    return listing("HITs", found, token, lambda hit: describe_hit(hit, call.now))

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from marketplace.lifecycle import locked
 from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, Worker
-from marketplace.prepared import Prepared, fields_of
-from marketplace.router import DATABASE
+from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.weather import is_frozen
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
 from marketplace.wire.registry import Call
@@ -46,8 +45,8 @@ def settled_hit(call: Call, hit_id: str) -> HIT:
     row = ONE_HIT.first(hit_id=hit_id, requester=call.requester.pk)
     if row is None:
         raise DoesNotExist("Hit", "HIT", hit_id)
-    hit = HIT.from_db(DATABASE, HIT_FIELDS, row[: len(HIT_FIELDS)])
-    hit.hit_type = HITType.from_db(DATABASE, TYPE_FIELDS, row[len(HIT_FIELDS) :])
+    hit = instance_of(HIT, HIT_FIELDS, row[: len(HIT_FIELDS)])
+    hit.hit_type = instance_of(HITType, TYPE_FIELDS, row[len(HIT_FIELDS) :])
     if hit.next_due_at is not None and hit.next_due_at <= call.now:
         with own_hit(call, hit_id) as settled:
             return settled

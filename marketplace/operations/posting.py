@@ -7,15 +7,23 @@ from marketplace.chain import chained
 from marketplace.funds import MOVE
 from marketplace.models import HIT, HITType
 from marketplace.models.hit_type import fingerprint_of
-from marketplace.operations.hit_types import SAME_TYPE, TYPE_FIELDS
-from marketplace.prepared import IF_SO, insertion
-from marketplace.router import DATABASE
+from marketplace.operations.descriptions import type_members
+from marketplace.prepared import IF_SO, Prepared, insertion, instance_of
 from marketplace.wire.registry import Call
 from marketplace.wire.replays import SEEN, forget_old, replayed
 
 TYPE = f"SELECT id FROM {HITType._meta.db_table} WHERE requester_id = %s AND fingerprint = %s"
 # An event has to be written with the change that it tells, so types that tell go the longer way.
 MOVE_IF_SILENT = MOVE.replace(IF_SO, f"AND EXISTS ({TYPE} AND NOT is_notifying) {IF_SO}")
+
+TYPE_FIELDS = ("id", "hit_type_id", "requester_id", "title", "requirements")
+KNOWN_TYPE = Prepared(
+    lambda requester, fingerprint: HITType.objects.filter(
+        requester=requester, fingerprint=fingerprint
+    ).values_list("pk", "hit_type_id"),
+    requester=int,
+    fingerprint=str,
+)
 
 
 def post(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
@@ -35,10 +43,12 @@ def post(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
         now = clock.wall()
         changes.insert(0, (SEEN, [call.attempt, now]))
         forget_old(call.attempt, now)
-    n_made, row = chained(changes, SAME_TYPE, requester=known[0], fingerprint=known[1])
+    n_made, row = chained(changes, KNOWN_TYPE, requester=known[0], fingerprint=known[1])
     if call.attempt and n_made == 0:
         raise replayed()
     if n_made < len(changes) or row is None:
         return False
-    hit.hit_type = HITType.from_db(DATABASE, TYPE_FIELDS, row)
+    members = type_members(row[1])
+    kind = (*row, known[0], members["Title"], members["QualificationRequirements"])
+    hit.hit_type = instance_of(HITType, TYPE_FIELDS, kind)
     return True

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from marketplace.grants import grant
-from marketplace.models import QualificationRequest, RequestState
+from marketplace.models import QualificationRequest, Requester, RequestState
 from marketplace.operations.ownership import own_type
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, RequestError
@@ -15,14 +16,20 @@ from marketplace.wire.registry import Call, operation
 from marketplace.wire.results import listing, page_of
 
 
-@operation("ListQualificationRequests")
-def list_qualification_requests(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of the requests that wait for the caller's answer, oldest first."""
+def open_requests(requester: Requester) -> QuerySet[QualificationRequest]:
+    """Return the requests that wait for this requester's answer, oldest first."""
     rows = QualificationRequest.objects.filter(
-        qualification_type__requester=call.requester,
+        qualification_type__requester=requester,
         qualification_type__deleted_at=None,
         state=RequestState.PENDING,
     )
+    return rows.order_by("pk")
+
+
+@operation("ListQualificationRequests")
+def list_qualification_requests(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of the requests that wait for the caller's answer, oldest first."""
+    rows = open_requests(call.requester)
     if "QualificationTypeId" in parameters:
         rows = rows.filter(qualification_type=own_type(call, parameters["QualificationTypeId"]))
     found, token = page_of(rows.select_related("worker", "qualification_type"), parameters)

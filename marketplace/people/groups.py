@@ -37,11 +37,17 @@ def groups() -> QuerySet[WorkerGroup]:
     )
 
 
-def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
-    """Return a new group; raises GroupError when the name is taken, empty or too long."""
-    name = " ".join(name.replace("\x00", "").split())
+def group_name(given: str) -> str:
+    """Return a name as a group has it; raises GroupError when it is empty or too long."""
+    name = " ".join(given.replace("\x00", "").split())
     if not 1 <= len(name) <= LONGEST_NAME:
         raise GroupError(f"Write a name of 1 to {LONGEST_NAME} characters.")
+    return name
+
+
+def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
+    """Return a new group; raises GroupError when the name is taken, empty or too long."""
+    name = group_name(name)
     try:
         with transaction.atomic(using=DATABASE):
             account, _ = Requester.objects.get_or_create(
@@ -58,13 +64,6 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
             return WorkerGroup.objects.create(qualification_type=row, created_at=now)
     except IntegrityError:
         raise GroupError(f"There is a group {name} already. Choose another name.") from None
-
-
-def group_named(name: str, now: datetime) -> WorkerGroup:
-    """Return the group of this name, made if there is none; raises GroupError for a bad name."""
-    clean = " ".join(name.split())
-    found = groups().filter(qualification_type__name__iexact=clean).first()
-    return found or make_group(name, "", now)
 
 
 def add_members(

@@ -1,29 +1,27 @@
 """Brings a list of people in as workers: planned first, carried out after, safe to repeat."""
 
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
-from marketplace.models import QualificationType, Worker, WorkerProfile
-from marketplace.people.groups import GroupError, add_members, group_named, groups
+from marketplace import audit
+from marketplace.models import QualificationType, Worker, WorkerGroup
+from marketplace.people.book import Book, Entry
+from marketplace.people.groups import GroupError
 from marketplace.people.roster import Person, ignored_columns, people_in
 from marketplace.router import DATABASE
 from marketplace.uploads import read_table
 
-PROFILE = {
-    "mail": "mail",
-    "mturk_id": "mturk_id",
-    "prolific_id": "prolific_id",
-    "notes": "notes",
-    "approved_before": "n_approved_before",
-    "percent_approved_before": "percent_approved_before",
-}
-OWN = {"name": "display_name", "language": "language", "country": "country"}
+# One transaction's worth: a fraction of a second.
+AT_ONCE = 1000
+TRIES = 3
 WORDS = {
     "name": "name",
     "mail": "mail address",
+    "subdivision": "state or region",
     "mturk_id": "MTurk id",
     "prolific_id": "Prolific id",
     "approved_before": "approved HITs elsewhere",
@@ -84,21 +82,23 @@ class _Undone(Exception):
     """Leaves a dry run's transaction without keeping anything."""
 
 
-def import_workers(text: str, now: datetime, *, is_dry: bool) -> Report:
+def import_workers(text: str, now: datetime, *, is_dry: bool, by: str = "") -> Report:
     """Return what each row of a CSV brings about; a dry run keeps nothing of it.
 
-    Rows with a problem are left out and say why; importing again changes what is new only.
-    Raises UploadError when the file as a whole cannot be read.
+    It is brought in and logged (as done `by` somebody) a part at a time, so what was there when an
+    import was cut short stays, and importing again goes on: rows change what is new only. Rows
+    with a problem are left out and say why. Raises UploadError when the file cannot be read.
     """
     table = read_table(text)
     people = people_in(table)
+    known = {name.lower() for name in _group_names()}
     report = Report([], ignored_columns(table), [])
+    parts = [people[start : start + AT_ONCE] for start in range(0, len(people), AT_ONCE)]
     try:
-        with transaction.atomic(using=DATABASE):
-            known = {row.qualification_type.name.lower() for row in groups()}
-            report.lines = [_carry_out(person, now) for person in people]
-            made = [row.qualification_type.name for row in groups()]
-            report.new_groups = [name for name in made if name.lower() not in known]
+        with transaction.atomic(using=DATABASE) if is_dry else nullcontext():
+            for part in parts:
+                report.lines += _part(part, now, by, is_only=len(parts) == 1)
+            report.new_groups = [name for name in _group_names() if name.lower() not in known]
             if is_dry:
                 raise _Undone
     except _Undone:
@@ -106,18 +106,46 @@ def import_workers(text: str, now: datetime, *, is_dry: bool) -> Report:
     return report
 
 
-def _carry_out(person: Person, now: datetime) -> Line:
+def _group_names() -> list[str]:
+    rows = WorkerGroup.objects.filter(qualification_type__deleted_at=None)
+    return sorted(rows.values_list("qualification_type__name", flat=True))
+
+
+def _part(people: list[Person], now: datetime, by: str, *, is_only: bool) -> list[Line]:
+    """Return the lines of a part of the file, brought in wholly or not at all."""
+    for attempt in range(TRIES):
+        # Carrying a row out takes from its values, and a second try needs them all.
+        fresh = [replace(one, values=dict(one.values)) for one in people]
+        try:
+            with transaction.atomic(using=DATABASE):
+                book = Book(fresh, now)
+                lines = [_carry_out(book, person) for person in fresh]
+                book.keep()
+                if by:
+                    rows = "" if is_only else f", rows {people[0].row} to {people[-1].row}"
+                    audit.record(
+                        by, f"Imported workers{rows}: {Report(lines, [], []).summary}", now
+                    )
+                return lines
+        except IntegrityError:
+            # Somebody else imported the same people meanwhile; now they are found.
+            if attempt == TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _carry_out(book: Book, person: Person) -> Line:
     name = person.values.get("name", "")
     if person.problems:
         return Line(person.row, name, Outcome.PROBLEM, person.problems)
-    found = _workers_of(person)
+    found = book.found(person)
     if len(found) > 1:
-        ids = " and ".join(worker.worker_id for worker in found)
+        ids = " and ".join(one.worker.worker_id for one in found)
         problem = f"This row fits two accounts, {ids}. Merge them first, or mend the row."
         return Line(person.row, name, Outcome.PROBLEM, [problem])
-    if found and found[0].erased_at:
+    if found and found[0].worker.erased_at:
         problem = (
-            f"{found[0].worker_id} was erased at the person's own wish. "
+            f"{found[0].worker.worker_id} was erased at the person's own wish. "
             "Leave worker_id empty to make a new account."
         )
         return Line(person.row, name, Outcome.PROBLEM, [problem])
@@ -127,66 +155,39 @@ def _carry_out(person: Person, now: datetime) -> Line:
     if not found and not name:
         return Line(person.row, "", Outcome.PROBLEM, ["Give the name of a new worker."])
     try:
-        with transaction.atomic(using=DATABASE):
-            return _kept(person, found[0] if found else None, now)
+        scores = [(book.type_named(wanted), score) for wanted, score in person.scores.items()]
     except GroupError as error:
         return Line(person.row, name, Outcome.PROBLEM, [str(error)])
+    return _kept(book, person, found[0] if found else None, scores)
 
 
-def _workers_of(person: Person) -> list[Worker]:
-    """Return the workers that a row's keys name, second accounts as the one they merged into."""
-    rows: list[Worker] = []
-    values = person.values
-    if worker_id := values.get("worker_id"):
-        rows += Worker.objects.filter(worker_id=worker_id)
-    for key in ("mail", "mturk_id", "prolific_id"):
-        if value := values.get(key):
-            rows += Worker.objects.filter(**{f"profile__{key}": value})
-    return sorted({row.merged_into or row for row in rows}, key=lambda row: row.pk)
-
-
-def _kept(person: Person, worker: Worker | None, now: datetime) -> Line:
-    is_new = worker is None
-    if worker is None:
-        worker = Worker.objects.create(display_name=person.values["name"], created_at=now)
-    else:
+def _kept(
+    book: Book,
+    person: Person,
+    found: Entry | None,
+    scores: list[tuple[QualificationType, int]],
+) -> Line:
+    entry = found or book.opened(person.values["name"])
+    if found:
         # Language and country are the worker's own to change; the file only fills a gap.
-        for column in ("language", "country"):
-            if getattr(worker, column):
-                person.values.pop(column, None)
-    sentences = [] if is_new else _differences(worker, person)
-    for column, own in OWN.items():
-        if column in person.values:
-            setattr(worker, own, person.values[column])
-    worker.save()
-    profile, _ = WorkerProfile.objects.get_or_create(worker=worker)
-    for column, own in PROFILE.items():
-        if column in person.values:
-            value = person.values[column]
-            setattr(profile, own, int(value) if column.endswith("before") else value)
-    profile.save()
-    for name, score in person.scores.items():
-        row = _qualification(name, now)
-        if add_members(row, [worker], now, score):
+        if entry.worker.language:
+            person.values.pop("language", None)
+        if entry.worker.country:
+            told = person.values.pop("country", "")
+            if entry.worker.subdivision or told != entry.worker.country:
+                person.values.pop("subdivision", None)
+    sentences = _differences(entry, person) if found else []
+    book.write(entry, person)
+    for row, score in scores:
+        if book.give(entry, row, score):
             sentences.append(f"Gets “{row.name}”" + (f" with {score}." if score != 1 else "."))
-    outcome = Outcome.NEW if is_new else (Outcome.CHANGED if sentences else Outcome.SAME)
-    return Line(person.row, worker.display_name, outcome, sentences, worker)
+    outcome = Outcome.NEW if not found else (Outcome.CHANGED if sentences else Outcome.SAME)
+    return Line(person.row, entry.worker.display_name, outcome, sentences, entry.worker)
 
 
-def _differences(worker: Worker, person: Person) -> list[str]:
-    profile = getattr(worker, "profile", None) or WorkerProfile(worker=worker)
-    sentences = []
-    for column, value in person.values.items():
-        if column == "worker_id":
-            continue
-        owner, own = (worker, OWN[column]) if column in OWN else (profile, PROFILE[column])
-        before = getattr(owner, own)
-        if str(before if before is not None else "") != value:
-            sentences.append(f"The {WORDS.get(column, column)} becomes {value[:80]}.")
-    return sentences
-
-
-def _qualification(name: str, now: datetime) -> QualificationType:
-    """Return the type with this id, else the group of this name, made if there is none."""
-    row = QualificationType.objects.filter(qualification_type_id=name, deleted_at=None).first()
-    return row or group_named(name, now).qualification_type
+def _differences(entry: Entry, person: Person) -> list[str]:
+    return [
+        f"The {WORDS.get(column, column)} becomes {value[:80]}."
+        for column, value in person.values.items()
+        if column != "worker_id" and entry.now_in(column) != value
+    ]

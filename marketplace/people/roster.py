@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from marketplace.places import is_country, is_subdivision
 from marketplace.uploads import Table, UploadError
 
 # Our name of a column -> other spellings that people's files have.
@@ -89,9 +90,13 @@ def _check(person: Person) -> None:
         if not MAIL.fullmatch(mail):
             problems.append(f"“{mail}” is not a mail address.")
     if country := values.get("country"):
-        values["country"] = country.upper()
-        if not re.fullmatch("[A-Za-z]{2}", country):
+        values["country"], has_part, part = country.upper().partition("-")
+        if not is_country(values["country"]):
             problems.append("Write the country as two letters, like DE or US.")
+        elif has_part:
+            values["subdivision"] = part
+            if not is_subdivision(values["country"], part):
+                problems.append("Write a part of a country by its code, like US-CA.")
     if language := values.get("language"):
         values["language"] = language.lower()[:8]
         if not re.fullmatch("[A-Za-z]{2}(-[A-Za-z]{2,4})?", language):

@@ -1,14 +1,14 @@
 """What a worker has done, and what became of it."""
 
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.funds import bonus_cents
 from marketplace.lifecycle import settle_due
-from marketplace.models import HANDED_IN, Assignment, BonusPayment, State
+from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.site.pages import SignedInRequest, show, worker_page
 
 PAGE_SIZE = 25
@@ -27,20 +27,13 @@ SHOWN: dict[str, list[State]] = {
 def history(request: SignedInRequest) -> HttpResponse:
     """Show everything the worker accepted and is done with, newest first, all or by outcome."""
     settle_due(clock.now(), assignments__worker=request.worker)
-    bonuses = (
-        BonusPayment.objects.filter(assignment=OuterRef("pk"))
-        .order_by()
-        .values("assignment")
-        .annotate(total=Sum("amount_cents"))
-        .values("total")
-    )
     mine = Assignment.objects.filter(worker=request.worker)
     picked = request.GET.get("show", "")
     picked = picked if picked in SHOWN else ""
     rows = (
         mine.filter(state__in=SHOWN[picked])
         .select_related("hit__hit_type__requester", "contest")
-        .annotate(bonus_cents=Coalesce(Subquery(bonuses), 0))
+        .annotate(bonus_cents=bonus_cents())
         .order_by("-pk")
     )
     numbers = dict(mine.order_by().values_list("state").annotate(Count("pk")))

@@ -8,6 +8,7 @@ from django.utils.translation import override
 from django.views.decorators.http import require_POST
 
 from marketplace.models import Worker
+from marketplace.places import is_country, is_subdivision
 from marketplace.site.languages import CODES, LANGUAGES, remember
 from marketplace.site.pages import SignedInRequest, leave_notice, page, show, worker_page
 from marketplace.site.sessions import session_of
@@ -23,10 +24,21 @@ def preferences(request: SignedInRequest) -> HttpResponse:
         return _preferences(request)
     worker = request.worker
     country = request.POST.get("country", worker.country).strip().upper()
-    if country and not (len(country) == 2 and country.isascii() and country.isalpha()):
+    # One code for both is how lists have it: US-CA.
+    country, _dash, part = country.partition("-")
+    kept = worker.subdivision if country == worker.country else ""
+    subdivision = request.POST.get("subdivision", kept).strip().upper()
+    subdivision = part or subdivision.removeprefix(f"{country}-")
+    if country and not is_country(country):
         problem = _("Write the country as two letters, like DE or US, or leave it empty.")
         return _preferences(request, 400, problem)
-    worker.country = country
+    if subdivision and not is_subdivision(country, subdivision):
+        problem = _(
+            "Write the state or region as its two letters or digits, like CA for California, "
+            "beside its country, or leave it empty."
+        )
+        return _preferences(request, 400, problem)
+    worker.country, worker.subdivision = country, subdivision
     # A box that is not ticked is not sent, so each form says which boxes it has.
     for box in BOXES:
         if box in request.POST.getlist("boxes"):
@@ -34,7 +46,7 @@ def preferences(request: SignedInRequest) -> HttpResponse:
     for name, allowed in CHOICES.items():
         if (value := request.POST.get(name)) in allowed:
             setattr(worker, name, value)
-    worker.save(update_fields=["country", *BOXES, *CHOICES])
+    worker.save(update_fields=["country", "subdivision", *BOXES, *CHOICES])
     if "quietly" in request.POST:
         return HttpResponse(status=204)
     with override(worker.language or None):

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_noop
 
 from marketplace import clock
 from marketplace.models import QualificationRequest, QualificationType, RequestState
+from marketplace.own_words import WITHDRAWN, said
 from marketplace.qualification_tests import (
     NotTakenError,
     Outcome,
@@ -24,13 +25,15 @@ NO_TEST = gettext_noop("This test is not given any more.")
 def test(request: SignedInRequest, type_id: str) -> HttpResponse:
     """Say what the test asks for, begin it when the worker says so, and take its answers in."""
     row = (
-        QualificationType.objects.filter(qualification_type_id=type_id, deleted_at=None)
+        QualificationType.objects.filter(qualification_type_id=type_id)
         .select_related("requester")
         .first()
     )
     if row is None or not row.test:
         return sorry(request, _(NO_TEST))
     begun = row.requests.filter(worker=request.worker, state=RequestState.STARTED).first()
+    if row.deleted_at is not None and begun is None:
+        return sorry(request, _(NO_TEST))
     if begun is not None and due_at(begun) < clock.now() and request.method != "POST":
         begun = None
     try:
@@ -73,7 +76,10 @@ def _hand_in(
     outcome = hand_in(begun, dict(request.POST.lists()), clock.now())
     if outcome.problems:
         return _form(request, row, begun, 400, outcome.problems)
-    leave_notice(request, _sentence(row, outcome))
+    if row.deleted_at is not None:
+        leave_notice(request, said(WITHDRAWN))
+    else:
+        leave_notice(request, _sentence(row, outcome))
     return redirect("qualifications")
 
 

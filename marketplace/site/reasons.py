@@ -130,9 +130,14 @@ def _place(need: dict[str, Any], standing: Standing) -> Reason:
         sentence = _("Only for workers in %(places)s.") % {"places": places}
     else:
         sentence = _("Only for workers outside %(places)s.") % {"places": places}
-    if standing.worker.country:
+    worker = standing.worker
+    parts = [place for place in need.get("LocaleValues", []) if place.get("Subdivision")]
+    if not worker.country:
+        how = _("Set your country in your preferences.")
+    elif not worker.subdivision and worker.country in {one["Country"].upper() for one in parts}:
+        how = _("Set your state or region in your preferences.")
+    else:
         return Reason(sentence, is_final=True)
-    how = _("Set your country in your preferences.")
     return Reason(sentence, how, leads_to_preferences=True)
 
 

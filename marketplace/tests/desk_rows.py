@@ -14,6 +14,8 @@ from marketplace.models import (
     Message,
     PaymentReport,
     Project,
+    QualificationRequest,
+    QualificationType,
     Requester,
     Worker,
 )
@@ -54,6 +56,8 @@ def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
     event = post(rejected.hit.requester_id, NOTIFICATION, content, now)
     return {
         "desk-hit": rejected.hit_id,
+        "desk-hit-bonuses": rejected.hit_id,
+        "desk-settle-request": asked_for(rejected.hit.requester, ada.worker).pk,
         "desk-send-again": event.pk,
         "desk-payout-list": made.pk,
         "desk-payout-file": made.pk,
@@ -63,6 +67,16 @@ def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
         "desk-reply": letter.pk,
         "desk-settle-contest": contest.pk,
     }
+
+
+def asked_for(requester: Requester, worker: Worker, **more: str) -> QualificationRequest:
+    """Return the request of a worker for a new qualification of the requester's."""
+    kind = QualificationType.objects.create(
+        requester=requester, name="Reader", description="Reads.", created_at=clock.now()
+    )
+    return QualificationRequest.objects.create(
+        qualification_type=kind, worker=worker, submitted_at=clock.now(), **more
+    )
 
 
 def keys_of_host(member: Worker) -> dict[str, int]:
@@ -85,7 +99,8 @@ def keys_of_desk(requester: Requester) -> dict[str, int]:
     project = Project.objects.create(requester=requester, created_at=now, **PROJECT)
     batch = make_batch(project, "Rows", Table(["y"], [(2, {"y": "1"})]), now)
     user = DeskUser.objects.get(name=DeskVisitor("Somebody", requester).name)
-    names = ("batch", "row", "publish", "stop", "results", "decisions", "approve-codes")
+    names = ("batch", "row", "publish", "stop", "results", "decisions")
+    names += ("approve-codes", "batch-bonuses")
     return {
         "desk-revoke-key": AccessKey.objects.get(requester=requester).pk,
         "desk-renew-password": user.pk,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.amounts import amount_of, cents_of
+from marketplace.amounts import amount_of, cents_of, typed_cents
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,32 @@ def test_every_form_of_the_model_is_read(amount: str, cents: int) -> None:
 @given(st.integers(min_value=0, max_value=10**12))
 def test_cents_come_back_as_they_were(cents: int) -> None:
     assert cents_of(amount_of(cents)) == cents
+
+
+@pytest.mark.parametrize(
+    ("text", "cents"),
+    [
+        ("4", 400),
+        ("4.5", 450),
+        ("4,50 €", 450),
+        ("$1,234.50", 123_450),
+        ("1.234,50", 123_450),
+        ("1\u202f234,50", 123_450),
+        ("1,234", 123_400),
+        ("1.234.567", 123_456_700),
+        ("0.05", 5),
+    ],
+)
+def test_people_write_amounts_in_many_ways(text: str, cents: int) -> None:
+    assert typed_cents(text) == cents
+
+
+@pytest.mark.parametrize("text", ["", "four", "-4", "1.2.3", "12,34.5", "1e3", "4.5055", "nan"])
+def test_what_is_no_amount_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no amount"):
+        typed_cents(text)
+
+
+@given(st.integers(min_value=0, max_value=10**12))
+def test_what_we_write_is_read_as_it_was(cents: int) -> None:
+    assert typed_cents(amount_of(cents)) == cents

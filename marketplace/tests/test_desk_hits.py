@@ -82,7 +82,8 @@ def test_only_what_programs_posted_is_listed_with_its_counters(
     ada.submit(made)
     page = desk.html("/desk/hits/")
     assert made["HITId"] in page
-    assert "Reviewable" in page
+    assert "To review" in page
+    assert "(Reviewable to programs)" in desk.html(f"/desk/hits/{key_of(made)}/")
     assert "1 of 1" in page
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from marketplace import clock
 from marketplace.accounts import RequesterKeys
 from marketplace.models import AccessKey, AuditEntry, DeskUser, Requester
+from marketplace.people.groups import make_group
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.desk import DeskVisitor, desk_client
 from marketplace.tests.refusals import refused
@@ -84,7 +86,8 @@ def test_credit_counts_once_per_form(host: DeskVisitor) -> None:
     path = f"/desk/requesters/{rita.pk}/"
     html = host.html(path)
     for _ in range(2):
-        host.send(html, f"{path}credit/", amount="12.50", once="this form")
+        told = host.send(html, f"{path}credit/", amount="12.50", once="this form")
+    assert "counts once" in told.content.decode()
     rita.refresh_from_db()
     assert rita.balance_cents == 1_001_250
     wrong = host.post(path, f"{path}credit/", amount="-1", once="x")
@@ -132,3 +135,9 @@ SURVEY = {
     "survey_url": "https://survey.example/f?id=1",
     "completion_code": "PLUM-42",
 }
+
+
+def test_the_account_that_groups_belong_to_is_no_requester(host: DeskVisitor) -> None:
+    made = make_group("Panel", "", clock.now()).qualification_type.requester
+    assert made.name not in host.html("/desk/requesters/")
+    assert host.get(f"/desk/requesters/{made.pk}/").status_code == 404

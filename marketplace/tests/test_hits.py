@@ -1,12 +1,16 @@
 """HITs and HIT types through the API."""
 
+import itertools
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
+from marketplace import clock
 from marketplace.models import HIT
+from marketplace.models.hit import status_at
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused
 
@@ -174,3 +178,15 @@ def test_a_token_of_another_requester_s_list_is_refused(
     token = other_requester.list_assignments_for_hit(HITId=theirs["HITId"])["NextToken"]
     with refused("InvalidParameterValue", "NextToken"):
         rita.list_assignments_for_hit(HITId=mine["HITId"], NextToken=token)
+
+
+def test_the_database_tells_a_status_as_the_model_does(rita: Any, make_hit: Any) -> None:
+    make_hit(rita)
+    row, now = HIT.objects.get(), clock.now()
+    soon, past = now + timedelta(hours=1), now - timedelta(hours=1)
+    parts: list[list[Any]] = [[None, past], [0, 1], [0, 1], [soon, past, now], [True, False]]
+    for disposed_at, n_open, n_pending, expires_at, is_reviewing in itertools.product(*parts):
+        row.disposed_at, row.expires_at, row.is_reviewing = disposed_at, expires_at, is_reviewing
+        row.n_open, row.n_pending, row.max_assignments = n_open, n_pending, n_open + n_pending
+        row.save()
+        assert HIT.objects.values_list(status_at(now), flat=True).get() == row.status(now)

@@ -5,15 +5,19 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connections
 
 from marketplace import clock
 from marketplace.erasure import erase
 from marketplace.models import (
+    AuditEntry,
     Worker,
     WorkerGroup,
     WorkerProfile,
 )
-from marketplace.people.groups import GroupError, group_named, make_group
+from marketplace.people import importing
+from marketplace.people.book import Book
+from marketplace.people.groups import GroupError, make_group
 from marketplace.people.importing import Outcome, Report, import_workers
 from marketplace.tests.visitor import Visitor
 from marketplace.uploads import UploadError, read_table, text_of
@@ -72,6 +76,11 @@ def test_what_a_worker_chose_stays_as_it_is() -> None:
     Worker.objects.filter(display_name="Ada").update(language="de", country="AT")
     report = imported("mail,language,country\nada@example.org,en,GB\n")
     assert outcomes(report) == ["nothing to do"]
+    report = imported("mail,country\nada@example.org,AT-9x\ngrace@example.org,US-ca\n")
+    assert report.lines[0].sentences == ["The state or region becomes 9X."]
+    grace = Worker.objects.get(display_name="Grace")
+    assert (grace.country, grace.subdivision) == ("US", "CA")
+    assert outcomes(imported("mail,country\nada@example.org,GB-LN\n")) == ["nothing to do"]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +90,7 @@ def test_what_a_worker_chose_stays_as_it_is() -> None:
         (",new@example.org,,,", "Give the name of a new worker."),
         ("Ida,not a mail,,,", "“not a mail” is not a mail address."),
         ("Ida,i@example.org,,,Germany", "Write the country as two letters, like DE or US."),
+        ("Ida,i@example.org,,,US-ZZ", "Write a part of a country by its code, like US-CA."),
         ("Ida,i@example.org,,Reader=lots,", "Write “Reader=lots” as a name"),
         ("Ida,i@example.org,,=3,", "Write “=3” as a name"),
         ("Ida,ada@example.org,G-1,,", "This row fits two accounts"),
@@ -141,9 +151,66 @@ def test_the_command_reports_first_and_imports_when_told(tmp_path: Path, capsys:
         call_command("import_workers", str(tmp_path / "none.csv"))
 
 
+def test_a_long_file_comes_in_by_parts_and_goes_on_where_it_was_cut_short(
+    monkeypatch: Any, django_assert_max_num_queries: Any
+) -> None:
+    monkeypatch.setattr(importing, "AT_ONCE", 2)
+    rows = [f"Worker {n},w{n}@example.org,Panel\n" for n in range(5)]
+    text = "name,mail,qualifications\n" + "".join(rows)
+    kept, n_kept = Book.keep, []
+
+    def cut(book: Book) -> None:
+        n_kept.append(book)
+        if len(n_kept) == 3:
+            raise KeyboardInterrupt
+        kept(book)
+
+    monkeypatch.setattr(Book, "keep", cut)
+    with pytest.raises(KeyboardInterrupt):
+        import_workers(text, clock.now(), is_dry=False, by="Ida")
+    assert Worker.objects.count() == 4
+    monkeypatch.setattr(Book, "keep", kept)
+    report = import_workers(text, clock.now(), is_dry=False, by="Ida")
+    assert report.summary == "1 new, 0 changed, 4 as they were, 0 left out"
+    told = list(AuditEntry.objects.order_by("pk").values_list("what", flat=True))
+    assert told[1].startswith("Imported workers, rows 4 to 5: 2 new")
+    assert len(told) == 5
+    monkeypatch.setattr(importing, "AT_ONCE", 1000)
+    more = text + "".join(f"More {n},m{n}@example.org,Panel\n" for n in range(400))
+    with django_assert_max_num_queries(60, connection=connections["marketplace"]):
+        assert imported(more).count(Outcome.NEW) == 400
+
+
+def test_rows_of_one_part_see_what_the_rows_before_brought() -> None:
+    imported("name,mail,mturk_id,qualifications\nAda,a@x.org,A1,P\nGrace,g@x.org,A2,P\n")
+    assert imported("mail,mturk_id\na@x.org,A3\n").lines[0].outcome == Outcome.CHANGED
+    both = "mail,mturk_id,qualifications\nb@x.org,A3,P=5\n,A1,P=6\n"
+    both += "a@x.org,,P=7\n"
+    # Neither A1 nor the old mail address is anybody's any more.
+    assert outcomes(imported(both)) == ["changed", "left out", "left out"]
+    assert Worker.objects.get(profile__mail="b@x.org").grants.get().integer_value == 5
+    assert WorkerProfile.objects.filter(mail="a@x.org").count() == 0
+
+
+def test_a_race_with_another_import_is_tried_again(monkeypatch: Any) -> None:
+    kept = Book.keep
+
+    def raced(book: Book) -> None:
+        monkeypatch.setattr(Book, "keep", kept)
+        worker = Worker.objects.create(display_name="Ada", created_at=clock.now())
+        WorkerProfile.objects.create(worker=worker, mail="a@x.org")
+        raise IntegrityError
+
+    monkeypatch.setattr(Book, "keep", raced)
+    assert outcomes(imported("name,mail\nAda,a@x.org\n")) == ["new worker"]
+    assert Worker.objects.count() == 1
+
+
 def test_a_group_has_one_name() -> None:
     made = make_group("Spring class", "", clock.now())
-    assert group_named("spring CLASS ", clock.now()) == made
+    text = "name,mail,qualifications\nAda,a@example.org,spring  CLASS ;Spring class=2\n"
+    assert imported(text).new_groups == []
+    assert WorkerGroup.objects.get() == made
     for name in ("Spring class", "", "x" * 201):
         with pytest.raises(GroupError):
             make_group(name, "", clock.now())

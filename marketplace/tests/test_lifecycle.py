@@ -189,3 +189,17 @@ def test_a_place_given_up_never_costs_more_than_was_held(
     later(hours=2)
     assert read(rita, hit) == ("Assignable", 0, 1, 0)
     assert rita.get_account_balance()["AvailableBalance"] == "1.00"
+
+
+def test_another_type_leaves_the_approval_of_accepted_work_where_it_was_promised(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita, MaxAssignments=2, AutoApprovalDelayInSeconds=3600)
+    frame = ada.accept(hit)
+    slower = make_hit(rita, AutoApprovalDelayInSeconds=86_400)["HITTypeId"]
+    rita.update_hit_type_of_hit(HITId=hit["HITId"], HITTypeId=slower)
+    frame.submit(answer="42")
+    grace.submit(hit)
+    rows = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    delays = [(row["AutoApprovalTime"] - row["SubmitTime"]).total_seconds() for row in rows]
+    assert delays == [3600, 86_400]

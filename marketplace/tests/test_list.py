@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import HITType, Requester, Worker
+from marketplace.requirements import LOCALE
 from marketplace.site.choices import Choices, choices_from
 from marketplace.site.facts import least_width
 from marketplace.tests.conftest import QUESTION
@@ -157,3 +158,25 @@ def test_an_earned_qualification_leads_to_its_hit(rita: Any, ada: Visitor, make_
     ada.submit(door)
     assert "You have handed in the HIT for it." in ada.get("/hits/").content.decode()
     assert "Handed in on" in ada.get("/qualifications/").content.decode()
+
+
+def test_a_worker_states_their_state_and_can_take_what_asks_for_it(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    place = {"Country": "US", "Subdivision": "CA"}
+    need = {"QualificationTypeId": LOCALE, "Comparator": "EqualTo", "LocaleValues": [place]}
+    make_hit(rita, QualificationRequirements=[need])
+    ada.post("/preferences/", "/preferences/", country="us")
+    assert "Set your state or region in your preferences." in ada.get("/hits/").content.decode()
+    for wrong in ({"subdivision": "ZZ"}, {"country": "", "subdivision": "CA"}):
+        refused = ada.post("/preferences/", "/preferences/", **wrong)
+        assert refused.status_code == 400
+        assert "like CA for California" in refused.content.decode()
+    ada.post("/preferences/", "/preferences/", subdivision="us-ca")
+    page = ada.get("/hits/").content.decode()
+    assert "Only for workers in US-CA." not in page
+    assert "/accept/" in page
+    ada.post("/preferences/", "/preferences/", country="de-by")
+    assert (ada.worker.country, ada.worker.subdivision) == ("DE", "BY")
+    ada.post("/preferences/", "/preferences/", country="AT")
+    assert (ada.worker.country, ada.worker.subdivision) == ("AT", "")

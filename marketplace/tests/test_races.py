@@ -52,6 +52,16 @@ def some_workers() -> list[Worker]:
     return [Worker.objects.create(display_name=f"W{n}", created_at=now) for n in range(N_THREADS)]
 
 
+def test_tabs_of_one_worker_do_not_pass_the_limit_of_the_queue(
+    rita: Any, make_hit: Any, settings: Any
+) -> None:
+    settings.MARKETPLACE_QUEUE_LIMIT = 3
+    hits, worker = [make_hit(rita, Title=f"T{n}") for n in range(N_THREADS)], some_workers()[0]
+    results = at_once(lambda n: accept(worker, hits[n]["HITId"], clock.now()))
+    assert sum(isinstance(one, Assignment) for one in results) == 3
+    assert sum(isinstance(one, RefusedError) for one in results) == N_THREADS - 3
+
+
 def test_the_last_place_goes_to_one_worker(rita: Any, make_hit: Any) -> None:
     hit, workers = make_hit(rita), some_workers()
     results = at_once(lambda n: accept(workers[n], hit["HITId"], clock.now()))

@@ -73,6 +73,15 @@ def test_a_worker_of_no_country_is_in_none() -> None:
     assert not is_met(need(LOCALE, "NotIn", {"Country": "GB"}), nowhere)
 
 
+def test_a_worker_who_leaves_out_their_state_is_neither_in_it_nor_outside() -> None:
+    somewhere = standing(worker=Worker(country="US"))
+    california = {"Country": "US", "Subdivision": "CA"}
+    assert not is_met(need(LOCALE, "EqualTo", california), somewhere)
+    assert not is_met(need(LOCALE, "NotEqualTo", california), somewhere)
+    assert is_met(need(LOCALE, "In", california, {"Country": "US"}), somewhere)
+    assert is_met(need(LOCALE, "NotIn", california), standing(worker=Worker(country="GB")))
+
+
 @pytest.fixture
 def passed(rita: Any) -> str:
     """The id of a qualification of Rita's that nobody has yet."""

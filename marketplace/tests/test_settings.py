@@ -15,7 +15,7 @@ TOLD = re.findall(r"^\| `(MARKETPLACE_\w+)` \|", README.read_text("utf-8"), re.M
 # What a setting that is read turns a value into; all others keep a word as it is.
 GIVEN = {"1": 1, "yes": True}
 NUMBERS = ("CAP", "LIMIT", "CENTS", "DAYS", "SECOND")
-FLAGS = ("OPEN_SIGN_IN", "OPEN_DESK", "DELIVER_EVENTS", "PRIVATE_WEBHOOKS")
+FLAGS = ("OPEN_SIGN_IN", "OPEN_DESK", "DELIVER_EVENTS", "PRIVATE_WEBHOOKS", "STATIC")
 SHOW = """
 import json
 from django.conf import settings
@@ -48,3 +48,19 @@ def test_a_number_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     done = settings_with(tmp_path, {"MARKETPLACE_QUEUE_LIMIT": "many"})
     assert done.returncode == 1
     assert "MARKETPLACE_QUEUE_LIMIT='many': write a whole number." in done.stderr
+
+
+def test_style_and_scripts_that_pages_name_are_collected_under_names_of_their_content(
+    tmp_path: Path,
+) -> None:
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "marketplace.settings"}
+    environment |= {"MARKETPLACE_DATA_DIR": str(tmp_path), "MARKETPLACE_HASHED_STATIC": "yes"}
+    command = [sys.executable, "-m", "marketplace", "collectstatic", "--no-input"]
+    root = README.parent.parent
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    kept = json.loads((tmp_path / "static" / "staticfiles.json").read_text("utf-8"))["paths"]
+    for page in (root / "marketplace" / "templates").rglob("*.html"):
+        for name in re.findall(r"{% static '([^']+)' %}", page.read_text("utf-8")):
+            assert (tmp_path / "static" / kept[name]).is_file()
+            assert re.search(r"\.[0-9a-f]{12}\.\w+$", kept[name])

@@ -88,3 +88,18 @@ def test_a_type_without_a_test_has_no_page(rita: Any, ada: Visitor) -> None:
         Name="Plain", Description="d", QualificationTypeStatus="Active"
     )["QualificationType"]["QualificationTypeId"]
     assert ada.get(f"/qualifications/{kind}/test/").status_code == 404
+
+
+def test_what_was_written_is_kept_when_the_requester_deletes_the_type_meanwhile(
+    rita: Any, ada: Visitor
+) -> None:
+    path = made(rita)
+    ada.post(path, path, begin="1")
+    kind = path.split("/")[2]
+    rita.delete_qualification_type(QualificationTypeId=kind)
+    told = ada.post(path, path, depth="sea", why="It is the sea.").content.decode()
+    assert "The requester withdrew it. What you wrote is kept" in told
+    assert "It is the sea." in QualificationRequest.objects.get().answer
+    assert "It is the sea." in ada.get("/account/data.json").content.decode()
+    assert rita.list_qualification_requests()["QualificationRequests"] == []
+    assert ada.get(path).status_code == 404

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import orjson
 from django.db.models import Model, QuerySet
 
 from marketplace.wire.errors import InvalidParameter
@@ -54,7 +55,7 @@ def token_after(name: int | str, key: int) -> str:
     Every page with rows gets one, the last too: clients loop until a page is empty and read the
     token of each page before it.
     """
-    return base64.urlsafe_b64encode(json.dumps([name, key]).encode()).decode()
+    return base64.urlsafe_b64encode(orjson.dumps([name, key])).decode()
 
 
 def _decode(token: str, kind: type) -> tuple[Any, int]:

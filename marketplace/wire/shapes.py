@@ -1,13 +1,14 @@
 """Checks requests and replies against botocore's own model of the service, both ways."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
 import orjson
 
-from marketplace.wire.compiled import Check, MismatchError, compiled, invalid
+from marketplace.wire.compiled import Check, MismatchError, Times, compiled, invalid
 from marketplace.wire.errors import ServiceFault, WireError
 
 
@@ -32,7 +33,7 @@ def load_request(operation: str, body: bytes) -> dict[str, Any]:
     `ParameterValidationError` for what the model does not allow.
     """
     try:
-        given = json.loads(body or b"{}", parse_constant=_refuse_constant)
+        given = READER.decode(body.decode() or "{}")
     except (ValueError, RecursionError):
         raise WireError("SerializationException", "The request body is not valid JSON.") from None
     if not isinstance(given, dict):
@@ -56,13 +57,24 @@ def dump_reply(operation: str, result: dict[str, Any]) -> bytes:
 @cache
 def _request_check(operation: str) -> Check:
     shape = service_model().operation_model(operation).input_shape
-    return compiled(shape, "input", _read_time)
+    return compiled(shape, "input", Times(_read_time))
 
 
 @cache
 def _reply_check(operation: str) -> Check:
     shape = service_model().operation_model(operation).output_shape
-    return compiled(shape, "output", _write_time) if shape is not None else lambda result: {}
+    return (
+        compiled(shape, "output", Times(_write_time, _write_times))
+        if shape is not None
+        else lambda result: {}
+    )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+READER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _read_time(value: Any) -> datetime:
@@ -86,5 +98,5 @@ def _write_time(value: Any) -> float:
     return round(value.timestamp(), 3)
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+def _write_times(values: Sequence[Any]) -> list[float] | None:
+    return [value / 1000 for value in values] if set(map(type, values)) == {int} else None

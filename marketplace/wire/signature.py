@@ -5,13 +5,13 @@ import hmac
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.http import HttpRequest
 
 from marketplace import clock
 from marketplace.models import AccessKey, Requester
-from marketplace.prepared import Prepared, fields_of
-from marketplace.router import DATABASE
+from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.wire import sigv4
 from marketplace.wire.errors import WireError
 
@@ -79,7 +79,7 @@ def authenticate(request: HttpRequest, body: bytes) -> Signed:
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    return Signed(Requester.from_db(DATABASE, REQUESTER_FIELDS, fields), _attempt(request, header))
+    return Signed(instance_of(Requester, REQUESTER_FIELDS, fields), _attempt(request, header))
 
 
 def _attempt(request: HttpRequest, authorization: str) -> str:
@@ -99,6 +99,7 @@ def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:
     return sigv4.canonical_request(str(request.method), "/", query, headers, body)
 
 
+@lru_cache(maxsize=256)
 def _meta_name(name: str) -> str:
     upper = name.upper().replace("-", "_")
     return upper if upper in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{upper}"

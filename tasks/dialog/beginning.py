@@ -13,7 +13,7 @@ from tasks import budget
 from tasks.dialog.earnings import longest_dialog_cents
 from tasks.dialog.waiting import stop_clock
 from tasks.models import Dialog, Exposure, Ticket, Topic
-from tasks.statements import insert_all, rows
+from tasks.statements import insert, insert_all, rows
 
 TAKE_TOPICS = """
 UPDATE tasks_topic SET taken = taken + given.column2, begun = begun + given.column2
@@ -60,7 +60,7 @@ def begin(stage: Stage, pairs: Sequence[Pair], now: datetime, rng: random.Random
             )
         )
     _change(TAKE_TOPICS, [*Counter(dialog.topic_id for dialog in begun).items()])
-    Dialog.objects.bulk_create(begun)
+    insert(*begun)
     people = [ticket for pair, *_ in met for ticket in pair]
     for ticket in people:
         stop_clock(ticket, now)

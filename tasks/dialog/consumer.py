@@ -2,35 +2,43 @@
 
 import asyncio
 import logging
-import secrets
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import orjson
-from asgiref.sync import sync_to_async
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
 
 from tasks.dialog import messages, room
 from tasks.dialog.doorbell import group_of, ring_all, serve_here
 from tasks.dialog.flow import Flow
 from tasks.dialog.rules import Refused
+from tasks.dialog.signs import Mark, Signs, mark_of
+from tasks.dialog.standing import Holder, Standing
 
 log = logging.getLogger(__name__)
 # A socket that does not say who it is within this is closed.
 INTRODUCTION_SECONDS = 5
-# How often the server notes that a socket is still there, and looks whether a ring was lost.
-SIGN_SECONDS = 20
+# How long a ticket's place is kept: parameters may be changed meanwhile.
+PLACE_SECONDS = 60.0
 # Close codes: a page that is told one of the first two does not come back by itself.
 UNKNOWN, GONE, LATER = 4401, 4404, 1013
 # One thread a socket would be too many connections to the database.
 WORKERS = 8
 THREADS = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="dialog")
+# How long a thread trusts its connection.
+CHECK_SECONDS = 5.0
+_checked = threading.local()
+_signs_of: "WeakKeyDictionary[asyncio.AbstractEventLoop, Signs]" = WeakKeyDictionary()
 TOO_MANY = "Too many messages at once; wait a moment and send it again."
 Result = TypeVar("Result")
 
@@ -40,6 +48,14 @@ class DialogConsumer(AsyncWebsocketConsumer):
 
     ticket_id: int | None = None
     watch: "asyncio.Task[None] | None" = None
+    # Where the holder stood when this socket looked last, and the mark of what it was sent.
+    seen: Standing | None = None
+    mark: Mark | None = None
+    place_until = 0.0
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Hand on what has come, at once: threads look after their own connections here."""
+        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         """Accept from our own pages only, and wait for the introduction."""
@@ -78,45 +94,66 @@ class DialogConsumer(AsyncWebsocketConsumer):
             log.warning("The database does not answer a socket: %r", error)
             await self.close(LATER)
 
+    async def miss(self) -> None:
+        """Look as if somebody had rung; not through the layer, which may be what has failed."""
+        await self.rung({})
+
     async def disconnect(self, code: int) -> None:
         """Note that this socket is gone; the time of grace begins with the last one."""
         if self.watch:
             self.watch.cancel()
+        _signs().end(self)
         if self.ticket_id is not None:
             await self.channel_layer.group_discard(group_of(self.ticket_id), self.channel_name)
             await ring_all(await _in_thread(room.leave, self.ticket_id))
 
     async def _introduce(self, message: dict[str, Any]) -> None:
+        if self.watch:
+            # They have said it in time, however long it takes to let them in.
+            self.watch.cancel()
         try:
             entrance = await _in_thread(room.enter, messages.token_of(message))
         except Refused as refused:
             await self._refuse(str(refused))
             await self.close(GONE)
             return
-        self.ticket_id = entrance.ticket_id
+        self.ticket_id = ticket_id = entrance.ticket_id
         await self.channel_layer.group_add(group_of(entrance.ticket_id), self.channel_name)
-        if self.watch:
-            self.watch.cancel()
-        self.watch = asyncio.create_task(self._give_signs())
-        await self._look(room.look_first)
+        _signs().begin(self)
+        await self._show(room.look_first, ticket_id)
         await ring_all(entrance.rings, by=self.channel_name)
 
     async def _move(self, message: dict[str, Any]) -> None:
-        if message.get("type") == "look":
+        if message.get("type") == "look" or self.seen is None:
             await self._look()
             return
-        rings, state = await _in_thread(room.step, self.ticket_id, message)
+        step = await _in_thread(room.step, self.seen, message)
         if "id" in message:
             await self._send({"type": "taken", "id": message["id"]})
         # The partner waits for this, the sender has been told already.
-        await ring_all(rings, by=self.channel_name)
-        if state:
-            await self._send({"type": "state", "state": state})
+        await ring_all(step.rings, by=self.channel_name)
+        if step.state:
+            await self._tell(step.standing, step.state)
 
-    async def _look(self, look: Callable[[int], dict[str, Any]] = room.look) -> None:
+    async def _look(self) -> None:
         if self.ticket_id is not None:
-            state = await _in_thread(look, self.ticket_id)
-            await self._send({"type": "state", "state": state})
+            kept = self.seen if time.monotonic() < self.place_until else None
+            await self._show(room.look, self.ticket_id, kept.holder if kept else None)
+
+    async def _show(
+        self,
+        look: Callable[..., tuple[Standing, room.State]],
+        ticket_id: int,
+        holder: Holder | None = None,
+    ) -> None:
+        seen, state = await _in_thread(look, ticket_id, holder, self.seen)
+        if holder is None:
+            self.place_until = time.monotonic() + PLACE_SECONDS
+        await self._tell(seen, state)
+
+    async def _tell(self, seen: Standing, state: room.State) -> None:
+        self.seen, self.mark = seen, mark_of(seen, timezone.now())
+        await self._send({"type": "state", "state": state})
 
     async def _refuse(self, sentence: str, message_id: object = None, **more: float) -> None:
         known = {"id": message_id} if isinstance(message_id, str) else {}
@@ -126,15 +163,6 @@ class DialogConsumer(AsyncWebsocketConsumer):
         await asyncio.sleep(INTRODUCTION_SECONDS)
         await self._refuse("This page did not say who it is in time; reload it.")
         await self.close(UNKNOWN)
-
-    async def _give_signs(self) -> None:
-        while True:
-            await asyncio.sleep(SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100))
-            try:
-                await _in_thread(room.sign, self.ticket_id)
-                await self._look()
-            except DatabaseError as error:
-                log.warning("A socket could not give a sign: %r", error)
 
     async def _send(self, message: dict[str, Any]) -> None:
         try:
@@ -146,15 +174,29 @@ class DialogConsumer(AsyncWebsocketConsumer):
 
 async def _in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run what needs the database in one of few threads, each with its own connection."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(THREADS, _connected, function, *arguments)
 
-    def call() -> Result:
+
+def _connected(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Run a function in a thread that lets go of a connection that is old or has failed."""
+    if time.monotonic() > getattr(_checked, "until", 0.0):
+        # Not each time: Django asks the database then whether it is still there.
         close_old_connections()
-        try:
-            return function(*arguments)
-        finally:
-            close_old_connections()
+        _checked.until = time.monotonic() + CHECK_SECONDS
+    try:
+        return function(*arguments)
+    except DatabaseError:
+        close_old_connections()
+        raise
 
-    return await sync_to_async(call, thread_sensitive=False, executor=THREADS)()
+
+def _signs() -> Signs:
+    """Return the signs of the running loop's sockets."""
+    loop = asyncio.get_running_loop()
+    if loop not in _signs_of:
+        _signs_of[loop] = Signs(_in_thread)
+    return _signs_of[loop]
 
 
 @cache

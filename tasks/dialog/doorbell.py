@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable
 
 from asgiref.sync import async_to_sync
@@ -10,6 +11,11 @@ RUNG = "rung"
 log = logging.getLogger(__name__)
 # The loop that serves this process's sockets, once it serves one: jobs may run in its threads.
 _serving: "list[asyncio.AbstractEventLoop]" = []
+# A ring that takes longer than this tells that the layer was away: others are lost meanwhile.
+SLOW_SECONDS = 1.0
+# For so long after that pages look by themselves.
+SHAKY_SECONDS = 12.0
+_shaky_until = [0.0]
 
 
 def group_of(ticket_id: int) -> str:
@@ -38,9 +44,18 @@ async def ring_all(ticket_ids: Iterable[int], by: str = "") -> None:
     """
     from channels.layers import get_channel_layer
 
-    layer = get_channel_layer()
+    layer, began, failed = get_channel_layer(), time.monotonic(), False
     try:
         for ticket_id in dict.fromkeys(ticket_ids):
             await layer.group_send(group_of(ticket_id), {"type": RUNG, "by": by})
     except Exception as error:
+        failed = True
         log.warning("Pages could not be rung: %r", error)
+    now = time.monotonic()
+    if failed or now - began > SLOW_SECONDS:
+        _shaky_until[0] = now + SHAKY_SECONDS
+
+
+def is_shaky() -> bool:
+    """Return whether rings of this process were just lost, or may be."""
+    return time.monotonic() < _shaky_until[0]

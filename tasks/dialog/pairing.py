@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
 from collector.models import Stage
@@ -14,34 +14,70 @@ from tasks.dialog.matching import Waiting, plan
 from tasks.dialog.presence import FRESH, is_present, who_are_present
 from tasks.models import (
     Dialog,
-    DialogState,
     LeaseState,
     PartnerReport,
     Ticket,
     TicketState,
     Topic,
 )
+from tasks.statements import Part, Reading, rows
 
+OPEN = Reading(
+    Part(
+        "dialog",
+        Dialog,
+        "id stage_id topic_id student_ticket_id teacher_ticket_id student_id teacher_id state",
+    )
+)
+
+# Names the lock under which people are gathered; the other half is the stage's number.
+GATHERING = 1_146_113_359
 # How many of those who have waited longest are looked at before one waits oneself.
 LOOKED_AT = 20
 # How many pairs are begun in one transaction.
 AT_ONCE = 100
+# Whoever gathers others is done within this, and has most likely paired this one too.
+WHILE_OTHERS_GATHER_SECONDS = (0.02, 0.03, 0.05, 0.1, 0.1)
 # Two who come in the same moment miss each other; each looks again, not at the same time.
 AGAIN_AFTER_SECONDS = (0.01, 0.03, 0.1)
 
 
-def seek(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
-    """Return the dialog that the ticket is in, begun now where a partner waits, else None.
+def seek(ticket: Ticket, now: datetime, rng: random.Random) -> list[Dialog]:
+    """Return the dialogs begun now, and the one that the ticket is in; empty where it waits.
 
+    Whoever comes while many wait pairs all of them, which takes little longer than one pair.
     Looks again a few times while there is somebody whom others are just looking at.
     """
+    begun: list[Dialog] = []
+    for pause in WHILE_OTHERS_GATHER_SECONDS:
+        if dialog := open_dialog(ticket):
+            return begun if dialog in begun else [*begun, dialog]
+        more = gather(ticket.stage_id, now, rng)
+        if more is None:
+            time.sleep(pause)
+        elif more:
+            begun += more
+        else:
+            break
     dialog = claim(ticket, now, rng)
     for pause in AGAIN_AFTER_SECONDS:
         if dialog or not _partners(ticket, now).exists():
             break
         time.sleep(pause * rng.random())
         dialog = claim(ticket, now, rng)
-    return dialog
+    return [*begun, dialog] if dialog and dialog not in begun else begun
+
+
+def gather(stage_id: int, now: datetime, rng: random.Random) -> list[Dialog] | None:
+    """Pair those who have waited longest; None where somebody else is just doing it."""
+    with transaction.atomic():
+        if not _alone(stage_id):
+            return None
+        planned = plan(*_queue(stage_id, now, 2 * AT_ONCE))
+        if not planned:
+            return []
+        stage = Stage.objects.select_related("collection").get(pk=stage_id)
+        return _begin_planned(stage, planned, now, rng)
 
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
@@ -77,8 +113,9 @@ def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
 
 def open_dialog(ticket: Ticket) -> Dialog | None:
     """Return the dialog that the ticket is in now, None while it waits."""
-    holds = Q(student_ticket=ticket) | Q(teacher_ticket=ticket)
-    return Dialog.objects.filter(holds).exclude(state=DialogState.OVER).first()
+    mine = "(student_ticket_id = %(ticket)s OR teacher_ticket_id = %(ticket)s)"
+    found = OPEN.first(f"{mine} AND state <> 'over'", ticket=ticket.pk)
+    return found[0] if found else None
 
 
 def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | None:
@@ -122,6 +159,14 @@ def _begin_planned(
         return []
 
 
+def _alone(stage_id: int) -> bool:
+    """Return whether nobody else gathers this stage's people until the transaction ends."""
+    if connection.vendor != "postgresql":
+        # One writes at a time there.
+        return True
+    return bool(rows("SELECT pg_try_advisory_xact_lock(%s, %s)", GATHERING, stage_id)[0][0])
+
+
 def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
     """Return the tickets of those who can be paired."""
     waiting = Ticket.objects.filter(
@@ -130,10 +175,13 @@ def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
     return who_are_present(waiting, now)
 
 
-def _queue(stage: Stage, now: datetime) -> tuple[list[Waiting], dict[str, set[str]]]:
-    """Return everybody who waits, in the order in which they came, and whom they avoid."""
-    rows = _waiting(stage, now).order_by("id")
-    queue = [Waiting(*row) for row in rows.values_list("id", "worker_id", "can_ask", "can_teach")]
+def _queue(
+    stage: Stage | int, now: datetime, most: int | None = None
+) -> tuple[list[Waiting], dict[str, set[str]]]:
+    """Return those who wait, in the order in which they came, and whom they avoid."""
+    waiting = _waiting(stage, now).order_by("id")
+    people = waiting.values_list("id", "worker_id", "can_ask", "can_teach")[:most]
+    queue = [Waiting(*row) for row in people]
     avoided: dict[str, set[str]] = {}
     complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
     for one, other in complaints.values_list("reporter_id", "reported_id"):

@@ -54,10 +54,17 @@ def _skip_absence(ticket: Ticket, now: datetime) -> None:
 
 
 def seen(ticket_ids: list[int], now: datetime) -> None:
-    """Note that the sockets of these tickets still answer the server's ping."""
-    Ticket.objects.filter(pk__in=ticket_ids).update(
-        seen_at=now, connections=Greatest("connections", 1)
-    )
+    """Note that the sockets of these tickets still answer the server's ping.
+
+    A ticket that somebody else is writing is left to the next ping: whoever waited for many of them
+    could wait for one who waits for another of the same.
+    """
+    with transaction.atomic():
+        rows = Ticket.objects.select_for_update(no_key=True, skip_locked=True)
+        free = list(rows.filter(pk__in=ticket_ids).values_list("pk", flat=True))
+        Ticket.objects.filter(pk__in=free).update(
+            seen_at=now, connections=Greatest("connections", 1)
+        )
 
 
 def disconnected(ticket_id: int, now: datetime) -> None:

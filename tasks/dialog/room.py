@@ -9,8 +9,9 @@ from django.core import signing
 from django.utils import timezone
 
 from collector.ingest.tokens import tokens
-from tasks.dialog import arrival, drafts, messages, pairing, presence, settlement, standing, turns
+from tasks.dialog import arrival, drafts, messages, pairing, presence, saying, settlement, turns
 from tasks.dialog.rules import Ending, Refused
+from tasks.dialog.standing import Holder, Standing, standing_of
 from tasks.dialog.view import seen_by
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 from tasks.pages.stays import held_lease
@@ -25,6 +26,18 @@ class Entrance:
 
     ticket_id: int
     rings: list[int]
+
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Who should look, where the holder stands, and what they may see; None where nothing new."""
+
+    rings: list[int]
+    standing: Standing
+    state: State | None = None
 
 
 def enter(token: str) -> Entrance:
@@ -46,8 +59,9 @@ def enter(token: str) -> Entrance:
         except arrival.NoRoom as error:
             raise Refused(str(error)) from None
     presence.connected(ticket.pk, now)
-    _seek(ticket, now)
-    return Entrance(ticket.pk, _both(pairing.open_dialog(ticket)))
+    met = _seek(ticket, now)
+    rings = [each for dialog in met for each in _both(dialog)]
+    return Entrance(ticket.pk, rings or _both(pairing.open_dialog(ticket)))
 
 
 def warm_up() -> None:
@@ -58,51 +72,61 @@ def warm_up() -> None:
 def leave(ticket_id: int) -> list[int]:
     """Note a closed socket; returns the tickets whose holders should look."""
     presence.disconnected(ticket_id, timezone.now())
-    return _both(pairing.open_dialog(standing.holder_of(ticket_id).ticket))
+    return _both(pairing.open_dialog(Ticket(pk=ticket_id)))
 
 
-def sign(ticket_id: int) -> None:
-    """Note that the socket is still open."""
-    presence.seen([ticket_id], timezone.now())
+def look(
+    ticket_id: int, holder: Holder | None = None, seen: Standing | None = None
+) -> tuple[Standing, State]:
+    """Return where the holder stands, and what they may see now.
+
+    holder, seen: what was known before of the ticket's place, and of where the holder stood.
+    """
+    standing = standing_of(ticket_id, holder, seen)
+    return standing, seen_by(standing, timezone.now())
 
 
-def look(ticket_id: int) -> dict[str, Any]:
-    """Return what the holder may see now."""
-    return seen_by(standing.holder_of(ticket_id), timezone.now())
+def look_first(ticket_id: int, *_: object) -> tuple[Standing, State]:
+    """Return the same, with what the holder had written before the page was loaded."""
+    standing, state = look(ticket_id)
+    return standing, {**state, "written": drafts.kept(ticket_id)}
 
 
-def look_first(ticket_id: int) -> dict[str, Any]:
-    """Return what the holder may see now, and what they had written before the page was loaded."""
-    return {**look(ticket_id), "written": drafts.kept(ticket_id)}
+def step(seen: Standing, message: dict[str, Any]) -> Step:
+    """Do what the page asks, of a holder who stood like this when they looked last.
 
-
-def step(ticket_id: int, message: dict[str, Any]) -> tuple[list[int], dict[str, Any] | None]:
-    """Do what the page asks; returns who should look, and what the holder may see then.
-
-    None where nothing has changed. Raises Refused with what the worker should do instead.
+    Raises Refused with what the worker should do instead.
     """
     if message.get("type") == "draft":
-        keep(ticket_id, message)
-        return [], None
-    return move(ticket_id, message), look(ticket_id)
+        keep(seen, message)
+        return Step([], seen)
+    now = timezone.now()
+    ticket_id = seen.ticket.pk
+    if said := saying.say(seen, message, now):
+        told = said.dialogs[-1]
+        # Their own other pages look too, where there are any.
+        mine = [ticket_id] if seen.ticket.connections > 1 else []
+        return Step([told.partner.pk, *mine], said, seen_by(said, now))
+    rings = move(standing_of(ticket_id), message, now)
+    return Step(rings, *look(ticket_id))
 
 
-def keep(ticket_id: int, message: dict[str, Any]) -> None:
+def keep(seen: Standing, message: dict[str, Any]) -> None:
     """Keep what the page has not sent yet. Raises Refused."""
-    dialog = _own(messages.dialog_of(message), standing.holder_of(ticket_id).ticket)
-    drafts.keep(ticket_id, dialog.pk, message.get("draft"))
+    dialog = _own(messages.dialog_of(message), seen)
+    drafts.keep(seen.ticket.pk, dialog.pk, message.get("draft"))
 
 
-def move(ticket_id: int, message: dict[str, Any]) -> list[int]:
+def move(standing: Standing, message: dict[str, Any], now: datetime) -> list[int]:
     """Do what the page asks; returns the tickets whose holders should look.
 
     Raises Refused with what the worker should do instead.
     """
-    ticket, now = standing.holder_of(ticket_id).ticket, timezone.now()
+    ticket = standing.ticket
     if message.get("type") == "finish":
         settlement.finish(ticket, now)
         return [ticket.pk]
-    dialog = _own(messages.dialog_of(message), ticket)
+    dialog = _own(messages.dialog_of(message), standing)
     if message.get("type") == "ready":
         presence.ready(ticket.pk, now)
         return _both(dialog)
@@ -129,18 +153,18 @@ def _speak(dialog: Dialog, ticket: Ticket, message: dict[str, Any], now: datetim
     raise Refused(messages.OUT_OF_DATE)
 
 
-def _own(dialog_id: int, ticket: Ticket) -> Dialog:
+def _own(dialog_id: int, standing: Standing) -> Dialog:
     """Return a dialog of the ticket's own, also one that is over. Raises Refused."""
-    dialog = standing.dialog_of(ticket, dialog_id)
-    if dialog is None:
+    told = standing.dialog(dialog_id)
+    if told is None:
         raise Refused(messages.OUT_OF_DATE)
-    return dialog
+    return told.row
 
 
-def _seek(ticket: Ticket, now: datetime) -> Dialog | None:
-    """Look for a partner of somebody who waits."""
+def _seek(ticket: Ticket, now: datetime) -> list[Dialog]:
+    """Look for a partner of somebody who waits; returns the dialogs that this began."""
     if ticket.state != TicketState.WAITING:
-        return None
+        return []
     return pairing.seek(ticket, now, random.SystemRandom())
 
 
@@ -149,7 +173,8 @@ def _seek_again(row: Dialog, now: datetime) -> list[int]:
     left = Ticket.objects.filter(
         pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
     )
-    return [ticket_id for ticket in left for ticket_id in _both(_seek(ticket, now))]
+    met = [dialog for ticket in left for dialog in _seek(ticket, now)]
+    return [ticket_id for dialog in met for ticket_id in _both(dialog)]
 
 
 def _both(dialog: Dialog | None) -> list[int]:

@@ -1,4 +1,4 @@
-"""Where the holder of a ticket stands: the rows of every look and move, by a few statements."""
+"""Where the holder of a ticket stands: the rows of every look and move, by one statement."""
 
 import json
 from dataclasses import dataclass
@@ -8,15 +8,10 @@ from typing import Any
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from tasks.models import Dialog, Lease, Posting, Session, Ticket, Topic
-from tasks.statements import Part, Reading, rows
+from tasks.statements import Part, Reading
 
 A_TICKET = Reading(
-    Part(
-        "ticket",
-        Ticket,
-        "id lease_id stage_id worker_id can_ask can_teach state waiting_since waited_seconds"
-        " connections seen_at ready reserved_cents",
-    ),
+    Part("ticket", Ticket, "id lease_id stage_id worker_id can_ask can_teach state"),
     Part("stage", Stage, "id collection_id name kind", "stage.id = ticket.stage_id"),
     Part(
         "collection",
@@ -29,33 +24,45 @@ A_TICKET = Reading(
     Part("posting", Posting, "id reward_cents", "posting.id = session.posting_id"),
     plain=("collection.parameters",),
 )
-MINE = "dialog.student_ticket_id = %(ticket)s OR dialog.teacher_ticket_id = %(ticket)s"
-DIALOGS = Reading(
+LINE = (
+    Part(
+        "ticket",
+        Ticket,
+        "id lease_id stage_id worker_id state waiting_since waited_seconds connections seen_at"
+        " ready reserved_cents",
+    ),
     Part(
         "dialog",
         Dialog,
         "id student_ticket_id teacher_ticket_id state ending ended_by began_at moved_at topic_id",
+        "dialog.student_ticket_id = ticket.id OR dialog.teacher_ticket_id = ticket.id",
+        optional=True,
     ),
-    Part("topic", Topic, "id seed_id", "topic.id = dialog.topic_id"),
+    Part("topic", Topic, "id seed_id", "topic.id = dialog.topic_id", optional=True),
     Part(
         "partner",
         Ticket,
         "id connections seen_at",
-        "partner.id = dialog.student_ticket_id + dialog.teacher_ticket_id - %(ticket)s",
+        "partner.id = dialog.student_ticket_id + dialog.teacher_ticket_id - ticket.id",
+        optional=True,
     ),
 )
-TURNS = """
-SELECT turn.dialog_id, turn.number, turn.question, turn.start, turn."end", turn.continuation,
-    turn.affirmation
-FROM tasks_turn turn JOIN tasks_dialog dialog ON dialog.id = turn.dialog_id
-WHERE dialog.student_ticket_id = %s OR dialog.teacher_ticket_id = %s
-ORDER BY turn.dialog_id, turn.number
-"""
+SILENT_LINES = Reading(*LINE)
+# What was asked and answered does not change any more: of the dialog at hand it is not read again.
+LINES = Reading(
+    *LINE,
+    joined="LEFT JOIN tasks_turn turn ON turn.dialog_id = dialog.id"
+    " AND (dialog.id <> %(known)s OR turn.number >= %(since)s)",
+    plain=(
+        *("turn.number", "turn.question", "turn.start", 'turn."end"', "turn.continuation"),
+        *("turn.affirmation", "turn.question_message", "turn.answer_message"),
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Holder:
-    """A ticket, its stage's table of the parameters, and what its HIT pays by itself."""
+    """A ticket's place: its stage, that one's table of the parameters, and what its HIT pays."""
 
     ticket: Ticket
     table: Any
@@ -64,7 +71,10 @@ class Holder:
 
 @dataclass(frozen=True)
 class Turn:
-    """A question and what was answered; before that, `continuation` is empty."""
+    """A question and what was answered; before that, `continuation` is empty.
+
+    The messages that said it are as the database gives them, with hyphens or without.
+    """
 
     number: int
     question: str
@@ -72,6 +82,8 @@ class Turn:
     end: int | None
     continuation: str
     affirmation: str
+    question_message: object
+    answer_message: object
 
     @property
     def answered(self) -> bool:
@@ -89,8 +101,21 @@ class Told:
     turns: list[Turn]
 
 
+@dataclass(frozen=True)
+class Standing:
+    """A holder with the ticket as it is now, and all its dialogs, the one that goes on last."""
+
+    holder: Holder
+    ticket: Ticket
+    dialogs: list[Told]
+
+    def dialog(self, dialog_id: int) -> Told | None:
+        """Return a dialog of the ticket's own, also one that is over; None for that of others."""
+        return next((told for told in self.dialogs if told.row.pk == dialog_id), None)
+
+
 def holder_of(ticket_id: int) -> Holder:
-    """Return a ticket with what its stage says; raises Ticket.DoesNotExist."""
+    """Return a ticket's place; raises Ticket.DoesNotExist."""
     found = A_TICKET.first("ticket.id = %(ticket)s", ticket=ticket_id)
     if found is None:
         raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
@@ -100,23 +125,48 @@ def holder_of(ticket_id: int) -> Holder:
     return Holder(ticket, _table(*protocol, parameters, stage.name), posting.reward_cents)
 
 
-def dialogs_of(ticket: Ticket) -> list[Told]:
-    """Return all dialogs of the ticket with what was said, the one that goes on last."""
-    found = DIALOGS.all(f"({MINE}) ORDER BY dialog.id", ticket=ticket.pk)
-    said: dict[int, list[Turn]] = {}
-    for dialog_id, *turn in rows(TURNS, ticket.pk, ticket.pk) if found else ():
-        said.setdefault(dialog_id, []).append(Turn(*turn))
-    return [
-        Told(row, topic.seed_id, partner, said.get(row.pk, [])) for row, topic, partner in found
-    ]
+def standing_of(
+    ticket_id: int, holder: Holder | None = None, seen: Standing | None = None
+) -> Standing:
+    """Return where a ticket's holder stands now; raises Ticket.DoesNotExist.
 
-
-def dialog_of(ticket: Ticket, dialog_id: int) -> Dialog | None:
-    """Return a dialog of the ticket's own, also one that is over; None for that of others."""
-    found = DIALOGS.first(
-        f"({MINE}) AND dialog.id = %(dialog)s", ticket=ticket.pk, dialog=dialog_id
+    holder: its place as it was read before, which hardly ever changes. seen: where the holder
+    stood before.
+    """
+    holder = holder or holder_of(ticket_id)
+    known = seen.dialogs[-1] if seen and seen.dialogs else None
+    kept = [turn for turn in known.turns if turn.answered] if known else []
+    dialog_id = known.row.pk if known else 0
+    lines = LINES.all(
+        "ticket.id = %(ticket)s ORDER BY dialog.id, turn.number",
+        ticket=ticket_id,
+        known=dialog_id,
+        since=len(kept),
     )
-    return found[0] if found else None
+    if not lines:
+        raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
+    told: dict[int, Told] = {}
+    for _, row, topic, partner, *turn in lines:
+        if row and row.pk not in told:
+            before = kept if row.pk == dialog_id else []
+            told[row.pk] = Told(row, topic.seed_id, partner, [*before])
+        if row and turn[0] is not None:
+            told[row.pk].turns.append(Turn(*turn))
+    ticket = lines[0][0]
+    ticket.stage = holder.ticket.stage
+    return Standing(holder, ticket, list(told.values()))
+
+
+def last_lines(ticket_ids: list[int]) -> list[tuple[Ticket, Dialog | None, Ticket | None]]:
+    """Return the tickets with the last dialog of each, None before the first, and the partner."""
+    found = {}
+    if ticket_ids:
+        wanted = ", ".join(map(str, ticket_ids))
+        for ticket, row, _, partner in SILENT_LINES.all(
+            f"ticket.id IN ({wanted}) ORDER BY dialog.id"
+        ):
+            found[ticket.pk] = (ticket, row, partner)
+    return list(found.values())
 
 
 @lru_cache(maxsize=64)

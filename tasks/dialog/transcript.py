@@ -92,7 +92,7 @@ def add_question(row: Dialog, number: int, question: str, message: UUID, now: da
         dialog=row.pk,
         number=number,
         question=question,
-        message=_stored(message),
+        message=stored_id(message),
         now=now,
     )
     go_on(row, now)
@@ -108,7 +108,7 @@ def add_answer(row: Dialog, number: int, answer: Reply, message: UUID, now: date
         end=answer.end,
         continuation=answer.continuation,
         affirmation=answer.affirmation,
-        message=_stored(message),
+        message=stored_id(message),
         now=now,
     )
     go_on(row, now)
@@ -132,7 +132,8 @@ def _state(row: Dialog, said: Iterable[tuple[Any, ...]]) -> rules.Dialog:
     )
 
 
-def _stored(message: UUID) -> UUID | str:
+def stored_id(message: UUID) -> UUID | str:
+    """Return a message's id as this database keeps it."""
     return message if connection.features.has_native_uuid_field else message.hex
 
 

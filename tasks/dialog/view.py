@@ -11,7 +11,7 @@ from tasks.dialog.limits import limits_of
 from tasks.dialog.presence import is_present
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.sections import Section, section_of
-from tasks.dialog.standing import Holder, Told, Turn, dialogs_of
+from tasks.dialog.standing import Standing, Told, Turn
 from tasks.dialog.turns import role_of
 from tasks.dialog.waiting import seconds_waited
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
@@ -20,16 +20,16 @@ from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 USUAL_OF = 50
 
 
-def seen_by(holder: Holder, now: datetime) -> dict[str, Any]:
+def seen_by(standing: Standing, now: datetime) -> dict[str, Any]:
     """Return the whole state of the holder's page, to be sent as it is."""
-    ticket, table, limits = holder.ticket, holder.table, limits_of(holder.table)
-    dialogs = dialogs_of(ticket)
+    ticket, table = standing.ticket, standing.holder.table
+    limits = limits_of(table)
     state: dict[str, Any] = {
         "phase": str(ticket.state),
         "now": now.isoformat(),
-        "earned": _earned(holder, dialogs, limits, now),
+        "earned": _earned(standing, limits, now),
     }
-    last = dialogs[-1] if dialogs else None
+    last = standing.dialogs[-1] if standing.dialogs else None
     if ticket.state == TicketState.WAITING:
         state["waiting"] = _waiting(ticket, last, table, limits, now)
     elif last:
@@ -37,15 +37,13 @@ def seen_by(holder: Holder, now: datetime) -> dict[str, Any]:
     return state
 
 
-def _earned(
-    holder: Holder, dialogs: list[Told], limits: rules.Limits, now: datetime
-) -> dict[str, int]:
+def _earned(standing: Standing, limits: rules.Limits, now: datetime) -> dict[str, int]:
     """Return what the holder has earned so far, in cents, by what it is for."""
-    table = holder.table
-    waited = min(seconds_waited(holder.ticket, now), 60 * table.wait_minutes)
-    said = [sum(turn.answered for turn in told.turns) for told in dialogs]
+    table = standing.holder.table
+    waited = min(seconds_waited(standing.ticket, now), 60 * table.wait_minutes)
+    said = [sum(turn.answered for turn in told.turns) for told in standing.dialogs]
     return {
-        "reward_cents": holder.reward_cents,
+        "reward_cents": standing.holder.reward_cents,
         "waiting_cents": waited * table.wait_cents_per_minute // 60,
         "turns_cents": sum(rules.earned_cents(completed, limits) for completed in said),
         "turns": sum(said),

@@ -75,7 +75,12 @@ def _passage(seed: int) -> dict[str, Any]:
         "background": section.background,
         "text": section.text,
         "tokens": section.tokens,
-        "sentences": split(section.text, section.language),
+        "paragraphs": section.paragraphs,
+        "sentences": [
+            [start + first, start + last]
+            for start, end in section.paragraphs
+            for first, last in split(section.text[start:end], section.language)
+        ],
         "lang": section.language,
         "dir": section.direction,
     }

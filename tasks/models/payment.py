@@ -19,18 +19,21 @@ class PaymentKind(models.TextChoices):
 class PaymentState(models.TextChoices):
     """A row first, the provider's call second, its confirmation last.
 
-    What is withheld is not owed: the work was rejected, and the budget has the money back.
+    What is withheld is not owed: the work was rejected, and the budget has the money back. What is
+    refused was a bonus that the marketplace would not carry: a person says how it is paid.
     """
 
     DUE = "due", "Due"
     CONFIRMED = "confirmed", "Confirmed by the marketplace"
     WITHHELD = "withheld", "Not paid: rejected"
+    REFUSED = "refused", "Refused by the marketplace"
 
 
 class Payment(models.Model):
     """One amount in whole cents, once per `key`; no verdict ever touches it.
 
-    `lease` is whose work a bonus is for: it is sent once that is handed in.
+    `lease` is whose work a bonus is for: it is sent once that is handed in. `refusal`: the
+    marketplace's words, where it refused it.
     """
 
     collection = models.ForeignKey("collector.Collection", models.PROTECT, related_name="payments")
@@ -48,6 +51,7 @@ class Payment(models.Model):
     fee_cents = models.PositiveIntegerField(default=0)
     key = models.CharField(max_length=120, unique=True)
     reason = models.CharField(max_length=500, blank=True)
+    refusal = models.CharField(max_length=500, blank=True)
     state = models.CharField(max_length=20, choices=PaymentState.choices, default=PaymentState.DUE)
     created_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, blank=True)

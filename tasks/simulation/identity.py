@@ -1,12 +1,15 @@
 """Says of a simulated worker that it is one, before it enters its first page."""
 
+from collections.abc import Collection
 from datetime import datetime
 
+from django.core import signing
 from django.db import IntegrityError, transaction
 
 from tasks.crowd import marketplace
-from tasks.models import Identity, Worker
+from tasks.models import Answer, Identity, UnitItem, Worker
 from tasks.models.worker import new_worker_id
+from tasks.pages.tokens import LEASE_SALT
 from tasks.simulation.pages import StuckError
 
 
@@ -31,6 +34,17 @@ def introduce(person: str, *, synthetic: bool, now: datetime, worker_id: str = "
 def mark_synthetic(worker_id: str) -> None:
     """From now on what the worker hands in is marked as made up."""
     Worker.objects.filter(pk=worker_id).update(synthetic=True)
+
+
+def mark_answers_synthetic(token: str, positions: Collection[int]) -> None:
+    """Mark the answers to some items of one HIT as made up, those of its page with this token.
+
+    positions: the items' places on the page, from 0.
+    """
+    lease, worker = signing.loads(token, salt=LEASE_SALT)
+    items = UnitItem.objects.filter(unit__leases=lease, position__in=positions)
+    made_up = Answer.objects.filter(submission__lease=lease, worker=worker)
+    made_up.filter(question__in=items.values("question")).update(synthetic=True)
 
 
 def _identity(person: str) -> Identity | None:

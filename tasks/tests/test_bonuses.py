@@ -40,9 +40,12 @@ class Counter:
     sent: list[dict[str, Any]] = field(default_factory=list)
     forgets: bool = False
     dies_after: bool = False
+    refuses: str = ""
 
     def call(self, operation: str, **given: Any) -> dict[str, Any]:
         assert operation == "send_bonus"
+        if self.refuses:
+            raise MarketplaceError(self.refuses, permanent=True, code="RequestError")
         if not self.forgets and any(
             given["UniqueRequestToken"] == each["UniqueRequestToken"] for each in self.sent
         ):
@@ -117,6 +120,27 @@ def test_whatever_becomes_of_the_assignment_its_bonuses_are_sent(
     assert {each["AssignmentId"] for each in counter.sent} == {stay.session_id}
     assert [each["BonusAmount"] for each in counter.sent] == ["0.35", "0.02"]
     assert owed().count() == 2
+    assert bonuses.send_due(collection, SOON) == 0
+
+
+def test_what_the_marketplace_refuses_waits_with_its_words_for_a_person(
+    collection, dialog, counter
+):
+    hand_in(dialog.student_ticket)
+    counter.refuses = "This worker is unknown."
+    assert bonuses.send_due(collection, SOON) == bonuses.send_due(collection, SOON) == 0
+    refused = Payment.objects.filter(state=PaymentState.REFUSED).order_by("id")
+    assert {row.refusal for row in refused} == {"This worker is unknown."}
+    assert (refused.count(), owed().count()) == (2, 2)
+    one, other = refused
+    assert bonuses.ask_again(Payment.objects.filter(pk=one.pk)) == 1
+    counter.refuses = ""
+    assert bonuses.send_due(collection, SOON) == 1
+    assert bonuses.ask_again(Payment.objects.filter(pk=one.pk)) == 0
+    assert bonuses.pay_apart(other, SOON)
+    assert not bonuses.pay_apart(other, SOON)
+    other.refresh_from_db()
+    assert (other.state, other.posting.worker) == (PaymentState.DUE, other.worker)
     assert bonuses.send_due(collection, SOON) == 0
 
 

@@ -50,10 +50,10 @@ class Keyboard:
             self.person.key(*[forward if distance > 0 else back] * abs(distance))
         raise AssertionError(f"The caret does not come to “{words}”: {where}")
 
-    def select(self, document: str, words: str, occurrence: int = 0) -> None:
-        """Walk to words and stretch the selection over them."""
+    def select(self, document: str, words: str, occurrence: int = 0, until: str = "") -> None:
+        """Walk to words and stretch the selection over them, on to the words `until`."""
         self.go_to(document, words, occurrence)
-        where = self.where(document, words, occurrence)
+        where = self.where(document, until or words, 0 if until else occurrence)
         end = where["start"] + where["inside"]
         forward, _ = self.arrows(where)
         while where["caret"] < end:

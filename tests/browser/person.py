@@ -106,10 +106,11 @@ class Person:
         assert box
         return box["x"] + place["x"], box["y"] + place["y"]
 
-    def drag(self, document: str, words: str, occurrence: int = 0) -> None:
-        """Drag the mouse over words of a document."""
+    def drag(self, document: str, words: str, occurrence: int = 0, until: str = "") -> None:
+        """Drag the mouse over words of a document, on to the words `until` of a later block."""
         wanted = {"document": document, "words": words, "occurrence": occurrence}
-        path = self.words("pathOver", wanted)
+        end = self.words("pathOver", {**wanted, "words": until, "occurrence": 0}) if until else {}
+        path = {**self.words("pathOver", wanted), **({"end": end["end"]} if until else {})}
         self.page.mouse.move(*self.point(path["start"]))
         self.page.mouse.down()
         self.page.mouse.move(*self.point(path["end"]), steps=2)

@@ -40,6 +40,11 @@ class Talker:
         """Return the words of the section."""
         return self.person.texts("section")[0].split(" ")
 
+    def over_paragraphs(self, n_words: int) -> tuple[str, str]:
+        """Return the last words of the section's first paragraph, the first of its second."""
+        first, second = (text.split(" ") for text in self.person.texts("section")[:2])
+        return " ".join(first[-n_words:]), " ".join(second[:n_words])
+
     def wait_for(self, phase: str) -> None:
         """Wait until the page is in this phase."""
         self.frame.wait_for_selector(f"body[data-phase={phase}]", timeout=PATIENCE_MS)
@@ -70,6 +75,10 @@ class Talker:
             self.person.click(".none")
         else:
             self.person.drag("section", said.answer)
+        self.act(said)
+
+    def act(self, said: Said) -> None:
+        """Choose both acts."""
         for name in ("affirmation", "continuation"):
             value = getattr(said, name)
             self.person.click(f"[data-field={name}] .card:has([value={value}])")

@@ -1,6 +1,7 @@
 """Two people talk in two frames of the marketplace, whatever befalls their browsers."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -28,7 +29,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
         yield served
 
 
-def kept_of(instance: Instance, turns: list[Said]) -> dict[str, object]:
+def kept_of(instance: Instance, turns: list[Said]) -> dict[str, Any]:
     """Return the dialog whose first question was this, as the rows hold it."""
     kept = instance.call(f"{ROWS}:kept", SLUG)
     (dialog,) = (
@@ -165,8 +166,8 @@ def test_two_people_without_a_mouse(instance: Instance, enter: Enter) -> None:
     for talker in talkers:
         talker.wait_for("talking")
     student, teacher = sorted(talkers, key=lambda talker: talker.role)
-    words = teacher.section
-    said = Said("What comes first, in short?", " ".join(words[0:3]), "no", "follow_up")
+    before, after = teacher.over_paragraphs(3)
+    said = Said("What comes then, in short?", f"{before} {after}", "no", "follow_up")
     keys = Keyboard(student.person)
     keys.tab_to(student.frame, "[data-question]")
     student.person.type(said.question)
@@ -174,8 +175,7 @@ def test_two_people_without_a_mouse(instance: Instance, enter: Enter) -> None:
     teacher.wait_for_move("answer question 1")
     keys = Keyboard(teacher.person)
     keys.tab_to(teacher.frame, "[data-document=section]")
-    # Three words and a bit: the mark grows to whole words.
-    keys.select("section", said.answer or "")
+    keys.select("section", before, until=after)
     teacher.person.key("Enter")
     expect(teacher.frame.locator("[data-picked-words]")).to_have_text(said.answer or "")
     teacher.person.key("n", "f", "Control+Enter")
@@ -244,9 +244,13 @@ def test_every_state_is_clean_and_in_sight(instance: Instance, enter: Enter) -> 
     assert_clean(ada, grace)
 
 
-def test_a_passage_that_is_too_long_is_told_at_once(instance: Instance, enter: Enter) -> None:
+def test_a_passage_reaches_over_paragraphs_and_is_never_too_long(
+    instance: Instance, enter: Enter
+) -> None:
     student, teacher = pair(enter("Ada of length"), enter("Grace of length"), TITLE)
-    student.ask(Said("What is all of it?", None, "neither", "maybe"))
+    before, after = teacher.over_paragraphs(5)
+    asked = Said("What is all of it?", f"{before} {after}", "neither", "maybe")
+    student.ask(asked)
     teacher.wait_for_move("answer question 1")
     teacher.person.drag("section", " ".join(teacher.section[3:45]))
     expect(teacher.frame.locator("[data-count]")).to_have_text("42 words: mark 30 or fewer")
@@ -254,6 +258,15 @@ def test_a_passage_that_is_too_long_is_told_at_once(instance: Instance, enter: E
     teacher.person.click("[data-action=answer]")
     said = teacher.frame.locator("[data-form=answer] [data-said]")
     expect(said).to_contain_text("Mark the answer in the section")
+    teacher.person.drag("section", before, until=after)
+    expect(teacher.frame.locator("[data-picked-words]")).to_have_text(asked.answer or "")
+    expect(teacher.frame.locator("[data-count]")).to_have_text("10 of 30")
+    teacher.act(asked)
+    teacher.person.click("[data-action=answer]")
+    student.wait_for_move("ask question 2")
+    expect(student.frame.locator("[data-log]")).to_contain_text(asked.answer or "")
+    (turn,) = kept_of(instance, [asked])["dialog"]["turns"]
+    assert turn["answer"] == asked.answer
 
 
 def look_at(person: Person, in_sight: list[str]) -> list[str]:

@@ -14,8 +14,8 @@ from django.db import connection
 
 from collector.serving import Process, plan
 from tests import services
+from tests.migrated import databases
 from tests.serving import ROOT, SETTINGS, START_SECONDS, Instance
-from tests.test_whole_way import databases
 
 LIVE, CLOCK = "collector-live", "collector-clock"
 JOBS, DIALOGS = "collector-jobs", "collector-dialogs"

@@ -11,6 +11,8 @@ from tests.serving import Instance
 HERE = "tests.rehearsals.rows"
 # Long enough for everybody's process to start.
 LEAD_SECONDS = 4.0
+# Nobody thinks for long here; when the last have come they have this time.
+LAST_DIALOG_SECONDS = 60.0
 # A run of so many words of the section is a leak.
 RUN = 8
 LONG = {
@@ -18,6 +20,8 @@ LONG = {
     "dialog.max_unanswerable": 200,
     "dialog.allotted_minutes": 5000,
 }
+
+SHORT = {"dialog.max_questions": 6}
 
 
 def relay(
@@ -81,39 +85,45 @@ def pairing(
 
 
 def secrecy(
-    instance: Instance, address: tuple[str, str], n_dialogs: int, *, at_once: int = 40
+    instance: Instance,
+    address: tuple[str, str],
+    n_dialogs: int,
+    *,
+    rate: float = 14.0,
+    processes: int = 2,
 ) -> dict[str, int]:
-    """Return what students received in so many dialogs; no run of the section is among it."""
-    tokens = instance.call(f"{HERE}:lay_out", 2 * n_dialogs, n_dialogs + 2, {}, 240)
-    counts = {"dialogs": 0, "bytes": 0, "turns": 0}
-    for start in range(0, len(tokens), 2 * at_once):
-        own = tokens[start : start + 2 * at_once]
-        # One behaviour after another, so that nobody waits for the silent or the gone.
-        behaviour = ("diligent", "hasty", "spammer", "double-clicker", "flaky")[
-            start // (2 * at_once) % 5
-        ]
-        plan = Plan(
-            *address,
-            until=time.time() + LEAD_SECONDS + 60,
-            behaviour=behaviour,
-            seed=start,
-            keep=True,
-            protocol="quac",
-        )
-        seen = Crowd(instance, own, plan).seen()
-        assert not any(one["error"] for one in seen), {one["error"] for one in seen}
-        dialogs = instance.call(f"{HERE}:sections")
-        for one in seen:
-            (number,) = one["told"]
-            received = "\n".join(one["received"])
-            if one["role"] == "student":
-                _check_secret(received, dialogs[number], number)
-                counts["dialogs"] += 1
-                counts["turns"] += len(one["sent"])
-                counts["bytes"] += len(received)
-            else:
-                # The teacher has it all: so the search finds what is there.
-                assert _runs(dialogs[number]["text"]) & _runs(received)
+    """Return what students received in so many dialogs; no run of the section is among it.
+
+    rate: how many people come a second, of every behaviour in turn.
+    """
+    tokens = instance.call(f"{HERE}:lay_out", 2 * n_dialogs, n_dialogs + 10, SHORT, 240)
+    begin = time.time() + LEAD_SECONDS
+    plan = Plan(
+        *address,
+        begin=begin,
+        rate=rate,
+        until=begin + len(tokens) / rate + LAST_DIALOG_SECONDS,
+        behaviour="mixed",
+        keep=True,
+        protocol="quac",
+    )
+    seen = Crowd(instance, tokens, plan, processes).seen()
+    assert not any(one["error"] for one in seen), {one["error"] for one in seen}
+    dialogs = instance.call(f"{HERE}:sections")
+    counts = {"dialogs": 0, "turns": 0, "messages": 0, "bytes": 0}
+    for one in seen:
+        (number,) = one["told"]
+        received = "\n".join(one["received"])
+        if one["role"] == "student":
+            _check_secret(received, dialogs[number], number)
+            counts["dialogs"] += 1
+            counts["turns"] += len(one["sent"])
+            counts["messages"] += len(one["received"])
+            counts["bytes"] += len(received.encode())
+        else:
+            # The teacher has it all: so the search finds what is there.
+            assert _runs(dialogs[number]["text"]) & _runs(received)
+    assert counts["dialogs"] == n_dialogs
     return counts
 
 

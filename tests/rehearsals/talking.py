@@ -15,13 +15,15 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Origin
 
-from tasks.simulation.behaviour import BEHAVIOURS
+from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.conversation import CHECKING, TALKING, WAITING, Conversation
 from tests.serving import ROOT, Instance
 
 # Codes from here on are the server's own refusals.
 REFUSING = 4000
 PAUSE_SECONDS = 0.3
+# So many messages to a teacher show that the search for the section finds it.
+FIRST = 8
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Plan:
 
     rate: arrivals a second from `begin` on, all at once for 0. every_seconds: between a partner's
     message and one's own. until: when everybody closes the page, whatever is going on. questions:
-    after so many the student ends the dialog. keep: return every byte received.
+    after so many the student ends the dialog. keep: return every byte a student received, and what
+    a teacher received first.
     """
 
     address: str
@@ -117,8 +120,10 @@ class Person:
         self.plan, self.number = plan, number
         self.seen = Attendance()
         rng = random.Random(f"{plan.seed}:{number}")
-        behaviour = BEHAVIOURS[plan.behaviour]
-        self.talk = Conversation(token, lambda dialog: speak(dialog, plan, rng), behaviour, rng)
+        behaviour = behaviour_of(plan.behaviour, number)
+        self.talk = Conversation(
+            token, lambda dialog: speak(dialog, plan, behaviour, rng), behaviour, rng
+        )
 
     async def attend(self) -> None:
         """Talk until it is over or time is up; what went wrong is noted, not raised."""
@@ -176,7 +181,7 @@ class Person:
 
     def _note(self, message: Mapping[str, Any], heard: str | bytes) -> None:
         now = time.time()
-        if self.plan.keep:
+        if self.plan.keep and (self.seen.role != "teacher" or len(self.seen.received) < FIRST):
             self.seen.received.append(heard if isinstance(heard, str) else heard.decode())
         if message.get("type") == "refused" and "id" not in message:
             self.seen.error = str(message.get("message"))
@@ -192,14 +197,14 @@ class Person:
             self.seen.heard.setdefault(key, now)
 
 
-def speak(dialog: Mapping[str, Any], plan: Plan, rng: random.Random) -> dict[str, Any]:
+def speak(
+    dialog: Mapping[str, Any], plan: Plan, behaviour: Behaviour, rng: random.Random
+) -> dict[str, Any]:
     """Return a move: a numbered question, or some words of the section."""
     if plan.protocol:
         from collector.protocol import find
 
-        said: dict[str, Any] = (
-            find(plan.protocol).part("simulated").speak(dialog, BEHAVIOURS[plan.behaviour], rng)
-        )
+        said: dict[str, Any] = find(plan.protocol).part("simulated").speak(dialog, behaviour, rng)
         return said
     turns = dialog["turns"]
     if dialog["role"] == "student":
@@ -221,8 +226,13 @@ def _key(dialog: Mapping[str, Any], number: int, asks: bool) -> str:
     return f"{dialog['id']}:{number}:{'q' if asks else 'a'}"
 
 
-def relayed(attendances: list[dict[str, Any]]) -> list[float]:
-    """Return the seconds from sending to the partner's page, of every message that arrived."""
+def relayed(
+    attendances: list[dict[str, Any]], start: float = 0.0, end: float = float("inf")
+) -> list[float]:
+    """Return the seconds from sending to the partner's page, of every message that arrived.
+
+    Those sent from `start` to `end` count, seconds since the epoch.
+    """
     sent: dict[str, float] = {}
     for one in attendances:
         sent |= one["sent"]
@@ -230,7 +240,7 @@ def relayed(attendances: list[dict[str, Any]]) -> list[float]:
         at - sent[key]
         for one in attendances
         for key, at in one["heard"].items()
-        if key in sent and key not in one["sent"]
+        if key in sent and key not in one["sent"] and start <= sent[key] < end
     ]
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.migrated import databases
 from tests.serving import ROOT, Instance, serving
-from tests.test_whole_way import SAMPLE, databases, money
+from tests.test_whole_way import SAMPLE, money
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]

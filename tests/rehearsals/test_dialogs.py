@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from tests import services
-from tests.rehearsals import dialogs
+from tests.rehearsals import dialogs, part_of
 from tests.rehearsals.deployed import LIVE, Deployed, deployed
 from tests.rehearsals.talking import percentile
 from tests.serving import serving
@@ -37,30 +37,33 @@ def address(instance: Deployed) -> tuple[str, str]:
 
 
 def test_a_thousand_arrive_and_everybody_is_paired_once(instance: Deployed) -> None:
-    times = dialogs.pairing(instance, address(instance), 1000, 100)
-    said("1,000 arrivals at 20/s while 100 dialogs run, second arrival to both told", times)
+    n_people, n_busy = 2 * part_of(500), part_of(100)
+    times = dialogs.pairing(instance, address(instance), n_people, n_busy)
+    said(f"{n_people} arrivals at 20/s while {n_busy} dialogs run, second arrival to told", times)
     assert percentile(times, 0.95) < 0.5
 
 
 def test_a_hundred_dialogs_are_relayed_at_once(instance: Deployed) -> None:
-    before = instance.cpu_seconds(LIVE)
-    times = dialogs.relay(instance, address(instance), 100, 40, processes=2)
+    number, before = part_of(100), instance.cpu_seconds(LIVE)
+    times = dialogs.relay(instance, address(instance), number, 40, processes=2)
     spent = (instance.cpu_seconds(LIVE) - before) / len(times)
-    said(f"100 dialogs, {len(times)} messages, {spent * 1e6:.0f} µs of CPU each", times)
+    said(f"{number} dialogs, {len(times)} messages, {spent * 1e6:.0f} µs of CPU each", times)
     assert percentile(times, 0.95) < 0.15
 
 
 def test_twenty_dialogs_are_relayed_by_the_embedded_default(tmp_path: Path) -> None:
+    number = part_of(20)
     with serving(tmp_path) as instance:
         url = instance.collector_url
         place = f"{url.replace('http', 'ws')}/hit/socket", url
-        times = dialogs.relay(instance, place, 20, 40)
-    said(f"20 dialogs on the embedded default, {len(times)} messages", times)
+        times = dialogs.relay(instance, place, number, 40)
+    said(f"{number} dialogs on the embedded default, {len(times)} messages", times)
     assert percentile(times, 0.95) < 0.15
 
 
 def test_no_run_of_the_section_reaches_a_student(instance: Deployed) -> None:
-    print(dialogs.secrecy(instance, address(instance), 1000))
+    counts = dialogs.secrecy(instance, address(instance), part_of(1000))
+    print(f"no run of {dialogs.RUN} words of the section in {counts}")
 
 
 def test_a_mixed_dump_becomes_released_dialogs(tmp_path: Path, data: Path) -> None:

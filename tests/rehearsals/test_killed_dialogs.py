@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.rehearsals import standing
+from tests.rehearsals import part_of, standing
 from tests.rehearsals.deployed import CLOCK, DIALOGS, JOBS, LIVE, Deployed, wait_until
 from tests.rehearsals.dialogs import HERE, LEAD_SECONDS, LONG
 from tests.rehearsals.talking import Crowd, Plan
 
 pytestmark = pytest.mark.django_db(transaction=True)
-N_DIALOGS = 50
+N_DIALOGS = part_of(50)
 # Between one kill and the next; then everybody closes the page.
 SECONDS = 20
 DOWN_SECONDS = 2

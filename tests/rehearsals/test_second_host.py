@@ -15,8 +15,8 @@ from tests import services
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.person import Person
 from tests.browser.test_forms import PROTOCOLS, WRITE
+from tests.migrated import databases
 from tests.serving import ROOT, START_SECONDS, Instance
-from tests.test_whole_way import databases
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HERE, THERE = "10.231.77.1", "10.231.77.2"

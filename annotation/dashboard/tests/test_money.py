@@ -52,6 +52,26 @@ def test_owed_and_confirmed_are_never_mixed(rita: Client, pilot: Collection) -> 
     assert '<td class="n">$4.00</td><td class="n">$5.00</td>' in page
 
 
+def test_a_refused_bonus_is_shown_with_the_marketplaces_words(
+    rita: Client, pilot: Collection
+) -> None:
+    submission = make_submission(stage_of(pilot, "question"), reward=400)
+    bonus = submission.payments.get()
+    bonus.pk, bonus.key, bonus.kind, bonus.amount_cents = None, "b", PaymentKind.BONUS, 150
+    bonus.submission, bonus.lease = None, submission.lease
+    bonus.state, bonus.refusal = PaymentState.REFUSED, "<b>No such worker.</b>"
+    bonus.save()
+    page = rita.get(PAGE).content.decode()
+    assert "The marketplace says: <q>&lt;b&gt;No such worker.&lt;/b&gt;</q>" in page
+    assert '<td class="n">$4.00</td><td class="n">$0.00</td>' in page
+    assert "$1.50 refused" in page
+    assert "1 bonus payment refused" in rita.get("/collections/pilot/").content.decode()
+    form = {"bonus": str(bonus.pk), "how": "again"}
+    assert "asked again" in rita.post(f"{PAGE}bonus/", form, follow=True).content.decode()
+    assert "refused no longer" in rita.post(f"{PAGE}bonus/", form, follow=True).content.decode()
+    assert "Refused bonuses" not in rita.get(PAGE).content.decode()
+
+
 def test_changes_of_the_budget_are_listed(rita: Client, pilot: Collection) -> None:
     pilot.revisions.create(key="budget_cents", old=1000, new=2000, by="rita", at=timezone.now())
     assert "rita: $10.00 → <b>$20.00</b>" in rita.get(PAGE).content.decode()

@@ -3,9 +3,10 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
@@ -16,6 +17,9 @@ from collector.protocol import Protocol, ProtocolError, every, find
 
 PART = "scoring"
 BASELINES = "baselines"
+ALL = "all"
+# In characters: the names of most measures are read whole.
+LEAST_WIDTH, WIDTH_OF_COLUMN = 100, 14
 
 
 class Command(BaseCommand):
@@ -41,7 +45,10 @@ class Command(BaseCommand):
             if protocol.has(BASELINES)
         )
         parser.add_argument(
-            "--baseline", metavar="NAME", help=f"write PREDICTIONS, a new file, by it; {names}"
+            "--baseline",
+            metavar="NAME",
+            help=f"write PREDICTIONS, a new file, by it; {names}; {ALL}: write each into a new "
+            "folder PREDICTIONS, one table",
         )
         parser.add_argument(
             "--train", type=Path, metavar="FILE", help="what a baseline learns from"
@@ -66,12 +73,14 @@ class Command(BaseCommand):
 
     def _as_table(self, result: Result) -> str:
         """Return the scores for a person to read."""
-        table = Table(*result["columns"][:1])
+        table = Table()
+        table.add_column(result["columns"][0], no_wrap=True)
         for column in result["columns"][1:]:
             table.add_column(column, justify="right")
         for row in result["rows"]:
             table.add_row(*row)
-        console = Console(file=StringIO(), force_terminal=self.stdout.isatty(), width=100)
+        width = max(LEAST_WIDTH, WIDTH_OF_COLUMN * len(table.columns))
+        console = Console(file=StringIO(), force_terminal=self.stdout.isatty(), width=width)
         console.print(table)
         for note in result["notes"]:
             console.print(note, markup=False, highlight=False)
@@ -98,7 +107,7 @@ def _result(protocol: Protocol, options: dict[str, Any]) -> Result:
             raise CommandError(f"--{next(iter(learning))} is for baselines: give --baseline NAME.")
         result = protocol.part(PART).score(*files, given)
     else:
-        result = _baseline(protocol, name)(name, *files, {**given, **learning})
+        result = _baseline(protocol, name)(*files, {**given, **learning})
     return result
 
 
@@ -106,11 +115,12 @@ def _baseline(protocol: Protocol, name: str) -> Callable[..., Result]:
     """Return what runs the baseline; raises CommandError where the protocol has none such."""
     if not protocol.has(BASELINES):
         raise CommandError(f"The protocol {protocol.name!r} has no baselines.")
+    if name == ALL:
+        return cast(Callable[..., Result], protocol.extra(BASELINES, "run_all"))
     names = protocol.part(BASELINES).BASELINES
     if name not in names:
-        raise CommandError(f"--baseline {name}: choose one of {', '.join(names)}.")
-    run: Callable[..., Result] = protocol.extra(BASELINES, "run")
-    return run
+        raise CommandError(f"--baseline {name}: choose one of {', '.join(names)}, or {ALL}.")
+    return partial(protocol.extra(BASELINES, "run"), name)
 
 
 def _options(*parts: str) -> dict[str, dict[str, dict[str, Any]]]:

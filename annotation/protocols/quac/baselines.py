@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from annotation.metrics.abreast import abreast
 from annotation.metrics.result import Result, ScoreError
 from annotation.protocols.quac.predicting import bounds, sanity
 from annotation.protocols.quac.predicting.regression import logistic_regression
@@ -69,6 +70,33 @@ def run(name: str, predictions: Path, gold: Path, options: Mapping[str, Any]) ->
     if name == HUMAN:
         return _of_people(result, bounds.human_totals(turns, options.get("min-f1")))
     return result if name in WITH_ACTS else _without_acts(result)
+
+
+def run_all(folder: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+    """Write every baseline's predictions into `folder`, a new one; return their scores abreast.
+
+    options: as of `run`; each baseline is given those that mean something for it. Raises
+    ScoreError in one line.
+    """
+    if options.get("by"):
+        raise ScoreError("A table of all baselines has no room for groups: score one of them --by.")
+    if options.get("train") is None:
+        raise ScoreError("Most baselines learn from a training file: give --train FILE.")
+    try:
+        folder.mkdir(parents=True)
+    except OSError:
+        raise ScoreError(
+            f"{folder} cannot be made; all baselines write into a new folder: name one."
+        ) from None
+    results = {}
+    for name in BASELINES:
+        meant = {key: value for key, value in options.items() if _reads(name, key)}
+        results[name] = run(name, folder / f"{name}.jsonl", gold, meant)
+    return abreast("baseline", results)
+
+
+def _reads(name: str, option: str) -> bool:
+    return option != "vectors" or name in READS_VECTORS
 
 
 def _setting(name: str, turns: list[Turn], options: Mapping[str, Any]) -> sanity.Setting:

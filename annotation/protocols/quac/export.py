@@ -121,7 +121,12 @@ def _question(question: QuestionRecord, context: str) -> dict[str, Any]:
     hint = next((hint for hint in hints if hint), None)
     if released is None or hint is None:
         raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
-    others = [vote for vote in question["votes"] if vote is not released]
+    # What a simulated worker has added to people's work is in the Parquet file alone.
+    others = [
+        vote
+        for vote in question["votes"]
+        if vote is not released and vote["synthetic"] <= question["synthetic"]
+    ]
     return {
         "id": question["id"],
         "question": question["text"],

@@ -1,7 +1,9 @@
 """The v0.2 layout: names of things in the official files, and ids from content (QuAC 2.1)."""
 
 import json
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any
 from uuid import UUID, uuid5
 
 CANNOT_ANSWER = "CANNOTANSWER"
@@ -37,3 +39,12 @@ def split_of(name: str) -> str:
         if {split, *others} & set(words):
             return split
     raise LayoutError(f"{name}: which part is it? Name it {', '.join(FILES.values())}.")
+
+
+def others_of(question: Mapping[str, Any]) -> list[Any]:
+    """Return the answers to an official question without the teacher's own, which is the last."""
+    others = list(question["answers"])
+    if question["orig_answer"] in others:
+        # It stands among the references too: it is one vote, not two.
+        del others[len(others) - 1 - others[::-1].index(question["orig_answer"])]
+    return others

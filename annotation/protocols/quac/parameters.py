@@ -16,8 +16,11 @@ class SeedsTable(Table):
 
     category_keywords: list[str]
     min_incoming_links: int = Field(ge=0)
-    persons_by: Literal["categories", "titles", "anything"]
+    # What has a value here was not asked before: a collection made then goes on as it was.
+    category_levels: int = Field(default=0, ge=0, le=9)
+    persons_by: Literal["categories", "infoboxes", "either", "titles", "anything"]
     person_categories: list[str]
+    person_infoboxes: list[str] = []
     person_titles: list[str]
     min_paragraphs: int = Field(ge=1)
     max_paragraphs: int = Field(ge=1)

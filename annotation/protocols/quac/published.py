@@ -9,6 +9,7 @@ from annotation.protocols.quac.layout import (
     CANNOT_ANSWER,
     CONTINUATION,
     LayoutError,
+    others_of,
     split_of,
 )
 from annotation.release.shape import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
@@ -80,10 +81,6 @@ def seed_record(section: Mapping[str, Any], split: str, key: str) -> SeedRecord:
 def _question(
     question: Mapping[str, Any], context: str, split: str, key: str, place: tuple[int, int]
 ) -> QuestionRecord:
-    others = list(question["answers"])
-    if question["orig_answer"] in others:
-        # The teacher's own answer stands among the references too: it is one vote, not two.
-        del others[len(others) - 1 - others[::-1].index(question["orig_answer"])]
     acts = {
         "continuation": ACTS["continuation"].get(question["followup"]),
         "affirmation": ACTS["affirmation"].get(question["yesno"]),
@@ -105,7 +102,7 @@ def _question(
         "split": split,
         "votes": [
             _vote(question["orig_answer"], context, acts, chosen=True),
-            *(_vote(answer, context, {}, chosen=False) for answer in others),
+            *(_vote(answer, context, {}, chosen=False) for answer in others_of(question)),
         ],
     }
 

@@ -14,6 +14,7 @@ from collector.ingest.tokens import tokens
 from collector.models import Article, Corpus, Paragraph
 from collector.seeds.categories import articles_in
 from collector.seeds.incoming import incoming_links
+from collector.seeds.infoboxes import articles_with
 from collector.seeds.sections import section_text as text_of
 from collector.seeds.selection import Candidate, Offered
 
@@ -24,6 +25,8 @@ __all__ = ["candidates", "text_of"]
 ARTICLES_AT_ONCE = 500
 PROSE = "paragraph"
 LEAD = 0
+# Where a word of the parameters must stand in a title.
+BEGINNING_A_WORD, AT_THE_END = r"(?:^|\W){}", r"(?:^|\W){}$"
 
 
 @dataclass(frozen=True)
@@ -60,20 +63,45 @@ def _articles(corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int]]) 
     left = set(Article.objects.filter(corpus=corpus, kind="article").values_list("pk", flat=True))
     steps.append(("articles in the corpus", len(left)))
     if rule.category_keywords:
-        left &= articles_in(corpus, _any_of(rule.category_keywords, r"(?:^|\W){}"))
-        steps.append(("articles in a category with a keyword", len(left)))
+        left &= _with_keyword(corpus, rule, steps)
     if rule.min_incoming_links:
         counts = incoming_links(corpus)
         left = {article for article in left if counts[article] >= rule.min_incoming_links}
         steps.append((f"articles with {rule.min_incoming_links} incoming links", len(left)))
-    if rule.persons_by == "categories":
-        left &= articles_in(corpus, _any_of(rule.person_categories, r"(?:^|\W){}$"))
-    elif rule.persons_by == "titles":
-        titles = [title.replace("_", " ").strip() for title in rule.person_titles]
-        left &= set(Resolver(corpus).resolve(titles).values())
     if rule.persons_by != "anything":
+        left &= _persons(corpus, rule, left, steps)
         steps.append(("articles about persons", len(left)))
     return left
+
+
+def _with_keyword(corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int]]) -> set[int]:
+    """Return the articles in a category with a keyword, or in one below such a category."""
+    fits = _any_of(rule.category_keywords, BEGINNING_A_WORD)
+    found = articles_in(corpus, fits)
+    steps.append(("articles in a category with a keyword", len(found)))
+    if rule.category_levels:
+        found = articles_in(corpus, fits, rule.category_levels)
+        levels = "1 level" if rule.category_levels == 1 else f"{rule.category_levels} levels"
+        steps.append((f"articles in one, or up to {levels} below one", len(found)))
+    return found
+
+
+def _persons(
+    corpus: Corpus, rule: "SeedsTable", left: set[int], steps: list[tuple[str, int]]
+) -> set[int]:
+    """Return the articles about persons; where two things tell, each says how many it found."""
+    if rule.persons_by == "titles":
+        titles = [title.replace("_", " ").strip() for title in rule.person_titles]
+        return set(Resolver(corpus).resolve(titles).values())
+    by_category, by_infobox = set[int](), set[int]()
+    if rule.persons_by != "infoboxes":
+        by_category = articles_in(corpus, _any_of(rule.person_categories, AT_THE_END))
+    if rule.persons_by != "categories":
+        by_infobox = articles_with(corpus, _any_of(rule.person_infoboxes, AT_THE_END))
+    if rule.persons_by == "either":
+        steps.append(("articles about persons by their categories", len(left & by_category)))
+        steps.append(("articles about persons by their infobox", len(left & by_infobox)))
+    return by_category | by_infobox
 
 
 def _any_of(words: Iterable[str], place: str) -> Callable[[str], object]:

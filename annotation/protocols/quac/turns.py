@@ -1,7 +1,7 @@
 """The turns of dialogs as baselines and analyses read them: question, section, every answer."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from annotation.release.shape import (
     is_kept,
 )
 
+ENGLISH = "en"
+
 
 @dataclass(frozen=True)
 class Marked:
@@ -44,7 +46,8 @@ class Turn:
     """One question of a dialog with the teacher's answer and those of the validators.
 
     number: from 0. section: its text without the token of no answer. continuation: the files'
-    letter. previous: the turn before it in the dialog.
+    letter. language: the section's; published files do not tell theirs and are in English.
+    previous: the turn before it in the dialog.
     """
 
     qid: str
@@ -55,7 +58,8 @@ class Turn:
     teacher: Marked
     validators: tuple[Marked, ...]
     continuation: str
-    fold: str
+    fold: str = ""
+    language: str = ENGLISH
     previous: "Turn | None" = field(default=None, repr=False, compare=False)
 
     @property
@@ -80,6 +84,7 @@ def turns_of(seeds: Iterable[SeedRecord]) -> Iterator[Turn]:
     """Yield the kept turns, dialog by dialog, in the order they were asked."""
     for seed in seeds:
         section = seed["passages"][0]["text"] if IMPORTED in seed["payload"] else seed_text(seed)
+        language = seed["passages"][-1].get("language", ENGLISH)
         dialogs: dict[Any, list[QuestionRecord]] = {}
         for question in seed["questions"]:
             if is_kept(question):
@@ -87,10 +92,9 @@ def turns_of(seeds: Iterable[SeedRecord]) -> Iterator[Turn]:
         for dialog in dialogs.values():
             previous = None
             for question in sorted(dialog, key=lambda each: each["payload"]["turn"]):
-                turn = _turn(question, section, seed["fold"], previous)
+                turn = _turn(question, section, previous)
                 if turn is not None:
-                    yield turn
-                    previous = turn
+                    yield (previous := replace(turn, fold=seed["fold"], language=language))
 
 
 def read_turns(path: Path) -> list[Turn]:
@@ -106,7 +110,7 @@ def read_turns(path: Path) -> list[Turn]:
     return found
 
 
-def _turn(question: QuestionRecord, section: str, fold: str, previous: Turn | None) -> Turn | None:
+def _turn(question: QuestionRecord, section: str, previous: Turn | None) -> Turn | None:
     teacher = chosen_vote(question)
     if teacher is None:
         return None
@@ -119,7 +123,6 @@ def _turn(question: QuestionRecord, section: str, fold: str, previous: Turn | No
         teacher=_marked(teacher),
         validators=tuple(_marked(vote) for vote in question["votes"] if vote is not teacher),
         continuation=CONTINUATION.get(teacher["payload"].get("continuation", ""), ""),
-        fold=fold,
         previous=previous,
     )
 

@@ -135,7 +135,7 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
         assert path.name == "README.md" or f"`{path.name}`" in text
     for piece in (
         "5 questions (2 train, 1 dev, 2 test)",
-        "| answer | 15 | 0 | $3.00 | 10.00 | $18.00 |",
+        "| answer | 15 | 0 | $3.00 | – | 10.00 | $18.00 |",
         "| dev | 3 | 2 | 50.0 % |",
         "* Questions still waiting for answers at this release: 1.",
         '"min_agreeing": 2',

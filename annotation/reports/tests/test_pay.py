@@ -2,9 +2,11 @@
 
 import pytest
 
+from annotation.dashboard.pace import pace_of
 from annotation.protocols.iirc.tests.island import island
 from annotation.reports.pay import SHORTEST_SECONDS, bonus_tables, pay_of, pay_table
 from annotation.tests.making import NOW, make_submission
+from collector.creation import parameters_of
 from collector.models import Collection
 from tasks.models import Payment, Submission
 
@@ -48,6 +50,26 @@ def test_the_rate_is_the_reward_over_the_median_time_of_people(collection: Colle
     assert question.fee_cents == 60
 
 
+def test_bonuses_are_part_of_the_rate(collection: Collection) -> None:
+    work = Submission.objects.filter(lease__unit__stage__name="question").order_by("id")
+    for state, submission in zip(("due", "refused", "withheld"), work, strict=True):
+        pay(submission, 150, state, kind="bonus")
+    for bonus in Payment.objects.filter(kind="bonus"):
+        assert bonus.submission
+        bonus.lease = bonus.submission.lease
+        bonus.save()
+    question = next(row for row in pay_of(collection) if row.stage == "question")
+    assert (question.reward_cents, question.bonus_cents) == (400, 100)
+    assert question.hourly_cents == 1200
+    assert (question.pending_cents, question.refused_cents) == (550, 150)
+    assert "Bonuses refused by the marketplace: $1.50" in pay_table(collection).note
+    stage = collection.stages.get(name="question")
+    found = pace_of(stage, parameters_of(collection))
+    assert found is not None
+    # The medians: of 400 + 150 cents, and of 1,200 and 1,800 seconds.
+    assert found.cents_per_hour == 1320
+
+
 def test_a_stage_under_the_floor_is_named(collection: Collection) -> None:
     assert "Under the floor" not in pay_table(collection).note
     make_submission(collection.stages.get(name="question"), "eve", seconds=7200)
@@ -56,7 +78,7 @@ def test_a_stage_under_the_floor_is_named(collection: Collection) -> None:
     assert "Under the floor of $9.00 an hour: question." in table.note
     assert "Times of simulated workers say nothing about people and are left out." in table.note
     assert "Fees come on top: $0.60." in table.note
-    assert table.rows[1][:6] == ["question", 5, 1, "$4.00", 75.0, "$3.20"]
+    assert table.rows[1][:7] == ["question", 5, 1, "$4.00", None, 75.0, "$3.20"]
     assert table.rows[-1][0] == "total"
 
 
@@ -65,14 +87,14 @@ def test_no_rate_follows_from_simulated_work(collection: Collection) -> None:
     question = next(row for row in pay_of(collection) if row.stage == "question")
     assert (question.median_seconds, question.hourly_cents) == (None, None)
     table = pay_table(collection)
-    assert table.texts()[1][4:6] == ["–", "–"]
+    assert table.texts()[1][5:7] == ["–", "–"]
     assert "simulated workers say nothing" in table.note
 
 
 def test_no_rate_follows_from_a_few_seconds_and_the_note_says_so(collection: Collection) -> None:
     Submission.objects.update(active_seconds=SHORTEST_SECONDS - 1)
     table = pay_table(collection)
-    assert table.texts()[1][4:6] == ["–", "–"]
+    assert table.texts()[1][5:7] == ["–", "–"]
     assert "No rate where the median is under 30 seconds" in table.note
     assert "too short to be the time of work: question" in table.note
     assert "Under the floor" not in table.note

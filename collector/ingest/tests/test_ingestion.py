@@ -9,7 +9,7 @@ from collector.ingest import parallel, store
 from collector.ingest.errors import DumpError
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.store import AlreadyReading, store_records
-from collector.ingest.tests.dumps import dump, head, page, write
+from collector.ingest.tests.dumps import TAIL, dump, head, page, write
 from collector.models import (
     Article,
     Category,
@@ -19,12 +19,14 @@ from collector.models import (
     Paragraph,
     Section,
     SkippedPage,
+    Subcategory,
 )
 
 pytestmark = pytest.mark.django_db
 
 PAGES = {
-    "Lake Orla": "'''Lake Orla''' lies in [[Varn]] near [[Old Tam|Tam]].\n\n== Name ==\n[[Varn]].",
+    "Lake Orla": "{{Infobox lake}}\n'''Lake Orla''' lies in [[Varn]] near [[Old Tam|Tam]].\n\n"
+    "== Name ==\n[[Varn]].",
     "Varn": "Varn is a [[valley]].\n[[Category:Valleys]]",
     "Old Tam": "#REDIRECT [[Tam]]",
     "Tam": "A town. [[Lake Orla]]",
@@ -35,7 +37,9 @@ OPTIONS = CorpusOptions(slug="invented")
 
 
 def test_it_stores_articles_with_sections_paragraphs_links_and_categories(tmp_path: Path) -> None:
-    corpus = ingest_files([write(tmp_path / "d.xml.bz2", dump(PAGES))], OPTIONS)
+    valleys = page("Category:Valleys", "[[Category:Landforms]]", 9, namespace=14)
+    xml = dump(PAGES).replace(TAIL, valleys + TAIL)
+    corpus = ingest_files([write(tmp_path / "d.xml.bz2", xml)], OPTIONS)
     lake = Article.objects.get(corpus=corpus, title="Lake Orla")
     first, second = Paragraph.objects.filter(article=lake)
     assert (corpus.state, corpus.language, corpus.direction) == ("ready", "en", "ltr")
@@ -48,7 +52,10 @@ def test_it_stores_articles_with_sections_paragraphs_links_and_categories(tmp_pa
     assert second.section.heading == "Name"
     assert Article.objects.get(title="Old Tam").redirect_target == "Tam"
     assert Article.objects.get(title="Orla").kind == "disambiguation"
-    assert Category.objects.get().title == "Valleys"
+    assert lake.infoboxes == ["infobox lake"]
+    assert set(Category.objects.values_list("title", flat=True)) == {"Valleys", "Landforms"}
+    (below,) = Subcategory.objects.all()
+    assert (below.parent.title, below.child.title) == ("Landforms", "Valleys")
 
 
 def test_reading_a_file_twice_adds_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ import pytest
 
 from collector.ingest.dump import Dump, parse_page
 from collector.ingest.ingestion import CorpusOptions, ingest_files
-from collector.ingest.records import OtherRecord, PageReader, PageRecord, SkippedRecord
+from collector.ingest.records import (
+    CategoryRecord,
+    OtherRecord,
+    PageReader,
+    PageRecord,
+    SkippedRecord,
+)
 from collector.ingest.tests.reference import prose_links
 from collector.ingest.wikitext import Wikitext
 from collector.models import Article, Paragraph
@@ -55,7 +61,7 @@ def read(name: str, language: str = "") -> Found:
         record = reader.read(xml)
         if isinstance(record, SkippedRecord):
             found.skipped.append(record)
-        elif isinstance(record, OtherRecord):
+        elif isinstance(record, OtherRecord | CategoryRecord):
             found.kinds["other"] += 1
         else:
             found.kinds[record.kind] += 1

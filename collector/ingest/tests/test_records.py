@@ -1,6 +1,13 @@
 """A page becomes a record, or the reason why it is none."""
 
-from collector.ingest.records import OtherRecord, PageReader, PageRecord, Record, SkippedRecord
+from collector.ingest.records import (
+    CategoryRecord,
+    OtherRecord,
+    PageReader,
+    PageRecord,
+    Record,
+    SkippedRecord,
+)
 from collector.ingest.site import Site
 from collector.ingest.tests.dumps import page
 
@@ -36,7 +43,13 @@ def test_lists_are_told_by_their_titles() -> None:
 
 
 def test_other_namespaces_are_counted_only() -> None:
-    assert read("Category:Lakes", "x", namespace=14) == OtherRecord(14)
+    assert read("Template:Lakes", "x", namespace=10) == OtherRecord(10)
+
+
+def test_of_a_categorys_page_its_categories_are_kept() -> None:
+    text = "Lakes. {{x|[[Category:No]]}}\n[[Category:waters of_Varn|L]] [[Category:Waters of Varn]]"
+    record = read("Category:lakes_of Varn", text, namespace=14)
+    assert record == CategoryRecord("Lakes of Varn", ["Waters of Varn"])
 
 
 def test_what_is_no_wikitext_is_skipped_with_its_title() -> None:

@@ -128,6 +128,14 @@ def test_categories_redirects_and_lists_of_meanings_are_seen() -> None:
     assert parse("#1 hit [[Orla]]").redirect == ""
 
 
+def test_the_names_of_infoboxes_are_kept() -> None:
+    page = parse(
+        "{{Infobox_person\n|x={{circa|1}}|module={{infobox  Writer|embed=yes}}}} Ada.{{Ficha de x}}"
+    )
+    assert page.infoboxes == ["infobox writer", "infobox person", "ficha de x"]
+    assert page.paragraphs[0][2] == "Ada."
+
+
 def test_variants_of_one_language_show_the_first() -> None:
     assert parse("-{zh-hans:湖泊;zh-hant:湖}-水", "zh").paragraphs[0][2] == "湖泊水"
 

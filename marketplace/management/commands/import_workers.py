@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 
-from marketplace import audit, clock
+from marketplace import clock
 from marketplace.people.importing import Outcome, Report, import_workers
-from marketplace.router import DATABASE
 from marketplace.uploads import UploadError, text_of
 
 
@@ -37,10 +35,8 @@ class Command(BaseCommand):
         now, is_dry = clock.now(), not options["apply"]
         try:
             text = text_of(Path(options["file"]).read_bytes())
-            with transaction.atomic(using=DATABASE):
-                report = import_workers(text, now, is_dry=is_dry)
-                if not is_dry:
-                    audit.record("command import_workers", f"Imported: {report.summary}", now)
+            by = "" if is_dry else "command import_workers"
+            report = import_workers(text, now, is_dry=is_dry, by=by)
         except (UploadError, OSError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:

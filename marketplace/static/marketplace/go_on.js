@@ -1,4 +1,5 @@
-// Publishes the next rows by itself while the page is open, after it was asked to once.
-if (location.search === "?go-on") {
-  document.getElementById("go-on").requestSubmit();
+// Goes on with what is left by itself while the page is open, after it was asked to once.
+const form = document.getElementById("go-on");
+if (location.search === "?go-on" || form.hasAttribute("data-now")) {
+  form.requestSubmit();
 }

@@ -1,6 +1,7 @@
 /** The validation page: a finished dialog's questions in order, each answer given for good. */
 
 import { Page, readState } from "./page/page.js";
+import { readInParagraphs } from "./text/paragraphs.js";
 import { Reader } from "./text/reader.js";
 import { Questions } from "./widgets/questions.js";
 import { blankReply, isWhole, Reply } from "./widgets/reply.js";
@@ -27,8 +28,6 @@ class ValidationPage {
         selected: (text) => announcer.say(`Selected: ${text}`),
       },
     });
-    this.block = document.createElement("div");
-    this.reader.element.append(this.block);
     this.reply = new Reply(find("[data-widget=reply]"), {
       most: this.state.limits.max_span_tokens, continuation: this.state.limits.continuation, history, announcer,
       on: {
@@ -109,13 +108,13 @@ class ValidationPage {
     const { passage } = this.items[at];
     if (this.passage === passage) return;
     this.passage = passage;
-    for (const element of [this.block, find("[data-background]"), find("[data-document-title]"), find("[data-question]")]) {
+    for (const element of [find("[data-background]"), find("[data-document-title]"), find("[data-question]")]) {
       Object.assign(element, { lang: passage.lang, dir: passage.dir });
     }
     find("[data-document-title]").textContent = passage.title;
     find("[data-document-section]").textContent = passage.section;
     find("[data-background]").textContent = passage.background;
-    this.reader.fill([{ element: this.block, text: passage.text, sentences: passage.sentences }]);
+    readInParagraphs(this.reader, this.reader.element, passage);
     this.reply.read(passage);
     window.scrollTo(0, 0);
   }

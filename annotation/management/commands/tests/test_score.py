@@ -82,6 +82,22 @@ def test_a_baseline_writes_the_predictions_that_are_scored(tmp_path: Path) -> No
     assert json.loads(run("--protocol", "quac", new, gold, "--json")) == printed
 
 
+def test_all_baselines_stand_in_one_table(tmp_path: Path) -> None:
+    talk = [question("What notes?", "the first notes"), question("Who knows?", None)]
+    gold, new = str(write(tmp_path / "dev.json", talk)), tmp_path / "new"
+    call = ["--protocol", "quac", "--baseline", "all", str(new), gold]
+    with pytest.raises(CommandError, match="give --train FILE"):
+        run(*call)
+    printed = json.loads(run(*call, "--train", gold, "--json"))
+    written = sorted(path.stem for path in new.iterdir())
+    assert sorted(printed["by"]) == written
+    assert printed["by"]["majority"]["f1"] == 50
+    with pytest.raises(CommandError, match="a new folder"):
+        run(*call, "--train", gold)
+    table = run(*call[:-2], str(tmp_path / "more"), gold, "--train", gold)
+    assert all(table.count(name) >= 1 for name in ("majority", "human", "unfiltered_f1"))
+
+
 def test_a_wrong_call_of_a_baseline_gets_one_line(files: list[str], tmp_path: Path) -> None:
     for arguments, message in [
         (["--protocol", "quac", "--baseline", "oracle", *files], "choose one of random-sentence"),

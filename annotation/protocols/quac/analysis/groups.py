@@ -31,7 +31,7 @@ def by_answer_length(turn: Turn) -> Group:
     """Return the class of the teacher's answer by its number of tokens."""
     if turn.teacher.start is None:
         return None
-    number = n_tokens(turn.teacher.text)
+    number = n_tokens(turn.teacher.text, turn.language)
     if number >= LONGEST:
         return LONGEST, f"{LONGEST}+"
     first = (max(number, 1) - 1) // LENGTH_STEP * LENGTH_STEP + 1

@@ -9,8 +9,6 @@ from collector.ingest.tokens import n_tokens as count_of_tokens
 from collector.parameters import FOLDS
 
 ALL = "all"
-# Records do not tell their language; for a count of tokens that of the paper will do.
-LANGUAGE = "en"
 YES_NO = ("y", "n")
 
 
@@ -28,15 +26,15 @@ class Size:
         self.dialogs += turn.previous is None
         self.yes_no += turn.teacher.affirmation in YES_NO
         self.unanswerable += turn.is_unanswerable
-        self.question_tokens += n_tokens(turn.question)
+        self.question_tokens += n_tokens(turn.question, turn.language)
         for answer in (turn.teacher, *turn.validators):
             if answer.text != CANNOT_ANSWER:
                 self.answers += 1
-                self.answer_tokens += n_tokens(answer.text)
+                self.answer_tokens += n_tokens(answer.text, turn.language)
         known = len(self.sections)
         self.sections.add(hash(turn.section))
         if len(self.sections) > known:
-            self.section_tokens += n_tokens(turn.section)
+            self.section_tokens += n_tokens(turn.section, turn.language)
 
 
 class Sizes:
@@ -77,9 +75,9 @@ class Sizes:
 
 
 @lru_cache(maxsize=1024)
-def n_tokens(text: str) -> int:
+def n_tokens(text: str, language: str) -> int:
     """Return the number of tokens, as the limit on an answer's length counts them."""
-    return count_of_tokens(text, LANGUAGE)
+    return count_of_tokens(text, language)
 
 
 def percent(part: int, whole: int) -> float | None:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from annotation.protocols.quac.layout import (
     CONTINUATION,
     LayoutError,
     context_of,
+    others_of,
 )
 from annotation.protocols.quac.published import read
+from annotation.protocols.quac.simulation.validating import Validators
 
 LAX = {
     "seeds.category_keywords": [],
@@ -27,6 +29,7 @@ LAX = {
     # Everybody plays a part that is written down: nobody has to qualify for it.
     "dialog.requires_student": "",
     "dialog.requires_teacher": "",
+    "validation.requires": "",
 }
 ACTS = {
     "continuation": {value: name for name, value in CONTINUATION.items()},
@@ -50,7 +53,8 @@ class Replay:
     """The dialogs of one file, one about each section."""
 
     dialogs: tuple[Spoken, ...]
-    stages = ("dialog",)
+    validators: Validators = field(default_factory=Validators)
+    stages = ("dialog", "validation")
 
     @property
     def n_seeds(self) -> int:
@@ -62,17 +66,28 @@ class Replay:
         return self.stages
 
     def overrides(self) -> dict[str, Any]:
-        """Return the parameters of a collection that asks for each dialog once, without votes."""
+        """Return the parameters of a collection that asks for each dialog once.
+
+        It has as many validators as the file's best answered question.
+        """
         folds = ("train", "dev", "test")
         once = {f"dialog.redundancy.{fold}": 1 for fold in folds}
-        return {**LAX, **once, **{f"validation.redundancy.{fold}": 0 for fold in folds}}
+        most = {f"validation.redundancy.{fold}": self.n_validators for fold in folds}
+        return {**LAX, **once, **most}
+
+    @property
+    def n_validators(self) -> int:
+        """Return how many validators the dialogs of the file had at most."""
+        questions = (question for dialog in self.dialogs for question in dialog.questions)
+        return max((len(others_of(question)) for question in questions), default=0)
 
     def cost_cents(self, parameters: Any) -> int:
         """Return a budget that is ample: partners may come for nothing now and then."""
         table = parameters.dialog
         turns = sum(table.turn_cents) + table.turn_cents[-1] * table.max_questions
         waits = table.wait_minutes * table.wait_cents_per_minute
-        return 10 * (self.n_seeds + 1) * (table.reward_cents + turns + waits)
+        votes = self.n_validators * parameters.validation.reward_cents
+        return 10 * (self.n_seeds + 1) * (table.reward_cents + turns + waits + votes)
 
     def pages(self) -> list[tuple[str, list[tuple[str, str, list[list[Any]]]]]]:
         """Return the corpus: (title, paragraphs), each a heading, a text and no links."""
@@ -95,8 +110,19 @@ class Replay:
     def fill(
         self, page: Mapping[str, Any], behaviour: Any, rng: random.Random, open_article: Any
     ) -> tuple[dict[str, Any], bool]:
-        """Raise ValueError: the files hold nothing that was typed into a form."""
-        raise ValueError(f"No {page['kind']} HIT can be done again from dialogs.")
+        """Return what a real validator of the dialog answered; what was made up is marked later.
+
+        Raises ValueError for a page of another kind: the files hold nothing else.
+        """
+        if page["kind"] != "validation":
+            raise ValueError(f"No {page['kind']} HIT can be done again from dialogs.")
+        passage = page["items"][0]["passage"]
+        place = passage["title"], passage["section"]
+        return {"answers": self.validators.answers(page, place, self._said_about(*place))}, True
+
+    def finish(self) -> None:
+        """Mark what the file does not hold, when all of it has been handed in."""
+        self.validators.mark_made_up()
 
     def _said_about(self, title: str, heading: str) -> tuple[Mapping[str, Any], ...]:
         for dialog in self.dialogs:

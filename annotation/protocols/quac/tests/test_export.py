@@ -33,6 +33,7 @@ def collected(votes: list[dict[str, Any]]) -> SeedRecord:
     question = {
         "text": "What did she write?",
         "payload": {"dialog": 0, "turn": 0},
+        "synthetic": False,
         "votes": votes,
     }
     seed: Any = {"key": "s", "payload": {}, "passages": [passage, section], "questions": [question]}
@@ -43,7 +44,8 @@ def vote(start: int | None, end: int | None = None, **acts: Any) -> dict[str, An
     """Return the record of a vote for a span of TEXT, or for no answer."""
     spans = [] if start is None else [{"start": start, "end": end, "text": TEXT[start:end]}]
     kind = "none" if start is None else "span"
-    return {"type": kind, "payload": {"spans": spans, **acts}, "chosen": bool(acts)}
+    shared = {"synthetic": False, "chosen": bool(acts)}
+    return {"type": kind, "payload": {"spans": spans, **acts}, **shared}
 
 
 def test_real_official_files_come_out_equal(data: Path) -> None:
@@ -86,7 +88,9 @@ def test_generated_official_files_come_out_equal(listed: list[dict[str, Any]]) -
 
 def test_a_dialog_collected_here_has_the_teachers_answer_last_among_all() -> None:
     acts = {"continuation": "follow_up", "affirmation": "neither"}
-    seed = collected([vote(10, 19, **acts), vote(None), vote(0, 19)])
+    # What a simulated worker has added to people's work stays out.
+    made_up = vote(0, 3) | {"synthetic": True}
+    seed = collected([vote(10, 19, **acts), vote(None), made_up, vote(0, 19)])
     ((name, chunks),) = files({"dev": [seed]}, None)
     (section,) = json.loads(b"".join(chunks))["data"]
     (dialog,) = section["paragraphs"]

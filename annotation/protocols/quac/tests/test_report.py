@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from annotation.protocols.quac.analysis.acts import has_several_answers
 from annotation.protocols.quac.analysis.curves import NAMES
 from annotation.protocols.quac.analysis.groups import GROUPS
 from annotation.protocols.quac.analysis.people import People, majority_label
+from annotation.protocols.quac.analysis.sizes import Sizes
 from annotation.protocols.quac.baselines import run
 from annotation.protocols.quac.export import identified, published
 from annotation.protocols.quac.report import predicted, tables
@@ -121,6 +123,12 @@ def test_labels_of_yes_and_no_are_compared_in_pairs_and_with_the_majority() -> N
     assert majority_label(labelled("y", "n")) in "yn"
     assert majority_label(labelled("y", "n")) == majority_label(labelled("n", "y"))
     assert majority_label(labelled("")) == ""
+
+
+def test_tokens_are_counted_in_the_language_of_the_text() -> None:
+    sizes = Sizes()
+    sizes.add(replace(labelled("y"), question="他是谁", language="zh"))
+    assert rows(sizes.tables()[0])["tokens per question"][-1] == 3
 
 
 def test_an_empty_collection_says_so() -> None:

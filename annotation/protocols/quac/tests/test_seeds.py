@@ -13,7 +13,7 @@ from annotation.protocols.quac.tests.making import (
     make_corpus,
     make_person,
 )
-from collector.models import Corpus, Paragraph, Seed, SeedParagraph
+from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
 from collector.protocol import find
 from collector.seeds.selection import select_seeds
 
@@ -53,6 +53,38 @@ def test_persons_are_told_by_categories_or_titles_or_not_at_all(corpus: Corpus) 
     assert offered(corpus, persons_by="anything")[0] == everything
 
 
+def test_persons_are_told_by_their_infobox_too(corpus: Corpus) -> None:
+    ada = make_person(corpus, "Ada Lovelace", LIFE, category="Mathematicians")
+    make_person(corpus, "Grace Hopper", LIFE)
+    engine = make_person(corpus, "Analytical engine", LIFE, category="Machines")
+    for article, names in ((ada, ["infobox module", "infobox person"]), (engine, ["infobox cpu"])):
+        article.infoboxes = names
+        article.save()
+    assert offered(corpus, persons_by="infoboxes")[0] == {"Ada Lovelace"}
+    assert offered(corpus, persons_by="categories")[0] == {"Grace Hopper"}
+    titles, steps = offered(corpus, persons_by="either")
+    assert titles == {"Ada Lovelace", "Grace Hopper"}
+    assert [left for what, left in steps.items() if "about persons" in what] == [1, 1, 2]
+
+
+def test_keywords_are_sought_some_levels_up_the_categories(corpus: Corpus) -> None:
+    for number, title in enumerate(("Ada Lovelace", "Grace Hopper", "Mary Anning")):
+        make_person(corpus, title, LIFE, category=f"{1815 + number} births")
+    top, first, second, _ = [
+        Category.objects.get_or_create(corpus=corpus, title=title)[0]
+        for title in ("Animals", "1815 births", "1816 births", "1817 births")
+    ]
+    for parent, child in ((top, first), (first, second), (second, top)):
+        Subcategory.objects.create(parent=parent, child=child)
+    asked: dict[str, Any] = {"category_keywords": ["animal"]}
+    assert offered(corpus, **asked, category_levels=0)[0] == set()
+    titles, steps = offered(corpus, **asked, category_levels=1)
+    assert titles == {"Ada Lovelace"}
+    assert list(steps.values())[1:3] == [0, 1]
+    deep = offered(corpus, **asked, category_levels=9)[0]
+    assert deep == {"Ada Lovelace", "Grace Hopper"}
+
+
 def test_keywords_begin_words_of_a_category(corpus: Corpus) -> None:
     make_person(corpus, "Ada Lovelace", LIFE, category="British animal lovers' births")
     make_person(corpus, "Grace Hopper", LIFE, category="Minimal births")
@@ -67,7 +99,7 @@ def test_every_filter_says_what_it_left(corpus: Corpus) -> None:
     Paragraph.objects.filter(article__title="Mary Listed", position=1).update(kind="list_item")
     titles, steps = offered(corpus, max_paragraphs=2)
     assert titles == {"Ada Lovelace"}
-    assert list(steps.values()) == [4, 4, 4, 4, 3, 2, 1, 1]
+    assert list(steps.values()) == [4, 4, 0, 4, 4, 4, 3, 2, 1, 1]
 
 
 def test_sections_of_one_text_share_a_fold_across_calls(corpus: Corpus) -> None:

@@ -1,6 +1,6 @@
 /** The section that the teacher alone reads: words are marked in it. */
 
-import { Offsets } from "../text/offsets.js";
+import { readInParagraphs } from "../text/paragraphs.js";
 import { Reader } from "../text/reader.js";
 
 export class SectionText {
@@ -22,14 +22,8 @@ export class SectionText {
   }
 
   fill(dialog) {
-    const { section, paragraphs, language, direction } = dialog;
-    const offsets = new Offsets(section);
-    const blocks = paragraphs.map(([start, end]) => {
-      const element = Object.assign(document.createElement("p"), { className: "block", lang: language, dir: direction });
-      return { element, text: offsets.slice(start, end), base: start };
-    });
-    this.element.replaceChildren(...blocks.map(({ element }) => element));
-    this.reader.fill(blocks);
+    const { section: text, paragraphs, language: lang, direction: dir } = dialog;
+    readInParagraphs(this.reader, this.element, { text, paragraphs, lang, dir });
   }
 
   /** Show what is marked now, as ranges, and what was an answer before. */

@@ -23,9 +23,11 @@ export class Reader {
     this.#listen();
   }
 
-  /** blocks: [{element, text, base, links, sentences}] in reading order. */
-  fill(blocks) {
+  /** blocks: [{element, text, base, links, sentences}] in reading order; whole: the document's
+      Offsets where its blocks are parts of one text, so that a span may reach over several. */
+  fill(blocks, whole = null) {
     let firstSentence = 1;
+    this.whole = whole;
     this.surfaces = blocks.map((block) => {
       const surface = new Surface(block.element, { ...block, firstSentence });
       firstSentence += surface.sentences.length;
@@ -87,15 +89,27 @@ export class Reader {
   }
 
   /** The selected words as a span of this document, or null. A span stays in the block in
-      which its selection began. */
+      which its selection began, unless the blocks are parts of one text. */
   selected() {
     const { selection } = this.caret;
     if (!selection.rangeCount || selection.isCollapsed) return null;
     const range = selection.getRangeAt(0);
+    if (this.whole) return this.#selectedAcross(range);
     const surface = this.#surfaceOf(selection.anchorNode)
       ?? this.surfaces.find((candidate) => range.intersectsNode(candidate.element));
     const found = surface?.spanOf(range);
     return found ? this.span(surface, found) : null;
+  }
+
+  #selectedAcross(range) {
+    const touched = this.surfaces.filter(({ element }) => range.intersectsNode(element));
+    const parts = touched.flatMap((surface) => {
+      const found = surface.spanOf(range);
+      return found ? [this.span(surface, found)] : [];
+    });
+    if (!parts.length) return null;
+    const [{ start }, { end }] = [parts[0], parts.at(-1)];
+    return { document: this.name, start, end, text: this.whole.slice(start, end) };
   }
 
   span(surface, { start, end }) {

@@ -1,0 +1,148 @@
+"""What workers ask a requester for: open qualification requests, granted or declined."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace.answered_test import Answered, answered
+from marketplace.batches.calls import call_of, carry_out
+from marketplace.configuration import requesters_see_mail
+from marketplace.desk.access import DeskRequest, record, requester_page
+from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show, sorry
+from marketplace.models import Assignment, QualificationRequest, QualificationType, State
+from marketplace.operations.qualification_requests import open_requests
+from marketplace.wire.errors import WireError
+
+NO_REQUEST = "This request is answered already, or is not made to you. Choose one from the list."
+NO_SCORE = "Write the score as a whole number, like 1 or 85."
+NO_REASON = "Say in 1 to 1000 characters why not; the worker reads it."
+LONGEST_REASON = 1000
+# As the model's Integer.
+LEAST, MOST = -(2**31), 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """One request, its test in words, and what the worker has done for this requester."""
+
+    row: QualificationRequest
+    test: list[Answered]
+    n_approved: int
+    n_rejected: int
+
+
+@requester_page
+@require_safe
+def asked(request: DeskRequest) -> HttpResponse:
+    """Show the requests that wait, the oldest first, of all types or of the one of `?type=`."""
+    rows = open_requests(request.requester)
+    types = QualificationType.objects.filter(requests__in=rows).annotate(n=Count("requests"))
+    picked = next((row for row in types if str(row.pk) == request.GET.get("type")), None)
+    shown = rows.filter(qualification_type=picked) if picked else rows
+    page = page_of(request, shown.select_related("worker__profile", "qualification_type"))
+    return show(
+        request,
+        "asked.html",
+        here="asked",
+        page=page,
+        lines=_lines(request, page),
+        types=sorted(types, key=lambda row: row.name.lower()),
+        picked=picked,
+        kept=f"type={picked.pk}" if picked else "",
+        n_all=rows.count(),
+        shows_mail=requesters_see_mail(),
+    )
+
+
+def _lines(request: DeskRequest, page: Iterable[QualificationRequest]) -> list[Line]:
+    found = list(page)
+    mine = Assignment.objects.filter(
+        hit__requester=request.requester, worker__in=[row.worker_id for row in found]
+    )
+    by_worker = mine.values_list("worker").annotate(
+        n_approved=Count("pk", filter=Q(state=State.APPROVED)),
+        n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
+    )
+    counts = {worker: numbers for worker, *numbers in by_worker}
+    return [
+        Line(row, answered(row.test, row.answer), *counts.get(row.worker_id, (0, 0)))
+        for row in found
+    ]
+
+
+@requester_page
+@require_POST
+def settle(request: DeskRequest, key: int) -> HttpResponse:
+    """Grant one request with a score, or decline it with a reason."""
+    row = _open(request, [str(key)]).first()
+    if row is None:
+        return sorry(request, NO_REQUEST)
+    name, worker_id = row.qualification_type.name, row.worker.worker_id
+    if "decline" in request.POST:
+        reason = request.POST.get("reason", "").replace("\x00", "").strip()
+        if not 1 <= len(reason) <= LONGEST_REASON:
+            leave_notice(request, NO_REASON)
+        elif _decided(request, "RejectQualificationRequest", row, Reason=reason):
+            record(request, f"Declined to give “{name}” to worker {worker_id}")
+            leave_notice(request, f"Declined. {worker_id} reads your reason.")
+        return _back(request)
+    score = _score(request)
+    if score is None:
+        leave_notice(request, NO_SCORE)
+    elif _decided(request, "AcceptQualificationRequest", row, IntegerValue=score):
+        record(request, f"Gave “{name}” with score {score} to worker {worker_id}")
+        leave_notice(request, f"{worker_id} has “{name}” now, with score {score}.")
+    return _back(request)
+
+
+@requester_page
+@require_POST
+def grant_shown(request: DeskRequest) -> HttpResponse:
+    """Grant all requests that a page showed, with one score; those answered meanwhile stay so."""
+    score = _score(request)
+    if score is None:
+        leave_notice(request, NO_SCORE)
+        return _back(request)
+    n_granted = 0
+    for row in _open(request, request.POST.getlist("shown")[:PAGE_SIZE]):
+        if _decided(request, "AcceptQualificationRequest", row, IntegerValue=score):
+            name, worker_id = row.qualification_type.name, row.worker.worker_id
+            record(request, f"Gave “{name}” with score {score} to worker {worker_id}")
+            n_granted += 1
+    leave_notice(request, f"{n_granted} granted with score {score}.")
+    return _back(request)
+
+
+def _open(request: DeskRequest, keys: list[str]) -> QuerySet[QualificationRequest]:
+    rows = open_requests(request.requester).select_related("worker", "qualification_type")
+    return rows.filter(pk__in=[int(key) for key in keys if key.isdecimal() and len(key) < 18])
+
+
+def _decided(request: DeskRequest, name: str, row: QualificationRequest, **more: object) -> bool:
+    """Carry out a decision through the API's own operation; False if it was refused."""
+    call = call_of(request, request.requester)
+    try:
+        carry_out(call, name, {"QualificationRequestId": row.request_id, **more})
+    except WireError as error:
+        leave_notice(request, error.message)
+        return False
+    return True
+
+
+def _score(request: DeskRequest) -> int | None:
+    try:
+        score = int(request.POST.get("score", "").strip()[:20])
+    except ValueError:
+        return None
+    return score if LEAST <= score <= MOST else None
+
+
+def _back(request: DeskRequest) -> HttpResponse:
+    picked = request.POST.get("type", "")
+    query = f"?type={picked}" if picked.isdecimal() else ""
+    return redirect(reverse("desk-asked") + query)

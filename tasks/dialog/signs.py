@@ -1,0 +1,108 @@
+"""Signs of life of all sockets that one loop serves, given at once; and a look where one missed."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from tasks.dialog import presence
+from tasks.dialog.doorbell import is_shaky
+from tasks.dialog.standing import Standing, last_lines
+from tasks.models import Dialog, Ticket, TicketState
+
+log = logging.getLogger(__name__)
+# How often the server notes that its sockets are still there, and looks whether a ring was lost.
+SIGN_SECONDS = 20
+# How often it looks while rings may be lost.
+LOOK_SECONDS = 2.0
+
+
+class Socket(Protocol):
+    """An open socket, and the mark of what it was sent last."""
+
+    ticket_id: int | None
+    mark: "Mark | None"
+
+    async def miss(self) -> None:
+        """Look at the rows: something has changed since."""
+
+
+class Mark(NamedTuple):
+    """What a page would show otherwise if it changed, without the turns themselves."""
+
+    state: str
+    dialog_id: int | None = None
+    dialog_state: str = ""
+    moved_at: datetime | None = None
+    partner_present: bool = False
+
+
+def mark_of(standing: Standing, now: datetime) -> Mark:
+    """Return the mark of what the holder's page shows, to be compared with that of the rows."""
+    told = standing.dialogs[-1] if standing.dialogs else None
+    row, partner = (told.row, told.partner) if told else (None, None)
+    return _mark(standing.ticket, row, partner, now)
+
+
+def _mark(ticket: Ticket, row: Dialog | None, partner: Ticket | None, now: datetime) -> Mark:
+    if row is None or partner is None:
+        return Mark(str(ticket.state))
+    present = presence.is_present(partner, now)
+    return Mark(str(ticket.state), row.pk, str(row.state), row.moved_at, present)
+
+
+class Signs:
+    """The open sockets of one loop."""
+
+    def __init__(self, in_thread: Callable[..., Any]) -> None:
+        self.sockets: set[Socket] = set()
+        self.in_thread = in_thread
+        self.task: asyncio.Task[None] | None = None
+
+    def begin(self, socket: Socket) -> None:
+        """Give signs for a socket from now on."""
+        self.sockets.add(socket)
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self._give())
+
+    def end(self, socket: Socket) -> None:
+        """Give no more signs for a socket that is closed."""
+        self.sockets.discard(socket)
+
+    async def _give(self) -> None:
+        while self.sockets:
+            await self._pause()
+            try:
+                await self._give_once()
+            except DatabaseError as error:
+                log.warning("Sockets could not give a sign: %r", error)
+
+    async def _pause(self) -> None:
+        """Wait until it is time, or rings may have been lost."""
+        until = time.monotonic() + SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100)
+        while time.monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+            if is_shaky():
+                return
+
+    async def _give_once(self) -> None:
+        holders = {socket.ticket_id for socket in self.sockets if socket.ticket_id}
+        marks = await self.in_thread(note, list(holders))
+        for socket in list(self.sockets):
+            found = marks.get(socket.ticket_id)
+            # What a wait has earned grows by itself.
+            if found and (found != socket.mark or found.state == TicketState.WAITING):
+                await socket.miss()
+
+
+def note(ticket_ids: list[int]) -> dict[int, Mark]:
+    """Note that the sockets of these tickets are open; returns the marks of their rows."""
+    now = timezone.now()
+    presence.seen(ticket_ids, now)
+    return {line[0].pk: _mark(*line, now) for line in last_lines(ticket_ids)}
