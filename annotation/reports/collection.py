@@ -59,7 +59,8 @@ def tables_from(
         tables += protocol.part(PART).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
-    return [*tables, outcomes.table(FOLDS), pay], outcomes
+    folds = FOLDS if outcomes.are_planned else protocol.part("export").SPLITS
+    return [*tables, outcomes.table(folds), pay], outcomes
 
 
 def identified(collection: Collection) -> Iterable[SeedRecord]:

@@ -244,7 +244,7 @@ def _paragraphs() -> Iterator[str]:
         for batch in read_records(dump, dump.site, 1):
             for record in batch:
                 if isinstance(record, PageRecord):
-                    texts = (paragraph.text for paragraph in record.paragraphs)
+                    texts = (text for _, _, text, _ in record.paragraphs)
                     yield from (text for text in texts if len(text) >= LEAST_CHARACTERS)
 
 

@@ -62,6 +62,7 @@ def test_every_table_says_what_the_rows_hold() -> None:
     assert found["retrieval"]["dev"][2:] == [2, 50, 100, 3]
     assert found["human_performance"]["human"] == [1, 100, 100, 100, 100, 100, 100]
     assert found["pairs"]["harbours"] == ["bridge", 6, 1, 6, 6, 1 / 7]
+    assert found["outcomes"]["kept"] == ["answered_by_its_writer", *[1] * 6, 6, 1]
 
 
 @pytest.mark.django_db
