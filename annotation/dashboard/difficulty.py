@@ -73,8 +73,8 @@ def on_judging_desk(view: Any) -> View:
     return on_desk(opened)
 
 
-@require_safe
 @on_judging_desk
+@require_safe
 def difficulty(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
     """Show the sampled workers and how far the judging is."""
     workers = sampled_workers(desk, table)
@@ -89,8 +89,8 @@ def difficulty(request: HttpRequest, desk: Desk, table: DifficultyTable) -> Http
     )
 
 
-@require_safe
 @on_judging_desk
+@require_safe
 def difficulty_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
     """Return the part of the page that changes while readers are trained."""
     return desk.render(
@@ -98,8 +98,8 @@ def difficulty_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> 
     )
 
 
-@require_POST
 @on_judging_desk
+@require_POST
 def draw_questions(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
     """Draw the sample of the top contributors by now; what was drawn before stays."""
     n_drawn = draw_sample(desk.collection, table)
@@ -110,8 +110,8 @@ def draw_questions(request: HttpRequest, desk: Desk, table: DifficultyTable) -> 
     return redirect(desk.url("difficulty"))
 
 
-@require_POST
 @on_judging_desk
+@require_POST
 def begin_judging(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
     """Begin a cross-validation; jobs train its folds."""
     try:

@@ -32,8 +32,8 @@ class Read:
     alone: str
 
 
-@require_safe
 @on_judging_desk
+@require_safe
 def sampled_worker(
     request: HttpRequest, desk: Desk, table: DifficultyTable, worker: str
 ) -> HttpResponse:
@@ -54,8 +54,8 @@ def sampled_worker(
     )
 
 
-@require_POST
 @on_judging_desk
+@require_POST
 def mark_sample(
     request: HttpRequest, desk: Desk, table: DifficultyTable, worker: str
 ) -> HttpResponse:
