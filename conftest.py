@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import HealthCheck, settings
 # A busy machine is no fault of the code: no example is timed.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+# What gives a test a database, besides the mark.
+DATABASES = {"db", "transactional_db", "live_server"}
 
 
 def pytest_configure() -> None:
@@ -22,8 +25,13 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a test that would run on no database at all: see tests/__main__.py."""
+    """Mark what asks for no database as pure; refuse a test that would run on none at all.
+
+    See tests/__main__.py.
+    """
     for item in items:
+        if not item.get_closest_marker("django_db") and not DATABASES & {*item.fixturenames}:
+            item.add_marker(pytest.mark.pure)
         if item.get_closest_marker("once") and item.get_closest_marker("pure"):
             raise pytest.UsageError(f"{item.nodeid} is marked once and pure, so it never runs.")
 
@@ -32,11 +40,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _fresh_caches() -> Iterator[None]:
     """Row ids start again in every test, so nothing that tasks keep may outlive one."""
     yield
-    for name, module in list(sys.modules.items()):
+    for name in list(sys.modules):
         if name.startswith("tasks."):
-            for kept in list(vars(module).values()):
-                if hasattr(kept, "cache_clear"):
-                    kept.cache_clear()
+            for clear in _clearings(name):
+                clear()
+
+
+@cache
+def _clearings(module: str) -> list[Callable[[], None]]:
+    """Return what empties each cache that a module keeps."""
+    kept = vars(sys.modules[module]).values()
+    return [one.cache_clear for one in kept if hasattr(one, "cache_clear")]
 
 
 @pytest.fixture(scope="session")

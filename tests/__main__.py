@@ -64,6 +64,8 @@ def main() -> int:
             "CELERY_BROKER_URL",
             "MTURK_ENDPOINT_URL",
             "PORT",
+            # Dozens of processes start: what one of them has compiled, all others read.
+            "PYTHONDONTWRITEBYTECODE",
         ):
             base.pop(name, None)
         if chosen.rehearse:

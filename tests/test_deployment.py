@@ -12,7 +12,6 @@ from django.core.management import get_commands
 from collector.environment import Environment
 from collector.serving import plan
 
-pytestmark = pytest.mark.pure
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 PROGRAMS = {name: row for name, row in COMPOSE["services"].items() if row["image"] == "collector"}

@@ -8,9 +8,6 @@ import pytest
 from tests.rehearsals import dialogs
 from tests.serving import Instance, serving
 
-# The instance has databases of its own, so that nothing depends on the suite's.
-pytestmark = pytest.mark.pure
-
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[Instance]:

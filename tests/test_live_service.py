@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
-import pytest
 from redis import Redis
 from websockets.sync.client import connect
 
@@ -18,7 +17,6 @@ from collector.serving import plan
 from tests import services
 from tests.serving import ROOT, SETTINGS
 
-pytestmark = pytest.mark.pure
 START_SECONDS = 60
 RING = "from tasks.dialog.doorbell import ring; ring([1, 2]); print('rung')"
 

@@ -4,13 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from tests.serving import Instance, serving
 
-# The instance has databases of its own, so that nothing depends on the suite's.
-pytestmark = pytest.mark.pure
 FILES = ("val_v0.2.json", "train_v0.2.json")
 
 

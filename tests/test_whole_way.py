@@ -7,8 +7,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.serving import ROOT, Instance, serving
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
@@ -30,7 +28,6 @@ def collect(instance: Instance, dump: Path, out: Path, *options: str) -> None:
     instance.run("export_dataset", "whole", "--out", str(out))
 
 
-@pytest.mark.pure
 def test_a_dump_becomes_a_released_dataset(tmp_path: Path, data: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "release"
     home.mkdir()

@@ -12,7 +12,6 @@ import pytest
 from collector.management.commands import serve
 from collector.serving import CannotServeError, Plan, Process
 
-pytestmark = pytest.mark.pure
 ENDLESS = Process("endless", ("python", "-c", "import time; time.sleep(600)"))
 
 

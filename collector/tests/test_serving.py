@@ -6,7 +6,6 @@ import pytest
 
 from collector.serving import NO_ENCRYPTION, CannotServeError, Plan, plan
 
-pytestmark = pytest.mark.pure
 SERVICES = {
     "DATABASE_URL": "postgres://ada@db/collector",
     "MARKETPLACE_DATABASE_URL": "postgres://ada@db/marketplace",

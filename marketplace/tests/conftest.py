@@ -36,9 +36,10 @@ QUESTION = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give these tests their databases."""
+    """Give these tests their databases, unless they say that they need none."""
     for item in items:
-        if HERE in item.path.parents and not item.get_closest_marker("django_db"):
+        marked = item.get_closest_marker("django_db") or item.get_closest_marker("pure")
+        if HERE in item.path.parents and not marked:
             item.add_marker(pytest.mark.django_db(databases=DATABASES))
 
 

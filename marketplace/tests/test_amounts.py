@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from marketplace.amounts import amount_of, cents_of, typed_cents
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.mark.parametrize(
     ("amount", "cents"), [("4", 400), ("4.", 400), ("4.5", 450), ("4.05", 405), ("0", 0)]

@@ -2,10 +2,13 @@
 
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.answers import NAMESPACE, answers_xml
+
+pytestmark = pytest.mark.pure
 
 
 def read_back(xml: str) -> list[tuple[str, str]]:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from marketplace.wire.compiled import Check, Columns, MismatchError, Times, compiled
 from marketplace.wire.shapes import service_model
 
+pytestmark = pytest.mark.pure
+
 MODEL = service_model()
 SHAPES = [
     shape

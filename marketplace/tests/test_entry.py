@@ -1,6 +1,10 @@
 """The frame's address and its signature, to the letter that requesters check."""
 
+import pytest
+
 from marketplace.entry import Entry, entry_signature, entry_url, preview_url
+
+pytestmark = pytest.mark.pure
 
 ENTRY = Entry("3ASSIGNMENT", "3HIT", "AWORKER", "http://127.0.0.1:1/accepted/s", 1_800_000_000)
 

@@ -15,6 +15,8 @@ from marketplace.question import (
     read_question,
 )
 
+pytestmark = pytest.mark.pure
+
 
 def external(url: str = "https://a.example/", height: str = "0", before: str = "") -> str:
     return (

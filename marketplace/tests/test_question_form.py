@@ -13,6 +13,8 @@ from marketplace.question_form import QuestionFormError, answers_of, parse
 from marketplace.tests import forms
 from marketplace.tests.forms import BOTH, KEY, TEST, form, key, keyed, option, question
 
+pytestmark = pytest.mark.pure
+
 
 def test_a_form_is_read_into_typed_fields() -> None:
     found = parse(TEST)

@@ -1,9 +1,12 @@
 """Island rows stay on the island."""
 
+import pytest
 from django.apps import apps
 
 from marketplace.models import HIT
 from marketplace.router import DATABASE, MarketplaceRouter
+
+pytestmark = pytest.mark.pure
 
 
 class Elsewhere:

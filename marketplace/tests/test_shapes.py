@@ -9,6 +9,8 @@ import pytest
 from marketplace.wire.errors import ServiceFault, WireError
 from marketplace.wire.shapes import dump_reply, load_request
 
+pytestmark = pytest.mark.pure
+
 HIT_TYPE = {
     "AssignmentDurationInSeconds": 60,
     "Reward": "0.10",

@@ -1,5 +1,6 @@
 """Our signature is botocore's, whatever is signed."""
 
+import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -7,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.wire.sigv4 import canonical_request, signature
+
+pytestmark = pytest.mark.pure
 
 STAMP = "20261120T093000Z"
 PRINTABLE = st.characters(min_codepoint=32, max_codepoint=126)

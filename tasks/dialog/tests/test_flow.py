@@ -1,12 +1,10 @@
 """A socket may send as fast as anybody types, and not as fast as anybody can flood."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.dialog.flow import BURST, PER_SECOND, Flow
 
-pytestmark = pytest.mark.pure
 PAUSES = st.lists(st.floats(0, 5), max_size=300)
 
 

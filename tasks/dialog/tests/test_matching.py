@@ -1,12 +1,10 @@
 """Nobody is matched twice, with themselves or against their roles; nobody fitting is left over."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.dialog.matching import PARTNERS, Waiting, plan
 
-pytestmark = pytest.mark.pure
 NAMES = st.integers(0, 9).map(str)
 
 

@@ -9,7 +9,6 @@ from tasks.simulation.behaviour import DILIGENT, DOUBLE_CLICKER, FLAKY, LEAVER, 
 from tasks.simulation.conversation import MOST_REFUSALS, Conversation
 from tasks.simulation.pages import StuckError
 
-pytestmark = pytest.mark.pure
 QUESTION = {"question": "Why?", "answer": None}
 ANSWER = {"question": "Why?", "answer": {"text": None}}
 

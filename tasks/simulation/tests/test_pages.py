@@ -4,7 +4,6 @@ import pytest
 
 from tasks.simulation.pages import StuckError, read
 
-pytestmark = pytest.mark.pure
 HTML = """<!doctype html><h1>Hand <em>in</em></h1><p role="alert">Mend this.</p>
 <main data-page="notice"><form method="post" action="/go">
 <input type="hidden" name="csrf" value="1"><input name="name" value="Ada">

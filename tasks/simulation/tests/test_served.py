@@ -11,8 +11,6 @@ import pytest
 
 from tests.serving import ROOT, Instance, serving
 
-# The instance has databases of its own, so that nothing depends on the suite's.
-pytestmark = pytest.mark.pure
 HERE = "tasks.simulation.tests.test_served"
 
 

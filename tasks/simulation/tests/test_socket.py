@@ -14,7 +14,6 @@ from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.conversation import Conversation
 from tasks.simulation.pages import Page, StuckError
 
-pytestmark = pytest.mark.pure
 DONE: dict[str, Any] = {"type": "state", "state": {"phase": "done"}}
 
 

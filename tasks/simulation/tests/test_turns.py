@@ -1,10 +1,6 @@
 """Turns go round: whoever waited longest comes next, nobody is in two places."""
 
-import pytest
-
 from tasks.simulation.turns import Turns
-
-pytestmark = pytest.mark.pure
 
 
 def test_everybody_has_a_turn_before_anybody_has_two() -> None:

@@ -7,7 +7,6 @@ from tasks.simulation.browser import Browser
 from tasks.simulation.pages import StuckError
 from tasks.simulation.worker import SimulatedWorker
 
-pytestmark = pytest.mark.pure
 SITE = "http://127.0.0.1:8000"
 OUT = '<form action="/sign-out/"><button>Sign out</button></form>'
 ACCEPT = '<form method="post" action="/kinds/T1/accept/"><button>Accept it</button></form>'

@@ -7,7 +7,6 @@ import pytest
 from annotation.protocols.iirc.simulation import answers
 from annotation.protocols.iirc.simulation.articles import Article, Sentence
 
-pytestmark = pytest.mark.pure
 LIVES = {
     "Ada Byrne": "Ada Byrne (3 May 1811 – 4 June 1880) was an engineer from Hollin, known for the "
     "Long Bridge. She was born at Garrow and educated at Hollin School.",

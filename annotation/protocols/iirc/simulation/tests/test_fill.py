@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +19,6 @@ from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT
 from tasks.widgets import answer as answer_widget
 from tasks.widgets import questions as questions_widget
 
-pytestmark = pytest.mark.pure
 PARAMETERS = SimpleNamespace(
     checks=SimpleNamespace(
         min_question_words=4,

@@ -11,7 +11,6 @@ from annotation.protocols.iirc.simulation.tests.test_answers import LIVES, PASSA
 from tasks.simulation.behaviour import DILIGENT, SPAMMER, Behaviour
 from tasks.widgets import answer as answer_widget
 
-pytestmark = pytest.mark.pure
 ITEM = {"id": "0", "section": "", "sentences": [[0, 61]], **PASSAGE}
 LIMITS = {
     "questions": 3,

@@ -13,8 +13,6 @@ from annotation.protocols.iirc.simulation.replay import Replay
 from annotation.protocols.iirc.simulation.tests.pages import seeded
 from tasks.simulation.behaviour import DILIGENT
 
-pytestmark = pytest.mark.pure
-
 
 def page_of(paragraphs: list[tuple[str, str, Any]], title: str) -> dict[str, Any]:
     found, start = [], 0

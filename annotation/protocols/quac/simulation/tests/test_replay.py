@@ -8,7 +8,6 @@ import pytest
 from annotation.protocols.quac.layout import LayoutError
 from annotation.protocols.quac.simulation.replay import replay
 
-pytestmark = pytest.mark.pure
 SPAN = {"text": "in Hollin", "answer_start": 12}
 NONE = {"text": "CANNOTANSWER", "answer_start": 23}
 CONTEXT = "He was born in Hollin. CANNOTANSWER"

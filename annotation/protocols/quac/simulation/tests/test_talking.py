@@ -10,7 +10,6 @@ from annotation.protocols.quac.simulation.talking import speak
 from tasks.dialog.rules import Dialog, Limits, Reply, answer, ask
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT, SPAMMER
 
-pytestmark = pytest.mark.pure
 SECTION = (
     "He was born in Hollin in 1921. His mother played the organ there. In 1940 he left for Arden, "
     "where he worked as a printer. He wrote his first song in 1944 and sold it for nine pounds."
