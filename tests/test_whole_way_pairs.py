@@ -11,6 +11,7 @@ import pytest
 
 from annotation.protocols.hotpotqa.layout import FILES, WITHHELD
 from collector.ingest.sentences import split
+from collector.ingest.tokens import tokens
 from tests.serving import Instance, serving
 
 DUMPS = ("enwiki-rock-performers-2025.xml.bz2", "enwiki-rappers-eastcoast-2023.xml.bz2")
@@ -108,10 +109,8 @@ def check_item(item: dict[str, Any], setting: str) -> None:
 
 
 def is_span(answer: str, text: str) -> bool:
-    """Return whether the answer is in the text without cutting a word."""
-    starts = [at for at in range(len(text)) if text.startswith(answer, at)]
-    return any(not (_inside(text, start) or _inside(text, start + len(answer))) for start in starts)
-
-
-def _inside(text: str, at: int) -> bool:
-    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+    """Return whether the answer is somewhere in the text as whole tokens."""
+    found = tokens(text, "en")
+    starts, ends = {start for start, _ in found}, {end for _, end in found}
+    places = (at for at in range(len(text)) if text.startswith(answer, at))
+    return any(at in starts and at + len(answer) in ends for at in places)
