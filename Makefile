@@ -31,7 +31,7 @@ help:
 
 setup: .venv/installed
 
-# PROTOCOL=quac shows the live dialogs.
+# PROTOCOL=quac shows the live dialogs, PROTOCOL=hotpotqa questions about pairs.
 PROTOCOL ?= iirc
 demo: .venv/installed
 	@rm -rf var/demo releases/demo-$(PROTOCOL)

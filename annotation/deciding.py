@@ -54,10 +54,14 @@ def voting_stages(parameters: Any) -> dict[str, tuple[str, ...]]:
     """
     main = {name: table for name, table in parameters.stages().items() if not table.qualifies}
     return {
-        source: (source, *(name for name, table in main.items() if table.items_from == source))
+        source: (source, *(name for name, table in main.items() if _votes(table, source)))
         for source, asking in main.items()
         if asking.items_from == "seeds"
     }
+
+
+def _votes(table: Any, source: str) -> bool:
+    return table.items_from == source and not table.sample_questions
 
 
 def votes_on(question: Question, stage_names: Sequence[str]) -> list[Answer]:

@@ -1,10 +1,13 @@
 """What Celery runs for the requester's side: look now, and find the work in rows."""
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from annotation.dashboard.orders import fulfil, orders_to_fulfil
 from annotation.deciding import decide_collection
+from annotation.difficulty.folds import fail_exhausted, folds_to_train, train_alone
+from annotation.difficulty.runs import runs_to_sum_up, sum_up
 from annotation.second_reading import sample_questions
 from collector.models import Collection, CollectionState
 
@@ -28,9 +31,36 @@ def believe_all() -> None:
         believe.delay(collection.pk)
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)
+    judge_what_is_due()
 
 
 @shared_task
 def fulfil_order(order_id: int) -> None:
     """Make the release that a requester has asked for."""
     fulfil(order_id, timezone.now())
+
+
+def judge_what_is_due() -> None:
+    """Have every fold trained that nobody is at, and end what a dead worker left.
+
+    A message nobody takes up before the next look is dropped: folds are long, and rows say what
+    is to do.
+    """
+    now = timezone.now()
+    fail_exhausted(now)
+    for fold_id in folds_to_train(now):
+        train_fold.apply_async((fold_id,), expires=settings.LOOK_SECONDS)
+    for run_id in runs_to_sum_up(now):
+        sum_up_run.delay(run_id)
+
+
+@shared_task
+def train_fold(fold_id: int) -> None:
+    """Train one fold of a cross-validation, unless somebody else has it."""
+    train_alone(fold_id)
+
+
+@shared_task
+def sum_up_run(run_id: int) -> None:
+    """Sum a cross-validation up whose folds are done."""
+    sum_up(run_id, timezone.now())

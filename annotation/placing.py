@@ -5,28 +5,34 @@ from datetime import datetime
 
 from django.db import transaction
 
+from annotation.difficulty.examples import kept_questions
+from annotation.difficulty.standing import as_example, facts_of, table_of
 from annotation.models import Placement
 from collector.creation import parameters_of
 from collector.models import Collection
 from collector.protocol import find
-from tasks.models import Question
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     """Return the number of kept questions per split, placed anew by the protocol's rule.
 
-    Repeatable: the same verdicts and the collection's seed give the same placements.
+    Repeatable: the same verdicts, judgements and the collection's seed give the same placements.
+    Raises DifficultyError where the protocol places by difficulty and it is not judged yet.
     """
     parameters = parameters_of(collection)
     splits = find(collection.protocol).part("splits")
     rng = random.Random(f"{collection.seed}:splits")
-    kept = (
-        Question.objects.filter(stage__collection=collection, verdict__outcome="kept")
-        .select_related("seed", "verdict")
-        .order_by("key")
-    )
+    kept = kept_questions(collection).select_related("seed", "verdict__chosen")
+    judged = facts_of(collection, kept) if table_of(collection) else {}
     examples = [
-        {"question": question, "fold": question.seed.fold, "key": question.key} for question in kept
+        {
+            "question": question,
+            "fold": question.seed.fold,
+            "key": question.key,
+            "worker": question.worker_id,
+            **(as_example(judged[question.pk]) if judged else {}),
+        }
+        for question in kept
     ]
     counts: dict[str, int] = {}
     rows = []

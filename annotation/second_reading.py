@@ -1,11 +1,13 @@
-"""Has new annotators answer a sample of kept test questions once more (human performance)."""
+"""Has new annotators answer a sample of kept questions once more (human performance)."""
 
 import random
 
 from django.db import transaction
+from django.db.models import Q
 
 from collector.creation import parameters_of
 from collector.models import Collection, Stage, StageState
+from collector.parameters import StageTable
 from tasks.models import Question
 from tasks.units import create_unit, is_done
 
@@ -19,30 +21,34 @@ def sample_questions(collection: Collection) -> int:
     parameters = parameters_of(collection)
     made = 0
     for name, table in parameters.stages().items():
-        wanted = getattr(table, "sample_questions", 0)
-        if not wanted:
+        if not table.sample_questions:
             continue
         with transaction.atomic():
             stage = Stage.objects.select_for_update(no_key=True).get(
                 collection=collection, name=name
             )
             if stage.state == StageState.OPEN and not stage.units.exists():
-                made += _make_units(stage, wanted, table.items_per_hit)
+                made += _make_units(stage, table)
     return made
 
 
-def _make_units(stage: Stage, wanted: int, per_unit: int) -> int:
+def _make_units(stage: Stage, table: StageTable) -> int:
+    """Make units of the questions planned for, or placed in, the splits that are sampled."""
     collection = stage.collection
     stages = parameters_of(collection).stages()
-    answering = stages[stage.name].items_from
-    if not all(_is_over(collection, name) for name in (answering, stages[answering].items_from)):
+    sources = {table.items_from, stages[table.items_from].items_from} - {"seeds"}
+    if not all(_is_over(collection, name) for name in sources):
         return 0
-    asked = Question.objects.filter(stage__collection=collection, seed__fold="test")
+    asked = Question.objects.filter(
+        Q(seed__fold__in=table.sample_splits)
+        | Q(seed__fold="", placement__split__in=table.sample_splits),
+        stage__collection=collection,
+    )
     kept = list(asked.filter(verdict__outcome="kept").order_by("key"))
     random.Random(f"{collection.seed}:second reading").shuffle(kept)
-    sample = kept[:wanted]
+    sample, per_unit = kept[: table.sample_questions], table.items_per_hit
     for start in range(0, len(sample), per_unit):
-        create_unit(stage, sample[start : start + per_unit], 1)
+        create_unit(stage, sample[start : start + per_unit], table.redundancy.of("test"))
     return (len(sample) + per_unit - 1) // per_unit
 
 

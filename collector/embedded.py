@@ -27,7 +27,7 @@ class EmbeddedJobs:
             pool="threads",
             concurrency=THREADS,
             hostname="embedded@localhost",
-            queues=["celery", "dialogs"],
+            queues=["celery", "dialogs", "readers"],
         )
         self.thread = threading.Thread(target=self.worker.start, name="jobs", daemon=True)
         self.thread.start()

@@ -57,6 +57,20 @@ class SplitsTable(Table):
     test: int
 
 
+class CuratedTable(Table):
+    """Seeds that are pairs of pages, drawn from candidate sets that a person keeps."""
+
+    # A category is cut to so many of its most-linked pages.
+    most_linked: int = Field(ge=1)
+    # What is proposed where no set was given: categories of some size, no near-whole of the corpus.
+    default_sets: int = Field(ge=0, le=200)
+    default_lists: int = Field(ge=0, le=200)
+    min_default_pages: int = Field(ge=2)
+    max_default_share: float = Field(gt=0, le=1)
+    # Nobody looks at the defaults first: for demonstrations and simulations.
+    keep_defaults: bool
+
+
 class Redundancy(Table):
     """How many workers answer one item, by the fold of its seed."""
 
@@ -67,6 +81,26 @@ class Redundancy(Table):
     def of(self, fold: str) -> int:
         """Return how many one item of `fold` needs; an item without a fold is training."""
         return int(getattr(self, fold or "train"))
+
+
+class PaceTable(Table):
+    """What a worker earns for a block of examples that was made at this pace or faster."""
+
+    examples_per_hour: float = Field(gt=0)
+    cents: int = Field(ge=0)
+
+
+class BonusesTable(Table):
+    """Bonuses for accepted examples; an empty list turns one of the two off.
+
+    The workers with most of every `top_every_examples` earn `top_cents`, the first place first;
+    everybody earns for each `block_examples` of their own by the pace they were made at.
+    """
+
+    top_every_examples: int = Field(ge=1)
+    top_cents: list[Annotated[int, Field(ge=1)]]
+    block_examples: int = Field(ge=1)
+    paces: list[PaceTable]
 
 
 class StageTable(Table):
@@ -89,6 +123,9 @@ class StageTable(Table):
     redundancy: Redundancy
     requires: str = ""
     qualifies: bool = False
+    # How many decided questions of these folds or splits new workers do once more; none for 0.
+    sample_questions: int = Field(0, ge=0)
+    sample_splits: list[str] = ["test"]
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {
             "reward_cents",
@@ -167,7 +204,8 @@ class Parameters(Table):
 
     protocol: ProtocolTable
     pay: PayTable
-    splits: SplitsTable
+    # The weights of the folds, or whatever else a protocol splits by.
+    splits: Table
 
     def stages(self) -> dict[str, StageTable]:
         """Return the stages by name, in the order a collection goes through them."""

@@ -40,11 +40,13 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "simulated": {"fill": ("page", "behaviour", "rng", "open_article")},
 }
 # Offered where they fit: values of an earlier version brought up to date, the text that a seed of
-# several paragraphs is about, real work to do again, the stand-in for who inspects a
-# qualification, the official metrics, the paper's baselines (named by BASELINES), its own tables.
+# several paragraphs is about, the files of splits whose answers are not published (named by
+# WITHHELD), real work to do again, the stand-in for who inspects a qualification, the official
+# metrics, the paper's baselines (named by BASELINES), its own tables.
 EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
     "parameters": {"upgrade": ("parameters", "from_version")},
     "seeds": {"text_of": ("texts",)},
+    "export": {"gold": ("seeds_by_split",)},
     "simulated": {
         "inspect": ("kind", "data", "items", "open_article"),
         "replay": ("path",),

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
+from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Corpus
 
 FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
@@ -67,17 +68,23 @@ def _parameters(chosen: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None:
     """Let simulated workers do every HIT through the real pages, then decide, split, release."""
+    slug = chosen["slug"]
+    _simulate(chosen, inspect=True, **options)
+    call_command("validate_answers", slug, **options)
+    judged = hasattr(parameters_of(Collection.objects.get(slug=slug)), "difficulty")
+    if judged:
+        call_command("judge_difficulty", slug, as_multi_hop=True, **options)
+    call_command("make_splits", slug, **options)
+    if judged:
+        # What is read a second time is known only now.
+        _simulate(chosen, **options)
+    call_command("export_dataset", slug, out=out, **options)
+
+
+def _simulate(chosen: dict[str, Any], **options: Any) -> None:
     call_command(
-        "simulate",
-        chosen["slug"],
-        workers=chosen["workers"],
-        seed=chosen["seed"],
-        inspect=True,
-        **options,
+        "simulate", chosen["slug"], workers=chosen["workers"], seed=chosen["seed"], **options
     )
-    call_command("validate_answers", chosen["slug"], **options)
-    call_command("make_splits", chosen["slug"], **options)
-    call_command("export_dataset", chosen["slug"], out=out, **options)
 
 
 def prepare_sample(**options: Any) -> None:
@@ -88,8 +95,7 @@ def prepare_sample(**options: Any) -> None:
     open_collection(chosen["corpus"], half_done, **options)
     half = Collection.objects.get(slug=half_done["slug"])
     if not half.stages.filter(units__submitted__gt=0).exists():
-        workers = half_done["workers"]
-        call_command("simulate", half.slug, workers=workers, seed=half_done["seed"], **options)
+        _simulate(half_done, **options)
     out = settings.HOME / "releases" / finished["slug"]
     if not out.exists():
         open_collection(chosen["corpus"], finished, **options)

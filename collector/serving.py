@@ -236,6 +236,10 @@ def _processes(
         Process(
             "collector-dialogs", (*worker, "dialogs", "--pool", "solo", "--hostname", "dialogs")
         ),
+        # Minutes of work at a time, one core each; more of them train more folds at once.
+        Process(
+            "collector-readers", (*worker, "readers", "--pool", "solo", "--hostname", "readers")
+        ),
         Process(
             "collector-clock",
             (*celery, "beat", "--loglevel", "warning", "--schedule", str(home / "clock")),

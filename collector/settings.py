@@ -190,7 +190,11 @@ LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.
 LIVE_LOOK_SECONDS = 1.0
-CELERY_TASK_ROUTES = {"tasks.jobs.look_after_dialogs": {"queue": "dialogs"}}
+# Training a reader takes minutes, and nobody waits behind it.
+CELERY_TASK_ROUTES = {
+    "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
+    "annotation.jobs.train_fold": {"queue": "readers"},
+}
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (

@@ -10,6 +10,7 @@ from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
 from tasks import budget
+from tasks.awards.fund import most_cents
 from tasks.dialog.estimates import dialogs_wanted, talk_cents
 from tasks.models import Posting, PostingState, Unmatched
 
@@ -60,6 +61,8 @@ def estimate(collection: Collection) -> list[StageEstimate]:
         if table.kind == "dialog":
             talks = talk_cents(stage, parameters)
             worst, expected = worst + talks.worst, expected + talks.expected
+        most = most_cents(hits * table.items_per_hit, table, parameters)
+        worst, expected = worst + most, expected + most
         rows.append(StageEstimate(stage, hits, worst, expected))
     return rows
 
@@ -91,7 +94,6 @@ def _hits(
     parameters: Parameters,
     questions: dict[str, Counter[str]],
 ) -> int:
-    sample = getattr(table, "sample_questions", 0)
     if table.kind == "dialog":
         dialogs = dialogs_wanted(stage, table)
         questions[stage.name] = Counter(
@@ -119,8 +121,10 @@ def _hits(
     source = questions.get(table.items_from) or questions.get(
         parameters.stages()[table.items_from].items_from, Counter()
     )
-    if sample:
-        return ceil(min(sample, source.get("test", 0)) / table.items_per_hit)
+    if table.sample_questions:
+        sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
+        readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
+        return readings * table.redundancy.of("test")
     return _places(source, table)
 
 

@@ -12,6 +12,7 @@ from collector.creation import parameters_of
 from collector.models import CollectionState, Stage, StageState
 from collector.parameters import Parameters, StageTable
 from tasks import budget, demands, qualifications
+from tasks.awards.fund import cover
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
 
@@ -50,7 +51,11 @@ def plan_postings(stage: Stage, now: datetime) -> int:
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
         serial = stage.postings.filter(worker__isnull=True).count()
         written = 0
-        while written < wanted and budget.reserve(stage.collection_id, cost):
+        while (
+            written < wanted
+            and cover(stage, table, parameters, 1)
+            and budget.reserve(stage.collection_id, cost)
+        ):
             Posting.objects.create(
                 stage=stage,
                 provider=marketplace.PROVIDER,

@@ -1,12 +1,14 @@
 """What a page shows of a seed: its text, links and sentences, and the articles behind the links."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from collector.ingest.resolving import Resolver
-from collector.models import Article, Corpus, Paragraph
+from collector.ingest.tokens import tokens
+from collector.models import Article, Corpus, Paragraph, Seed
 from tasks.statements import rows
 
 # A statement by hand: whoever opens a HIT waits for it.
@@ -46,11 +48,55 @@ def passages_of(seeds: Iterable[int]) -> dict[int, dict[str, Any]]:
             "links": [
                 {"start": start, "end": end, "title": to} for start, end, to in orjson.loads(links)
             ],
-            "sentences": orjson.loads(sentences)
-            if sentences
-            else sentences_of(Paragraph.objects.get(pk=paragraph), language),
+            "sentences": _sentences(paragraph, sentences, language),
         }
     return passages
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What a page shows of a seed with several paragraphs, and what the seed's protocol says."""
+
+    payload: dict[str, Any]
+    paragraphs: list[dict[str, Any]] = field(default_factory=list)
+
+
+def paragraphs_of(seeds: Iterable[int]) -> dict[int, Pair]:
+    """Return by seed id its paragraphs as a worker page shows them, in two queries.
+
+    Each has its place among them as "document", and its tokens: (start, end, is it a word?).
+    """
+    wanted = list(seeds)
+    places = ", ".join(["%s"] * len(wanted))
+    found = {
+        seed: Pair(payload)
+        for seed, payload in Seed.objects.filter(pk__in=wanted).values_list("pk", "payload")
+    }
+    for row in rows(PASSAGES % places, *wanted) if wanted else ():
+        seed, paragraph, text, _, sentences, _, title, language, direction = row
+        shown = found[seed].paragraphs
+        shown.append(
+            {
+                "document": str(len(shown)),
+                "title": title,
+                "text": text,
+                "lang": language,
+                "dir": direction,
+                "sentences": _sentences(paragraph, sentences, language),
+                "tokens": [
+                    (start, end, any(map(str.isalnum, text[start:end])))
+                    for start, end in tokens(text, language)
+                ],
+            }
+        )
+    return found
+
+
+def _sentences(paragraph: int, stored: str | None, language: str) -> list[list[int]]:
+    if stored:
+        known: list[list[int]] = orjson.loads(stored)
+        return known
+    return sentences_of(Paragraph.objects.get(pk=paragraph), language)
 
 
 def sentences_of(paragraph: Paragraph, language: str) -> list[list[int]]:

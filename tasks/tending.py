@@ -22,6 +22,7 @@ from tasks import (
     units,
     unmatched,
 )
+from tasks.awards import counting
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState
@@ -126,6 +127,7 @@ def _steps(
         # Before its HIT is done with and deleted.
         "bonuses sent": lambda: bonuses.send_due(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
+        "bonuses awarded": lambda: sum(counting.award(stage, now) for stage in stages),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),

@@ -1,5 +1,6 @@
 """Bundles items into the units that are handed out, each of one redundancy."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -10,7 +11,7 @@ from django.db.models import F, Max, QuerySet
 from collector.models import Seed, Stage, StageState
 from collector.parameters import FOLDS, Parameters, StageTable
 from tasks import tickets
-from tasks.models import GrantState, Question, Unit, UnitItem
+from tasks.models import GrantState, Question, Skip, Unit, UnitItem
 
 # Two writers' questions let each of them be examined on the other's.
 EXAMINATION_UNITS = 2
@@ -25,15 +26,18 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
     nothing is locked.
     """
     table = parameters.stages()[stage.name]
+    if table.sample_questions:
+        # Its questions are drawn once all are decided: not here.
+        return 0
     waiting = None if table.kind == "dialog" else _waiting(stage, table, parameters)
-    if waiting is not None and not waiting.exists():
+    if waiting is not None and not (waiting.exists() or _skipped(stage, table)):
         return 0
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         if waiting is None:
             return tickets.top_up(stage, table)
         if table.items_from == "seeds":
-            return _make(stage, table, waiting, flush=True)
+            return _bundle_seeds(stage, table, waiting)
         return _bundle_questions(stage, table, waiting, parameters)
 
 
@@ -78,6 +82,28 @@ def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySe
             worker__grants__state=GrantState.GRANTED,
         )
     return questions.select_related("seed").order_by("submission_id", "position", "id")
+
+
+def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int:
+    skipped = stage.collection.seeds.filter(pk__in=_skipped(stage, table)).order_by("position")
+    # A skipped seed waits for others: a HIT of one would be paid like a whole one.
+    over = is_done(stage) and not fresh.exists()
+    return _make(stage, table, fresh, flush=True) + _make(stage, table, skipped, flush=over)
+
+
+def _skipped(stage: Stage, table: StageTable) -> list[int]:
+    """Return the seeds that everybody who was given them has skipped, and that others may get."""
+    most = getattr(table, "max_skips_per_pair", 0)
+    if not most:
+        return []
+    skips = Skip.objects.filter(stage=stage).order_by().values_list("seed_id", flat=True)
+    skipped = Counter(skips)
+    given = Counter(
+        UnitItem.objects.filter(unit__stage=stage, seed__in=skipped)
+        .order_by()
+        .values_list("seed_id", flat=True)
+    )
+    return [seed for seed, times in skipped.items() if times == given[seed] and times < most]
 
 
 def _bundle_questions(

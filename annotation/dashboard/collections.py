@@ -20,6 +20,7 @@ from annotation.dashboard.stages import LONGEST_AMOUNT
 from annotation.dashboard.summaries import summaries_of
 from annotation.dashboard.todo import todo_of
 from annotation.dashboard.verdict_counts import verdict_counts
+from annotation.difficulty.standing import last_run
 from collector.creation import CreationError, create_collection
 from collector.models import Collection
 from collector.protocol import ProtocolError
@@ -102,7 +103,15 @@ def _now(desk: Desk) -> dict[str, Any]:
         "money": money,
         "verdicts": verdicts,
         "n_seeds": n_seeds,
-        "next": next_step(desk, stages, money, n_seeds, verdicts.kept, row.releases.count()),
+        "next": next_step(
+            desk,
+            stages,
+            money,
+            n_seeds,
+            verdicts.kept,
+            row.releases.count(),
+            judged=desk.difficulty is None or last_run(row) is not None,
+        ),
         "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
         "events": events_of(desk, people_of(row)),
         "now": timezone.now(),

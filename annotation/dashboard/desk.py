@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -16,10 +16,13 @@ from annotation.dashboard.attention import (
     problems_open,
     submissions_waiting,
 )
+from annotation.difficulty.hops import undecided
+from annotation.difficulty.table import DifficultyTable
 from collector.creation import parameters_of
 from collector.models import Collection
 from collector.parameters import Parameters
 from collector.protocol import ProtocolError
+from collector.seeds.selection import is_curated
 from tasks.pages.words import price
 
 View = Callable[..., HttpResponseBase]
@@ -28,6 +31,7 @@ TABS = {
     "seeds": "Seeds",
     "qualifications": "Qualification",
     "questions": "Questions",
+    "difficulty": "Difficulty",
     "money": "Money",
     "problems": "Problems",
     "texts": "Texts",
@@ -52,6 +56,12 @@ class Desk:
     collection: Collection
     parameters: Parameters
 
+    @property
+    def difficulty(self) -> DifficultyTable | None:
+        """Return how difficulty is judged, None where the protocol does not."""
+        table = getattr(self.parameters, "difficulty", None)
+        return table if isinstance(table, DifficultyTable) else None
+
     def price(self, cents: int) -> str:
         """Return an amount of the collection's currency for people to read."""
         return price(cents, self.parameters)
@@ -61,14 +71,22 @@ class Desk:
         return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
 
     def tabs(self) -> list[Tab]:
-        """Return the collection's pages, with how much waits on each; seven queries."""
+        """Return the collection's pages, with how much waits on each; seven queries.
+
+        Two more where difficulty is judged.
+        """
         waiting = {
             "qualifications": submissions_waiting(self.collection),
             "problems": problems_open(self.collection),
             "money": decisions_waiting(self.collection),
         }
+        names = dict(TABS)
+        if self.difficulty is None:
+            del names["difficulty"]
+        else:
+            waiting["difficulty"] = len(undecided(self.collection))
         return [
-            Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in TABS.items()
+            Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in names.items()
         ]
 
     def render(
@@ -100,6 +118,19 @@ def on_desk(view: View) -> View:
         except ProtocolError as error:
             shown = {"collection": collection, "sentence": str(error)}
             return render(request, "dashboard/unreadable.html", shown, status=409)
+        return view(request, desk, **kwargs)
+
+    return opened
+
+
+def on_curated_desk(view: View) -> View:
+    """Give a view the Desk as `on_desk` does; 404 where seeds are not drawn from candidate sets."""
+
+    @on_desk
+    @wraps(view)
+    def opened(request: HttpRequest, desk: Desk, **kwargs: Any) -> HttpResponseBase:
+        if not is_curated(desk.collection):
+            raise Http404
         return view(request, desk, **kwargs)
 
     return opened

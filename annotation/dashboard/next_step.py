@@ -26,11 +26,16 @@ def next_step(
     n_seeds: int,
     n_kept: int,
     n_releases: int,
+    *,
+    judged: bool = True,
 ) -> NextStep:
-    """Return the step, by what stands in the way first; no query."""
+    """Return the step, by what stands in the way first; no query.
+
+    judged: whether the difficulty is, where the protocol places by it.
+    """
     state = desk.collection.state
     if state == CollectionState.FINISHED:
-        return _when_finished(desk, stages, n_kept, n_releases)
+        return _when_finished(desk, stages, n_kept, n_releases, judged)
     if not n_seeds:
         sentence = "Choose the paragraphs that workers start from."
         return NextStep(sentence, "Choose seeds", desk.url("seeds"))
@@ -47,11 +52,11 @@ def next_step(
     if state == CollectionState.PAUSED:
         sentence = "No new work is handed out. Who is at work finishes and is paid."
         return NextStep(sentence, "Resume", desk.url("publish"), posts=True)
-    return _while_collecting(desk, stages, n_kept, n_releases)
+    return _while_collecting(desk, stages, n_kept, n_releases, judged)
 
 
 def _when_finished(
-    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int
+    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int, judged: bool
 ) -> NextStep:
     at_work = sum(row.at_work for row in stages)
     if at_work:
@@ -61,14 +66,13 @@ def _when_finished(
     if n_releases:
         return NextStep("Finished and released.", "See the releases", desk.url("releases"))
     if n_kept:
-        sentence = "Finished. Look through the verdicts, then make a release."
-        return NextStep(sentence, "Make a release", desk.url("releases"))
+        return _release(desk, "Finished.", judged)
     sentence = "Finished: nobody gets new work."
     return NextStep(sentence, "What stays to be done", desk.url("finish"))
 
 
 def _while_collecting(
-    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int
+    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int, judged: bool
 ) -> NextStep:
     for row in stages:
         waiting = row.grants.get(GrantState.SUBMITTED, 0)
@@ -82,9 +86,16 @@ def _while_collecting(
         sentence = "All work is in, and there is a release. Finish the collection if it is enough."
         return NextStep(sentence, "Finish", desk.url("finish"))
     if n_kept and not busy:
-        sentence = "All work is in. Look through the verdicts, then make a release."
-        return NextStep(sentence, "Make a release", desk.url("releases"))
+        return _release(desk, "All work is in.", judged)
     return NextStep(f"{_under_way(stages)} This page keeps itself up to date.")
+
+
+def _release(desk: Desk, so_far: str, judged: bool) -> NextStep:
+    if not judged:
+        sentence = f"{so_far} Judge how hard the questions are: their splits follow it."
+        return NextStep(sentence, "Judge the difficulty", desk.url("difficulty"))
+    sentence = f"{so_far} Look through the verdicts, then make a release."
+    return NextStep(sentence, "Make a release", desk.url("releases"))
 
 
 def _under_way(stages: list[StageProgress]) -> str:

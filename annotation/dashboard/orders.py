@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.deciding import decide_collection
+from annotation.difficulty.errors import DifficultyError
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.placing import make_splits
 from annotation.release.folder import ReleaseError
@@ -44,7 +45,7 @@ def fulfil(order_id: int, now: datetime) -> None:
     order = ReleaseOrder.objects.select_related("collection").get(pk=order_id)
     try:
         made, is_new = _make(order, now)
-    except (ReleaseError, ProtocolError) as error:
+    except (ReleaseError, ProtocolError, DifficultyError) as error:
         _end(order, OrderState.FAILED, _for_pages(error))
     except Exception:
         log.exception("Release of %s", order.collection.slug)

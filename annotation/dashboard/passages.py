@@ -10,6 +10,7 @@ from collector.ingest.article_text import join_article
 from collector.ingest.resolving import Resolver
 from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
 from collector.seeds.sections import section_text
+from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
@@ -44,9 +45,12 @@ def seed_paragraphs(of: str = "") -> Prefetch:
 
 
 def text_of(seed: Seed) -> str:
-    """Return the text that spans of OWN refer to; expects seed_paragraphs() prefetched."""
+    """Return the text that spans of OWN refer to; expects seed_paragraphs() prefetched.
+
+    Blank for a seed without paragraphs, as published files have where they withhold them.
+    """
     texts = [each.paragraph.text for each in seed.seed_paragraphs.all()]
-    return section_text(texts) if len(texts) > 1 else texts[0]
+    return texts[0] if len(texts) == 1 else section_text(texts)
 
 
 def passage(seed: Seed, spans: Iterable[tuple[int, int, str]] = ()) -> Passage:
@@ -61,6 +65,46 @@ def passage(seed: Seed, spans: Iterable[tuple[int, int, str]] = ()) -> Passage:
         pieces=pieces(text_of(seed), [*_links(shown), *spans]),
         beginning=first.text if others else "",
     )
+
+
+def paragraph_alone(row: Paragraph, spans: Iterable[tuple[int, int, str]]) -> Passage:
+    """Return a paragraph with nothing but the given spans marked; expects article and corpus."""
+    corpus = row.article.corpus
+    return Passage(
+        row.article.title, "", corpus.language, corpus.direction, pieces(row.text, spans)
+    )
+
+
+def passages(seed: Seed) -> list[Passage]:
+    """Return the seed's paragraphs with their links marked, each by itself: those of a pair."""
+    rows = [each.paragraph for each in seed.seed_paragraphs.all()]
+    return [paragraph_alone(row, _links([row])) for row in rows]
+
+
+def pair_passages(question: Question, chosen: Answer | None) -> list[Passage]:
+    """Return the paragraphs of a question about a pair, its facts and the chosen answer marked."""
+    rows = [each.paragraph for each in question.seed.seed_paragraphs.all()]
+    return [
+        paragraph_alone(row, _proofs(question, chosen, number, row))
+        for number, row in enumerate(rows)
+    ]
+
+
+def _proofs(
+    question: Question, chosen: Answer | None, number: int, paragraph: Paragraph
+) -> list[tuple[int, int, str]]:
+    """Return the facts and the answer that lie in the pair's paragraph of that number."""
+    sentences = paragraph.sentences or []
+    facts = [
+        (*sentences[sentence], "evidence")
+        for place, sentence in question.payload.get("facts") or ()
+        if place == number and sentence < len(sentences)
+    ]
+    spans = (chosen.payload.get("spans") or ()) if chosen else ()
+    answers = [
+        (span["start"], span["end"], "answer") for span in spans if span["document"] == number
+    ]
+    return [*facts, *answers]
 
 
 def _links(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[int, int, str]]:

@@ -13,13 +13,12 @@ from annotation.agreement.verdict import Outcome
 from annotation.dashboard.access import name_of
 from annotation.dashboard.answers import ReadableAnswer, answer_text, readable, type_words
 from annotation.dashboard.desk import Desk, on_desk
-from annotation.dashboard.passages import Passage, passage, seed_paragraphs
+from annotation.dashboard.passages import Passage, pair_passages, passage, seed_paragraphs
 from annotation.dashboard.people import People, people_of
-from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts
+from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts, splits_of
 from annotation.deciding import IN_ORDER, voting_stages
-from annotation.models import Override, Verdict
+from annotation.models import Override, Placement, Verdict
 from annotation.review.review import ReviewError, follow_votes, override_verdict
-from collector.parameters import FOLDS
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
@@ -37,6 +36,7 @@ class Line:
     verdict: Verdict | None
     answer: str
     type: str
+    placement: Placement | None
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class Vote:
 def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
     """List the questions that fit the filter in the address."""
     wanted = Filter.of(request.GET)
-    rows = wanted.apply(judged(desk)).select_related("seed", "verdict__chosen").order_by("pk")
+    rows = wanted.apply(judged(desk)).order_by("pk")
+    rows = rows.select_related("seed", "verdict__chosen", "placement")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = outcome_counts(desk)
     return desk.render(
@@ -71,7 +72,7 @@ def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
         filter=wanted,
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
         total=counts[0][2],
-        folds=FOLDS,
+        folds=splits_of(desk),
         page=page,
         query=wanted.address() + "&" if wanted.address() else "",
         lines=[_line(question) for question in page],
@@ -95,7 +96,8 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         tab="questions",
         question=row,
         writer=people.name(row.worker_id),
-        passage=_passage(row, verdict),
+        passages=_passages(row, verdict),
+        placement=getattr(row, "placement", None),
         before=_before(row),
         links=row.payload.get("links"),
         verdict=verdict,
@@ -157,7 +159,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _question(desk: Desk, key: str) -> Question:
-    rows = judged(desk).select_related("seed", "verdict", "stage")
+    rows = judged(desk).select_related("seed", "verdict", "stage", "placement")
     return get_object_or_404(rows.prefetch_related(seed_paragraphs("seed")), key=key)
 
 
@@ -183,7 +185,9 @@ def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -
     ]
 
 
-def _passage(row: Question, verdict: Verdict | None) -> Passage:
+def _passages(row: Question, verdict: Verdict | None) -> list[Passage]:
+    if "facts" in row.payload:
+        return pair_passages(row, verdict.chosen if verdict else None)
     marked = [
         (span["start"], span["end"], "evidence")
         for span in row.payload.get("context") or ()
@@ -195,7 +199,7 @@ def _passage(row: Question, verdict: Verdict | None) -> Passage:
         for span in released.get("spans") or ()
         if span.get("document") == SECTION
     ]
-    return passage(row.seed, [*marked, *answered])
+    return [passage(row.seed, [*marked, *answered])]
 
 
 def _before(row: Question) -> list[tuple[str, str]]:
@@ -220,4 +224,5 @@ def _line(question: Question) -> Line:
         verdict=verdict,
         answer=answer_text(chosen) if chosen else "",
         type=type_words(chosen.type) if chosen else "",
+        placement=getattr(question, "placement", None),
     )

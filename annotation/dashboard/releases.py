@@ -18,6 +18,7 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.orders import order_release
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.release.issue import beside_release
 
 SUMS = "SHA256SUMS"
 PIECE_BYTES = 1 << 16
@@ -73,6 +74,7 @@ def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
         total_bytes=sum(file.n_bytes for file in files),
         sums=SUMS if _path(row, SUMS) else "",
         is_there=any(file.is_there for file in files),
+        private=private if (private := beside_release(Path(row.folder))).is_dir() else None,
     )
 
 

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.bars import segments
 from annotation.dashboard.desk import Desk, on_desk
-from annotation.dashboard.passages import passage, seed_paragraphs
+from annotation.dashboard.passages import passage, passages, seed_paragraphs
 from collector.models import Collection
 from collector.parameters import FOLDS
 from collector.protocol import ProtocolError
-from collector.seeds.selection import SelectionError, select_seeds
+from collector.seeds.selection import SelectionError, is_curated, select_seeds
 
 PER_PAGE = 8
 MOST_AT_ONCE = 100_000
@@ -36,20 +36,25 @@ def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
     )
     folds = {name: counts[name] for name in (*FOLDS, "") if name in counts}
     total = sum(counts.values())
+    # Without a fold are those of the qualification, or all: the protocol splits later.
+    later = set(counts) == {""}
+    curated = is_curated(desk.collection)
     return desk.render(
         request,
         "seeds.html",
         tab="seeds",
         total=total,
         typed=request.GET.get("count", "")[:LONGEST_COUNT],
-        planned=total - counts.get("", 0),
+        planned=total if later else total - counts.get("", 0),
+        unfolded="to be split later" if later else "for the qualification",
+        curated=curated,
         folds=folds,
         bar=segments(
             [(name or "none", number) for name, number in folds.items()], sum(counts.values())
         ),
         fold=fold if fold in counts else None,
         page=page,
-        shown=[(seed, passage(seed)) for seed in page],
+        shown=[(seed, passages(seed) if curated else [passage(seed)]) for seed in page],
     )
 
 
@@ -73,7 +78,8 @@ def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
             messages.info(request, f"Left by one filter after the other: {'; '.join(left)}.")
         return _back_with(desk, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
-    messages.success(request, f"Chosen: {sum(folds.values())} more seeds ({spread}).")
+    into = f" ({spread})" if spread else ""
+    messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}.")
     return redirect(desk.url("seeds"))
 
 

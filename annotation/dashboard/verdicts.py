@@ -1,6 +1,6 @@
 """Finds questions by verdict, reason, fold, type of answer and words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -12,9 +12,11 @@ from annotation.dashboard.desk import Desk
 from annotation.deciding import voting_stages
 from annotation.models.verdict import OUTCOMES
 from collector.parameters import FOLDS
+from collector.protocol import find
 from tasks.models import Question
 
 MAX_SEARCH = 200
+MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
 
@@ -36,7 +38,7 @@ class Filter:
         return cls(
             outcome=outcome if outcome in (*dict(OUTCOMES), NO_VERDICT, BY_HAND) else "",
             reason=query.get("reason", "")[:80],
-            fold=fold if fold in FOLDS else "",
+            fold=fold[:MAX_SPLIT],
             type=query.get("type", "")[:20],
             search=query.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH],
         )
@@ -53,7 +55,8 @@ class Filter:
         if self.reason:
             rows = rows.filter(verdict__reason=self.reason)
         if self.fold:
-            rows = rows.filter(seed__fold=self.fold)
+            # What is placed by its difficulty has no fold before.
+            rows = rows.filter(Q(seed__fold=self.fold) | Q(placement__split=self.fold))
         if self.type:
             rows = rows.filter(verdict__chosen__type=self.type)
         for word in self.search.split():
@@ -67,6 +70,14 @@ def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
     if outcome == BY_HAND:
         return rows.filter(verdict__overridden=True)
     return rows.filter(verdict__outcome=outcome) if outcome else rows
+
+
+def splits_of(desk: Desk) -> Sequence[str]:
+    """Return the splits that a question can be in."""
+    if desk.difficulty is None:
+        return FOLDS
+    splits: Sequence[str] = find(desk.collection.protocol).part("export").SPLITS
+    return splits
 
 
 def judged(desk: Desk) -> QuerySet[Question]:

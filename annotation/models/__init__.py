@@ -1,5 +1,8 @@
 """The rows of what we believe and release."""
 
+from annotation.models.context import Context
+from annotation.models.hops import HopDecision, Hops, SampledQuestion
+from annotation.models.judging import Fold, FoldState, Judgement, JudgingRun, RunState
 from annotation.models.official import OfficialArticle, OfficialFile
 from annotation.models.placement import Placement
 from annotation.models.release import Release
@@ -7,6 +10,13 @@ from annotation.models.release_order import OrderState, ReleaseOrder
 from annotation.models.verdict import Override, Verdict
 
 __all__ = [
+    "Context",
+    "Fold",
+    "FoldState",
+    "HopDecision",
+    "Hops",
+    "Judgement",
+    "JudgingRun",
     "OfficialArticle",
     "OfficialFile",
     "OrderState",
@@ -14,5 +24,7 @@ __all__ = [
     "Placement",
     "Release",
     "ReleaseOrder",
+    "RunState",
+    "SampledQuestion",
     "Verdict",
 ]

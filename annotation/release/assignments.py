@@ -2,15 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, groupby
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from annotation.release.pseudonyms import pseudonym
+from annotation.models import Placement
+from annotation.release.pseudonyms import pseudonym, sealed
 from collector.models import Collection
 from tasks.models import Grant, GrantState, Lease, Submission, UnitItem
 
@@ -40,24 +41,31 @@ class Assignment:
         return bool(made.synthetic)
 
 
-def assignment_lines(collection: Collection) -> Iterator[bytes]:
+def assignment_lines(collection: Collection, withheld: Iterable[str] = ()) -> Iterator[bytes]:
     """Yield one JSON line per assignment, in the order in which they were taken.
 
     Fit to be published: people are pseudonyms, and there is no time at all, so that nobody is
     known by when they worked. Work is told by its SHA-256. People who have withdrawn are left out.
+    withheld: splits whose passages and answers nobody may find by trying what could be in a
+    bundle; where one of their questions is in it, its name and its work are sealed.
     """
+    secret = _with_splits(collection, withheld)
     for one in assignments(collection):
         lease, submission = one.lease, one.submission
+        unit, work = one.unit, work_digest(submission.raw) if submission else None
+        if lease.unit_id in secret:
+            unit = sealed(collection.pseudonym_key, unit)[:32]
+            work = work and sealed(collection.pseudonym_key, work)
         line = {
             "assignment": one.number,
             "taken": one.taken,
             "handed_in": one.handed_in,
             "stage": lease.unit.stage.name,
-            "unit": one.unit,
+            "unit": unit,
             "worker": pseudonym(collection.pseudonym_key, lease.worker_id),
             "end": lease.state,
             "counts": submission.counts if submission else None,
-            "work": work_digest(submission.raw) if submission else None,
+            "work": work,
             "granted": one.granted,
             "instructions_version": lease.instructions.version if lease.instructions else None,
             "consent_version": lease.consent_text.version if lease.consent_text else None,
@@ -116,6 +124,21 @@ def work_digest(raw: Any) -> str:
     """Return the SHA-256 of what was handed in, the same in every database."""
     plain = json.dumps(raw, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _with_splits(collection: Collection, splits: Iterable[str]) -> set[int]:
+    """Return the primary keys of the units in which a question of these splits is or was made."""
+    placed = Placement.objects.filter(
+        question__stage__collection=collection, split__in=list(splits)
+    )
+    items = UnitItem.objects.filter(unit__stage__collection=collection)
+    questions = placed.values("question_id")
+    made_from = placed.values("question__seed_id")
+    return set(
+        items.filter(Q(question_id__in=questions) | Q(seed_id__in=made_from)).values_list(
+            "unit_id", flat=True
+        )
+    )
 
 
 def _leases(collection: Collection) -> "QuerySet[Lease]":

@@ -3,9 +3,10 @@
 import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from itertools import chain
 
 from annotation.release.articles import reached
-from annotation.release.shape import SeedRecord
+from annotation.release.shape import PassageRecord, SeedRecord
 from collector.models import Collection, Corpus
 
 FILE = "ATTRIBUTION.csv"
@@ -35,7 +36,8 @@ def licence_text(collection: Collection) -> str:
 def attribution_lines(corpus: Corpus, seeds: Iterable[SeedRecord]) -> Iterator[bytes]:
     """Yield the lines of a CSV of every article used, sorted by title.
 
-    Used are the articles of all passages that were asked about, and those that they link to.
+    Used are the articles of all passages that were asked about, those that they link to, and those
+    that a system reads to answer.
     """
     for row in (COLUMNS, *_rows(corpus, seeds)):
         line = StringIO()
@@ -46,16 +48,15 @@ def attribution_lines(corpus: Corpus, seeds: Iterable[SeedRecord]) -> Iterator[b
 def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
     used: dict[str, Row] = {}
     linked: set[str] = set()
+    read: dict[str, Row] = {}
     for seed in seeds:
         for passage in seed["passages"] if seed["questions"] else ():
-            title = passage["title"]
-            used[title] = (
-                title,
-                passage.get("revision_id") or "",
-                passage.get("permalink", ""),
-                "passage",
-            )
+            used[passage["title"]] = _row(passage, "passage")
             linked.update(target for _, _, target in passage["links"])
+        for question in seed["questions"]:
+            for passage in chain(*question.get("contexts", {}).values()):
+                read.setdefault(passage["title"], _row(passage, "context"))
+    used = read | used
     for _, article in reached(corpus, sorted(linked)):
         if article.title not in used:
             used[article.title] = (
@@ -65,3 +66,8 @@ def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
                 "linked article",
             )
     return [used[title] for title in sorted(used)]
+
+
+def _row(passage: PassageRecord, used_as: str) -> Row:
+    revision, address = passage.get("revision_id") or "", passage.get("permalink", "")
+    return passage["title"], revision, address, used_as

@@ -22,17 +22,19 @@ def card(
     official: Sequence[str],
     tables: Sequence[Table],
     outcomes: Outcomes,
+    withheld: Sequence[str] = (),
 ) -> str:
     """Return the card in Markdown; synthetic work is named before anything else.
 
     counts: kept questions by split. official: names of the protocol's files. tables: the report's.
+    withheld: splits whose answers are not published.
     """
     parts = [
         f"# {collection.title}\n",
         origin(collection, outcomes),
         description(collection, counts) + "\n",
-        _files(official),
-        "## How it was collected\n\n" + _method(collection),
+        _files(official, withheld),
+        "## How it was collected\n\n" + _method(collection, withheld),
         "## What is in it\n\n" + "\n".join(markdown(table) for table in tables),
         "## Limitations\n\n" + _limitations(collection, outcomes),
         "## Licence\n\n" + attribution.licence_text(collection),
@@ -71,7 +73,7 @@ def origin(collection: Collection, outcomes: Outcomes) -> str:
     )
 
 
-def _files(official: Sequence[str]) -> str:
+def _files(official: Sequence[str], withheld: Sequence[str]) -> str:
     described = {
         **dict.fromkeys(official, "in the official layout of the protocol"),
         votes.FILE: "every vote on every question, those left out of the dataset included",
@@ -83,11 +85,26 @@ def _files(official: Sequence[str]) -> str:
         SUMS: "checksums; check them with `sha256sum -c SHA256SUMS`",
     }
     lines = "".join(f"* `{name}`: {words}\n" for name, words in described.items())
-    return f"## Files\n\n{lines}\nOffsets are half-open, in Unicode code points.\n"
+    offsets = "Offsets are half-open, in Unicode code points.\n"
+    return f"## Files\n\n{lines}\n{offsets}{_withheld(withheld)}"
 
 
-def _method(collection: Collection) -> str:
+def _withheld(splits: Sequence[str]) -> str:
+    """Return what a reader must know of the splits without answers; blank where there is none."""
+    if not splits:
+        return ""
+    names = " and ".join(f"`{name}`" for name in splits)
+    return (
+        f"\nThe answers of {names} are not published, nor anything else about these questions but "
+        "what a system needs to answer them. Whoever collected the dataset keeps them and scores "
+        "predictions. The votes and the tables of what is in it are without them.\n"
+    )
+
+
+def _method(collection: Collection, withheld: Sequence[str]) -> str:
     source = f" ({collection.corpus.source})" if collection.corpus.source else ""
+    # From it everybody could draw the passages of the withheld questions again.
+    seed = "" if withheld else f" Random seed {collection.seed}."
     ethics = f" Ethics protocol {collection.ethics_number}." if collection.ethics_number else ""
     rows = "".join(
         f"| {name} | {table.items_per_hit} | {_workers(table)} |\n"
@@ -95,7 +112,7 @@ def _method(collection: Collection) -> str:
     )
     return (
         f"Protocol `{collection.protocol}`, version {collection.protocol_version}, over "
-        f"{collection.corpus.name}{source}. Random seed {collection.seed}.{ethics}\n\n"
+        f"{collection.corpus.name}{source}.{seed}{ethics}\n\n"
         f"| stage | items in a HIT | workers per item |\n| --- | ---: | --- |\n{rows}"
     )
 

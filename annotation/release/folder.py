@@ -70,9 +70,9 @@ def is_free(target: Path) -> bool:
     return not target.exists() or (target.is_dir() and not any(target.iterdir()))
 
 
-def publish(folder: Path, target: Path) -> None:
+def publish(folder: Path, target: Path, *, is_private: bool = False) -> None:
     """Move the finished folder to its place at once; raises ReleaseError if it is taken."""
-    folder.chmod(0o755)
+    folder.chmod(0o700 if is_private else 0o755)
     try:
         # An empty folder in the way is replaced; one with files in it makes the call fail.
         os.replace(folder, target)

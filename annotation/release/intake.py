@@ -16,6 +16,7 @@ from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
 from annotation.release.records import main_stages
 from annotation.release.shape import (
     ArticleRecord,
+    PassageRecord,
     Published,
     QuestionRecord,
     SeedRecord,
@@ -39,6 +40,8 @@ from tasks.models import Answer, Question
 
 BATCH = 500
 MAX_TITLE = 300
+# Of sentences that published files have cut.
+SPLITTER = "published"
 Item = TypeVar("Item")
 
 
@@ -158,10 +161,18 @@ class _Rows:
     def add(self, records: list[SeedRecord]) -> None:
         """Write one batch."""
         seeds = Seed.objects.bulk_create(self._seed(record) for record in records)
-        paragraphs = Paragraph.objects.bulk_create(self._paragraph(record) for record in records)
+        placed = [
+            (seed, position, passage)
+            for seed, record in zip(seeds, records, strict=True)
+            for position, passage in enumerate(record["passages"])
+        ]
+        self._add_sections(passage["title"] for _, _, passage in placed)
+        paragraphs = Paragraph.objects.bulk_create(
+            self._paragraph(passage) for _, _, passage in placed
+        )
         SeedParagraph.objects.bulk_create(
-            SeedParagraph(seed=seed, paragraph=paragraph, position=0)
-            for seed, paragraph in zip(seeds, paragraphs, strict=True)
+            SeedParagraph(seed=seed, paragraph=paragraph, position=position)
+            for (seed, position, _), paragraph in zip(placed, paragraphs, strict=True)
         )
         asked = [
             (seed, position, question)
@@ -193,10 +204,9 @@ class _Rows:
             payload=record["payload"],
         )
 
-    def _paragraph(self, record: SeedRecord) -> Paragraph:
-        passage = record["passages"][0]
+    def _paragraph(self, passage: PassageRecord) -> Paragraph:
         title = passage["title"][:MAX_TITLE]
-        section = self.sections.get(title) or self._section(title)
+        section = self.sections[title]
         position = self.n_paragraphs.get(title, 0)
         self.n_paragraphs[title] = position + 1
         return Paragraph(
@@ -206,17 +216,23 @@ class _Rows:
             text=passage["text"],
             links=passage["links"],
             n_links=len({target for _, _, target in passage["links"]}),
+            sentences=passage.get("sentences"),
+            splitter=SPLITTER if "sentences" in passage else "",
         )
 
-    def _section(self, title: str) -> Section:
-        article = Article.objects.create(
-            corpus=self.collection.corpus,
-            page_id=len(self.sections) + 1,
-            title=title,
-            revision_id=0,
+    def _add_sections(self, titles: Iterable[str]) -> None:
+        """Make an article of one section for each title that has none."""
+        new = dict.fromkeys(title[:MAX_TITLE] for title in titles)
+        articles = Article.objects.bulk_create(
+            Article(corpus=self.collection.corpus, page_id=number, title=title, revision_id=0)
+            for number, title in enumerate(
+                (title for title in new if title not in self.sections), len(self.sections) + 1
+            )
         )
-        self.sections[title] = Section.objects.create(article=article, position=0, level=0)
-        return self.sections[title]
+        sections = Section.objects.bulk_create(
+            Section(article=article, position=0, level=0) for article in articles
+        )
+        self.sections |= {section.article.title: section for section in sections}
 
     def _question(self, seed: Seed, position: int, question: QuestionRecord) -> Question:
         return Question(

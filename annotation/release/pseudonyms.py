@@ -1,4 +1,4 @@
-"""Names for workers that are stable inside one collection and unlinkable across collections."""
+"""Names that are stable inside one collection and say nothing to who has not its key."""
 
 import hashlib
 import hmac
@@ -8,5 +8,9 @@ from functools import lru_cache
 @lru_cache(maxsize=65536)
 def pseudonym(key: str, worker_id: str) -> str:
     """Return the worker's name in releases: HMAC-SHA256 under the collection's `key`, 20 digits."""
-    digest = hmac.new(key.encode(), worker_id.encode(), hashlib.sha256).hexdigest()
-    return f"worker_{digest[:20]}"
+    return f"worker_{sealed(key, worker_id)[:20]}"
+
+
+def sealed(key: str, text: str) -> str:
+    """Return 64 digits that follow from `text`, which nobody can find by trying without `key`."""
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import islice
 
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
 from annotation.deciding import IN_ORDER
+from annotation.models import Context
 from annotation.release.pseudonyms import pseudonym
 from annotation.release.shape import (
     PassageRecord,
@@ -17,7 +19,7 @@ from annotation.release.shape import (
 )
 from collector.creation import parameters_of
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
-from tasks.models import Answer, Question
+from tasks.models import Answer, Question, Skip
 
 CHUNK_SEEDS = 100
 
@@ -28,8 +30,10 @@ def records(collection: Collection) -> Iterator[SeedRecord]:
     Qualification work is no part of the dataset, nor is the work of people who have withdrawn.
     Raises ProtocolError for parameters of another version of the protocol.
     """
-    for seed in _seeds(collection).iterator(CHUNK_SEEDS):
-        yield _seed(seed, collection.pseudonym_key)
+    seeds = _seeds(collection).iterator(CHUNK_SEEDS)
+    while chunk := list(islice(seeds, CHUNK_SEEDS)):
+        read = _read_in(chunk)
+        yield from (_seed(seed, collection.pseudonym_key, read) for seed in chunk)
 
 
 def snapshot() -> AbstractContextManager[None]:
@@ -81,24 +85,40 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
             Prefetch("seed_paragraphs", paragraphs),
             Prefetch("questions", questions),
             Prefetch("questions__answers", answers),
+            Prefetch("skips", Skip.objects.filter(worker__withdrawn_at__isnull=True)),
+            Prefetch("questions__contexts", Context.objects.order_by("setting")),
         )
         .order_by("position")
     )
 
 
-def _seed(seed: Seed, key: str) -> SeedRecord:
+def _read_in(seeds: list[Seed]) -> dict[int, Paragraph]:
+    """Return every paragraph of the contexts of these seeds' questions, by primary key."""
+    wanted = {
+        pk
+        for seed in seeds
+        for question in seed.questions.all()
+        for context in _contexts(question)
+        for pk in context.paragraphs
+    }
+    rows = Paragraph.objects.select_related("article__corpus", "section")
+    return rows.in_bulk(wanted) if wanted else {}
+
+
+def _seed(seed: Seed, key: str, read: dict[int, Paragraph]) -> SeedRecord:
     return {
         "id": seed.key,
         "key": seed.key,
         "fold": seed.fold,
         "payload": seed.payload,
         "passages": [_passage(each.paragraph) for each in seed.seed_paragraphs.all()],
-        "questions": [_question(question, key) for question in seed.questions.all()],
+        "questions": [_question(question, key, read) for question in seed.questions.all()],
+        "skips": len(seed.skips.all()),  # type: ignore[attr-defined]
     }
 
 
 def _passage(paragraph: Paragraph) -> PassageRecord:
-    return {
+    passage: PassageRecord = {
         "title": paragraph.article.title,
         "section": paragraph.section.heading,
         "text": paragraph.text,
@@ -107,14 +127,17 @@ def _passage(paragraph: Paragraph) -> PassageRecord:
         "revision_id": paragraph.article.revision_id,
         "permalink": paragraph.article.revision_url(),
     }
+    if paragraph.sentences is not None:
+        passage["sentences"] = [(start, end) for start, end in paragraph.sentences]
+    return passage
 
 
-def _question(question: Question, key: str) -> QuestionRecord:
+def _question(question: Question, key: str, read: dict[int, Paragraph]) -> QuestionRecord:
     verdict = getattr(question, "verdict", None)
     placement = getattr(question, "placement", None)
     chosen = verdict.chosen_id if verdict else None
     agreeing = set(verdict.agreeing) if verdict else set()
-    return {
+    record: QuestionRecord = {
         "id": question.key,
         "key": question.key,
         "text": question.text,
@@ -126,6 +149,25 @@ def _question(question: Question, key: str) -> QuestionRecord:
         "split": placement.split if placement else None,
         "votes": [_vote(answer, chosen, agreeing, key) for answer in question.answers.all()],
     }
+    if placement:
+        record["split_reason"] = placement.reason
+    for context in _contexts(question):
+        passages = [_passage(read[pk]) for pk in context.paragraphs]
+        # Nobody asks for their links, which are the most of them.
+        for passage in passages:
+            passage["links"] = []
+        record.setdefault("contexts", {})[context.setting] = passages
+        if context.pool is not None:
+            record["ranks"] = {
+                "pool": context.pool,
+                "gold": context.gold_ranks,
+                "answer": context.answer_rank,
+            }
+    return record
+
+
+def _contexts(question: Question) -> list[Context]:
+    return list(question.contexts.all())  # type: ignore[attr-defined]
 
 
 def _verdict(question: Question) -> VerdictRecord:

@@ -15,12 +15,16 @@ IMPORTED = "imported"
 
 
 class PassageRecord(TypedDict):
-    """One paragraph of a seed. `links`: [start, end, target title] into `text`."""
+    """One paragraph. `links`: [start, end, target title] into `text`.
+
+    `sentences`: [start, end] of each without the blanks around it, where they were looked for.
+    """
 
     title: str
     section: str
     text: str
     links: list[tuple[int, int, str]]
+    sentences: NotRequired[list[tuple[int, int]]]
     language: NotRequired[str]
     revision_id: NotRequired[int]
     permalink: NotRequired[str]
@@ -49,8 +53,23 @@ class VerdictRecord(TypedDict):
     overridden: bool
 
 
+class RanksRecord(TypedDict):
+    """Where retrieval over a whole corpus found what answers a question, ranks from 1.
+
+    `gold`: of each passage of the seed, pool + 1 where it was not found; `answer`: of the one that
+    holds the answer, None where there is none to hold it.
+    """
+
+    pool: int
+    gold: list[int]
+    answer: int | None
+
+
 class QuestionRecord(TypedDict):
-    """One question with every vote. `id` is the released id, `split` set only once placed."""
+    """One question with every vote. `id` is the released id, `split` set only once placed.
+
+    `contexts`: what a system reads to answer it, in order, by the name of the setting.
+    """
 
     id: str
     key: str
@@ -62,10 +81,16 @@ class QuestionRecord(TypedDict):
     verdict: VerdictRecord | None
     split: str | None
     votes: list[VoteRecord]
+    split_reason: NotRequired[str]
+    contexts: NotRequired[dict[str, list[PassageRecord]]]
+    ranks: NotRequired[RanksRecord]
 
 
 class SeedRecord(TypedDict):
-    """What a worker started from, with the questions asked about it."""
+    """What a worker started from, with the questions asked about it.
+
+    `skips`: how many workers could make nothing of it, in stages where that can be said.
+    """
 
     id: str
     key: str
@@ -73,6 +98,7 @@ class SeedRecord(TypedDict):
     payload: dict[str, Any]
     passages: list[PassageRecord]
     questions: list[QuestionRecord]
+    skips: NotRequired[int]
 
 
 class ArticleRecord(TypedDict):

@@ -1,11 +1,11 @@
 """All votes on all questions, dropped ones and second readings too, as one Parquet file."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.release.shape import QuestionRecord, SeedRecord, VoteRecord
+from annotation.release.shape import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
 
 FILE = "votes.parquet"
 ROWS_PER_GROUP = 10_000
@@ -17,10 +17,12 @@ COLUMNS = {
     "seed_id": "the released id of the passage or other start",
     "question_id": "the question's id in the official files; for dropped questions the one kept",
     "split": "the split the question is in; empty unless it is kept",
+    "split_reason": "why it is in that split",
     "question": "the question's text",
     "question_worker": "pseudonym of who wrote the question",
     "question_context": "spans the question's writer marked",
     "question_links": "links the question's writer picked",
+    "question_more": "whatever else the writer gave, as JSON; empty if nothing",
     "outcome": "kept, dropped or waiting",
     "reason": "why, in one word of the protocol",
     "overridden": "whether a requester decided against the agreement",
@@ -43,6 +45,7 @@ COLUMNS = {
 }
 INTEGERS = ("vote", "hit_seconds", "hit_items")
 KNOWN = ("spans", "value", "unit", "yes_no", "reason", "context")
+KNOWN_OF_QUESTION = ("context", "links", IMPORTED)
 
 
 def write_votes(path: Path, seeds: Iterable[SeedRecord]) -> int:
@@ -71,14 +74,17 @@ def rows(seeds: Iterable[SeedRecord]) -> Iterator[dict[str, Any]]:
 
 def _asked(seed: SeedRecord, question: QuestionRecord) -> dict[str, Any]:
     verdict = question["verdict"]
+    is_kept = bool(verdict and verdict["outcome"] == "kept")
     return {
         "seed_id": seed["id"],
         "question_id": question["id"],
-        "split": question["split"] if verdict and verdict["outcome"] == "kept" else "",
+        "split": question["split"] if is_kept else "",
+        "split_reason": question.get("split_reason", "") if is_kept else "",
         "question": question["text"],
         "question_worker": question["worker"] or "",
         "question_context": _spans(question["payload"].get("context")),
         "question_links": list(question["payload"].get("links") or ()),
+        "question_more": _more(question["payload"], KNOWN_OF_QUESTION),
         "outcome": verdict["outcome"] if verdict else "waiting",
         "reason": verdict["reason"] if verdict else "",
         "overridden": bool(verdict and verdict["overridden"]),
@@ -87,7 +93,6 @@ def _asked(seed: SeedRecord, question: QuestionRecord) -> dict[str, Any]:
 
 def _given(vote: VoteRecord) -> dict[str, Any]:
     payload = vote["payload"]
-    more = {name: value for name, value in payload.items() if name not in KNOWN}
     return {
         "stage": vote["stage"],
         "worker": vote["worker"] or "",
@@ -98,7 +103,7 @@ def _given(vote: VoteRecord) -> dict[str, Any]:
         "answer_yes_no": payload.get("yes_no") or "",
         "answer_context": _spans(payload.get("context")),
         "answer_reason": payload.get("reason") or "",
-        "answer_more": json.dumps(more, ensure_ascii=False, sort_keys=True) if more else "",
+        "answer_more": _more(payload, KNOWN),
         "hit_seconds": vote["hit_seconds"],
         "hit_items": vote["hit_items"],
         "chosen": vote["chosen"],
@@ -106,8 +111,19 @@ def _given(vote: VoteRecord) -> dict[str, Any]:
     }
 
 
+def _more(payload: Mapping[str, Any], known: Collection[str]) -> str:
+    more = {name: value for name, value in payload.items() if name not in known}
+    return json.dumps(more, ensure_ascii=False, sort_keys=True) if more else ""
+
+
 def _spans(spans: Iterable[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    return [{name: span.get(name) for name in SPAN_FIELDS} for span in spans or ()]
+    return [{name: span.get(name) for name in SPAN_FIELDS} | _place(span) for span in spans or ()]
+
+
+def _place(span: dict[str, Any]) -> dict[str, Any]:
+    """Return the span's document as text: passages of a seed are told by number."""
+    document = span.get("document")
+    return {"document": document if document is None else str(document)}
 
 
 def _groups(all_rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

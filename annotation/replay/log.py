@@ -143,6 +143,25 @@ class AgreeingLine(Line):
     n_votes: int
 
 
+class HopsLine(Line):
+    """What all questions of a worker count as, by a requester's last decision."""
+
+    name = "hops"
+    worker: str
+    single_hop: bool
+    by: str
+
+
+class JudgedLine(Line):
+    """What a reader answered, out of fold, in the run that splits follow."""
+
+    name = "judged"
+    question: str
+    reader: str
+    answer: str
+    loss: float
+
+
 class FilesLine(Line):
     """The release of that moment: SHA-256 by the name of the file."""
 
@@ -154,7 +173,7 @@ KINDS: dict[str, type[Line]] = {
     kind.name: kind
     for kind in (
         *(CollectionLine, TextLine, RevisionLine, SeedLine, UnitLine, AssignmentLine),
-        *(DecisionLine, OverrideLine, AgreeingLine, FilesLine),
+        *(DecisionLine, OverrideLine, AgreeingLine, HopsLine, JudgedLine, FilesLine),
     )
 }
 
@@ -173,6 +192,8 @@ class Log:
     decisions: list[DecisionLine] = field(default_factory=list)
     overrides: list[OverrideLine] = field(default_factory=list)
     agreeing: list[AgreeingLine] = field(default_factory=list)
+    hops: list[HopsLine] = field(default_factory=list)
+    judged: list[JudgedLine] = field(default_factory=list)
 
     def events(self) -> list[tuple[int, AssignmentLine]]:
         """Return (place, assignment) of every taking and every handing in, in order."""
@@ -202,6 +223,8 @@ def read_log(path: Path) -> Log:
         decisions=found[DecisionLine],
         overrides=found[OverrideLine],
         agreeing=found[AgreeingLine],
+        hops=found[HopsLine],
+        judged=found[JudgedLine],
     )
     missing = {one.unit for one in log.assignments} - set(log.units)
     if missing:

@@ -10,8 +10,12 @@ import httpx
 from django.utils import timezone
 
 from annotation.deciding import decide_collection
+from annotation.difficulty.hops import decide
+from annotation.difficulty.runs import run_of_answers
+from annotation.difficulty.standing import table_of
 from annotation.models import Verdict
 from annotation.placing import make_splits
+from annotation.readers.example import Prediction
 from annotation.release.folder import SUMS, digests
 from annotation.release.issue import Issued, issue
 from annotation.replay.layout import OWN_TENDING, lay_out
@@ -21,6 +25,7 @@ from annotation.review.review import follow_votes, override_verdict
 from collector.models import Collection, Corpus
 from tasks import hits
 from tasks.crowd import marketplace
+from tasks.models import Question
 from tasks.publication import pause
 
 
@@ -59,6 +64,7 @@ def remake(
         collection.refresh_from_db()
         decide_collection(collection, now)
         override_again(collection, log, now)
+        judge_again(collection, log, now)
         make_splits(collection, now)
         issued = issue(collection, out, now)
     finally:
@@ -93,6 +99,28 @@ def override_again(collection: Collection, log: Log, now: datetime) -> None:
         Verdict.objects.filter(pk=verdict.pk).update(
             agreeing=list(agreeing.values_list("pk", flat=True)), n_votes=last.n_votes
         )
+
+
+def judge_again(collection: Collection, log: Log, now: datetime) -> None:
+    """Decide about workers and take over what readers answered, as the splits followed it."""
+    table = table_of(collection)
+    if table is None:
+        return
+    for line in log.hops:
+        decide(collection, line.worker, line.single_hop, line.by, now)
+    if not log.judged:
+        return
+    answers = {one.question: Prediction(one.question, one.answer, one.loss) for one in log.judged}
+    written = Question.objects.filter(stage__collection=collection).values_list("pk", "key")
+    run_of_answers(
+        collection,
+        table,
+        [(pk, key) for pk, key in written if key in answers],
+        answers,
+        log.judged[0].reader,
+        "the log",
+        now,
+    )
 
 
 def different_files(log: Log, folder: Path) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from annotation.difficulty.hops import decisions
+from annotation.difficulty.standing import last_run
 from annotation.models import Override, Verdict
 from annotation.release.assignments import Assignment, assignments, units_of
 from annotation.replay.log import (
@@ -16,6 +18,8 @@ from annotation.replay.log import (
     CollectionLine,
     DecisionLine,
     FilesLine,
+    HopsLine,
+    JudgedLine,
     Line,
     LogError,
     OverrideLine,
@@ -91,6 +95,7 @@ def _lines(collection: Collection) -> Iterator[Line]:
         yield _assignment(one, made)
     yield from _decisions(collection)
     yield from _overrides(collection)
+    yield from _difficulty(collection)
 
 
 def _units(collection: Collection) -> Iterator[UnitLine]:
@@ -168,3 +173,14 @@ def _overrides(collection: Collection) -> Iterator[Line]:
             workers=[worker for worker in agreeing.values_list("worker_id", flat=True) if worker],
             n_votes=verdict.n_votes,
         )
+
+
+def _difficulty(collection: Collection) -> Iterator[Line]:
+    for worker, decision in sorted(decisions(collection).items()):
+        yield HopsLine(worker=worker, single_hop=bool(decision.single_hop), by=decision.by)
+    run = last_run(collection)
+    if run is None:
+        return
+    rows = run.judgements.order_by("question__key").values_list("question__key", "answer", "loss")
+    for key, answer, loss in rows.iterator():
+        yield JudgedLine(question=key, reader=run.reader, answer=answer, loss=loss)

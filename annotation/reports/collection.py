@@ -5,8 +5,9 @@ from pathlib import Path
 
 from annotation.release.records import records
 from annotation.release.shape import SeedRecord
+from annotation.release.withholding import NOTHING, Withheld, shown
 from annotation.reports.outcomes import Outcomes
-from annotation.reports.pay import pay_table
+from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -22,7 +23,7 @@ def tables_of(collection: Collection) -> list[Table]:
     Reads every question once, in memory that does not grow.
     """
     tables, _ = tables_from(collection, identified(collection), pay=pay_table(collection))
-    return tables
+    return [*tables, *bonus_tables(collection)]
 
 
 def tables_of_predictions(collection: Collection, predictions: Path) -> list[Table]:
@@ -37,24 +38,29 @@ def tables_of_predictions(collection: Collection, predictions: Path) -> list[Tab
 
 
 def tables_from(
-    collection: Collection, seeds: Iterable[SeedRecord], *, pay: Table
+    collection: Collection,
+    seeds: Iterable[SeedRecord],
+    *,
+    pay: Table,
+    withheld: Withheld = NOTHING,
 ) -> tuple[list[Table], Outcomes]:
     """Return the report of records read before, and the counts of their questions and votes.
 
-    pay: the table that comes last.
+    pay: the table that comes last. withheld: splits that the protocol's tables must not tell of.
 
     The protocol's part `report.py` offers `tables(seeds, parameters)`, which goes through the
     seeds once; a protocol without that part gets the other tables alone.
     """
     outcomes = Outcomes()
     protocol = find(collection.protocol)
-    watched = outcomes.watch(seeds)
+    watched = shown(outcomes.watch(seeds), withheld)
     tables: list[Table] = []
     if protocol.has(PART):
         tables += protocol.part(PART).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
-    return [*tables, outcomes.table(FOLDS), pay], outcomes
+    folds = FOLDS if outcomes.are_planned else protocol.part("export").SPLITS
+    return [*tables, outcomes.table(folds), pay], outcomes
 
 
 def identified(collection: Collection) -> Iterable[SeedRecord]:

@@ -14,6 +14,7 @@ class Outcomes:
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str, str]] = Counter()
+        self.are_planned = True
         self.questions = self.synthetic_questions = self.votes = self.synthetic_votes = 0
 
     def watch(self, seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
@@ -24,6 +25,7 @@ class Outcomes:
                 outcome = verdict["outcome"] if verdict else "waiting"
                 reason = verdict["reason"] if verdict else "no_answer_yet"
                 # A protocol that plans no fold places each question after its verdict.
+                self.are_planned = self.are_planned and bool(seed["fold"])
                 self.counts[outcome, reason, seed["fold"] or question["split"] or ""] += 1
                 self.questions += 1
                 self.synthetic_questions += question["synthetic"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Avg, QuerySet, Sum
+from django.db.models import Avg, Count, QuerySet, Sum
 
 from annotation.reports.table import Cell, Table
 from collector.creation import parameters_of
@@ -75,6 +75,31 @@ def pay_table(collection: Collection) -> Table:
             f"Bonuses refused by the marketplace: {price(refused, parameters)}; see the page Money."
         )
     return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(notes))
+
+
+def bonus_tables(collection: Collection) -> list[Table]:
+    """Return the bonuses per stage in one table; none where no stage has paid any."""
+    paid = Payment.objects.filter(
+        collection=collection, kind=PaymentKind.BONUS, stage__isnull=False
+    ).exclude(state=PaymentState.WITHHELD)
+    of_stage = (
+        paid.values("stage__name")
+        .annotate(n=Count("pk"), people=Count("worker", distinct=True), cents=Sum("amount_cents"))
+        .order_by("stage__position")
+    )
+    parameters = parameters_of(collection)
+    rows: list[list[Cell]] = [
+        [
+            row["stage__name"],
+            row["n"],
+            row["people"],
+            price(row["cents"], parameters),
+            price(round(row["cents"] / row["people"]), parameters),
+        ]
+        for row in of_stage
+    ]
+    columns = ["stage", "bonuses", "workers", "all", "per worker"]
+    return [Table("bonuses", "Bonuses per stage", columns, rows)] if rows else []
 
 
 def rates_table(collection: Collection) -> Table:

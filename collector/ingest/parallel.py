@@ -3,9 +3,8 @@
 import gc
 import pickle
 import signal
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
@@ -15,6 +14,7 @@ from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
 from collector.ingest.records import PageReader, Record
 from collector.ingest.site import Site
+from collector.parallel import in_order
 
 # Large enough that handing a batch to another process costs little, small enough that a
 # transaction is short and that a killed process repeats little.
@@ -63,40 +63,22 @@ def read_records(
     # Spawned, not forked: the caller may run threads and hold database connections.
     executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (site,))
     try:
-        yield from _in_order(executor, work, 2 * processes)
+        yield from _unpacked(in_order(executor, _read, work, 2 * processes))
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _in_order(
-    executor: ProcessPoolExecutor, work: Iterator[list[bytes]], n_ahead: int
-) -> Iterator[list[Record]]:
-    waiting: deque[Future[bytes]] = deque()
-    failure: Exception | None = None
-    while True:
-        while failure is None and len(waiting) < n_ahead:
-            try:
-                batch = next(work, None)
-            except Exception as error:
-                failure = error
-                break
-            if batch is None:
-                break
-            waiting.append(executor.submit(_read, batch))
-        if not waiting:
-            break
-        try:
-            packed = waiting.popleft().result()
-        except BrokenProcessPool as error:
-            raise DumpError(
-                "a process that reads pages ended, perhaps for lack of memory; run the same "
-                "command with fewer --processes: what was read before stays."
-            ) from error
-        with _no_collecting():
-            records: list[Record] = pickle.loads(packed)
-        yield records
-    if failure is not None:
-        raise failure
+def _unpacked(results: Iterator[bytes]) -> Iterator[list[Record]]:
+    try:
+        for packed in results:
+            with _no_collecting():
+                records: list[Record] = pickle.loads(packed)
+            yield records
+    except BrokenProcessPool as error:
+        raise DumpError(
+            "a process that reads pages ended, perhaps for lack of memory; run the same "
+            "command with fewer --processes: what was read before stays."
+        ) from error
 
 
 def _start(site: Site) -> None:

@@ -1,6 +1,13 @@
 """The rows of what is read and of what is collected from it."""
 
 from collector.models.article import Article
+from collector.models.candidates import (
+    CandidateMember,
+    CandidateSet,
+    PairTrial,
+    SetRole,
+    SetState,
+)
 from collector.models.category import ArticleCategory, Category, Subcategory
 from collector.models.collection import (
     Collection,
@@ -10,6 +17,7 @@ from collector.models.collection import (
 )
 from collector.models.corpus import Corpus
 from collector.models.dump_file import DumpFile
+from collector.models.link_graph import LinkGraph
 from collector.models.paragraph import Paragraph
 from collector.models.section import Section
 from collector.models.seed import Seed, SeedParagraph
@@ -20,6 +28,8 @@ from collector.models.user import User
 __all__ = [
     "Article",
     "ArticleCategory",
+    "CandidateMember",
+    "CandidateSet",
     "Category",
     "Collection",
     "CollectionRevision",
@@ -27,10 +37,14 @@ __all__ = [
     "CollectionText",
     "Corpus",
     "DumpFile",
+    "LinkGraph",
+    "PairTrial",
     "Paragraph",
     "Section",
     "Seed",
     "SeedParagraph",
+    "SetRole",
+    "SetState",
     "SkippedPage",
     "Stage",
     "StageState",

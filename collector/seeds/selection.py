@@ -9,9 +9,14 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
+from collector.candidates.defaults import propose_defaults
+from collector.candidates.pools import pools_of
+from collector.candidates.proposing import CandidatesError
 from collector.creation import parameters_of
-from collector.models import Collection, Seed, SeedParagraph
+from collector.graph.layout import GraphError
+from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocol import Protocol, find
 
 
@@ -54,21 +59,53 @@ def select_seeds(
     per fold, under "" where the protocol splits later. `tell` hears what each filter left.
     Raises SelectionError when the corpus has too few, and then chooses none.
     """
+    if is_curated(collection):
+        _propose_sets(collection)
     with transaction.atomic():
         # The parameters may have been changed since the collection was read.
         collection = Collection.objects.select_for_update().get(pk=collection.pk)
         parameters = parameters_of(collection)
-        protocol = find(collection.protocol)
         taken = {seed.key: seed for seed in collection.seeds.all()}
         wanted = _wanted(collection, parameters, count)
-        rng = random.Random(f"{collection.seed}:seeds")
-        offered = protocol.part("seeds").candidates(collection.corpus, parameters, rng)
+        offered = _offered(collection, parameters)
         for what, left in offered.steps if isinstance(offered, Offered) else ():
             tell(what, left)
         chosen = _choose(offered, set(taken), sum(wanted.values()))
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = [name for name, number in wanted.items() for _ in range(number)]
         return store_candidates(collection, parameters, chosen, stages, first)
+
+
+def is_curated(collection: Collection) -> bool:
+    """Return whether the protocol draws its seeds from candidate sets that a person keeps.
+
+    Its `candidates` then has a fourth argument, the Pools of the kept sets.
+    """
+    return getattr(find(collection.protocol).part("seeds"), "CURATED", False)
+
+
+def _propose_sets(collection: Collection) -> None:
+    """Propose sets where there are none: they stay, also when nothing can be chosen yet."""
+    if collection.state != CollectionState.DRAFT:
+        return
+    parameters: Any = parameters_of(collection)
+    try:
+        propose_defaults(collection, parameters.seeds, timezone.now())
+    except (CandidatesError, GraphError) as error:
+        raise SelectionError(str(error)) from None
+
+
+def _offered(collection: Collection, parameters: Any) -> Iterable[Candidate]:
+    """Return what the protocol offers, by the collection's own random seed."""
+    candidates = find(collection.protocol).part("seeds").candidates
+    rng = random.Random(f"{collection.seed}:seeds")
+    if not is_curated(collection):
+        return candidates(collection.corpus, parameters, rng)
+    try:
+        pools = pools_of(collection)
+    except GraphError as error:
+        raise SelectionError(str(error)) from None
+    return candidates(collection.corpus, parameters, rng, pools)
 
 
 def _wanted(collection: Collection, parameters: Any, count: int) -> dict[str, int]:

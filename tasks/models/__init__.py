@@ -1,6 +1,7 @@
 """The rows of what workers do, and what they are paid."""
 
 from tasks.models.answer import Answer
+from tasks.models.award import Fund, Tally
 from tasks.models.consent import Consent
 from tasks.models.dialog import (
     Dialog,
@@ -20,6 +21,7 @@ from tasks.models.problem import ProblemReport
 from tasks.models.qualification import Grant, GrantState, Qualification
 from tasks.models.question import Question
 from tasks.models.rejection import Rejection, RejectionState, RejectionStep
+from tasks.models.skip import Skip
 from tasks.models.submission import ReceiptState, Submission
 from tasks.models.unit import Exposure, Unit, UnitItem
 from tasks.models.unmatched import Unmatched
@@ -31,6 +33,7 @@ __all__ = [
     "Dialog",
     "DialogState",
     "Exposure",
+    "Fund",
     "Given",
     "Grant",
     "GrantState",
@@ -52,7 +55,9 @@ __all__ = [
     "RejectionStep",
     "ReportDecision",
     "Session",
+    "Skip",
     "Submission",
+    "Tally",
     "Ticket",
     "TicketState",
     "Topic",

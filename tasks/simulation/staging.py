@@ -2,8 +2,10 @@
 
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from django.db import transaction
 
@@ -12,11 +14,11 @@ from collector.ingest.licences import licence_address
 from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.resolving import resolve_links
 from collector.ingest.store import store_records
-from collector.models import Collection, Corpus, DumpFile
+from collector.models import Collection, Corpus, DumpFile, Paragraph
 from collector.models.corpus import CorpusState
 from collector.models.dump_file import DumpFileState
 from collector.protocol import Protocol
-from collector.seeds.selection import store_seeds
+from collector.seeds.selection import Candidate, store_seeds
 from tasks.publication import publish
 
 LICENCE = "CC BY-SA 4.0"
@@ -45,7 +47,8 @@ def stage_replay(
             requester_name="The dataset team",
             requester_contact="ask@localhost",
         )
-        plant_seeds(collection, protocol, replay.stages[0])
+        offered = pairs_of(collection, replay) if hasattr(replay, "seeds") else None
+        plant_seeds(collection, protocol, replay.stages[0], offered)
     for name in replay.stages:
         publish(collection, name)
     collection.refresh_from_db()
@@ -70,6 +73,8 @@ def make_corpus(slug: str, replay: Any, source: str) -> Corpus:
     file.state = DumpFileState.DONE
     file.save(update_fields=["state"])
     resolve_links(corpus)
+    if hasattr(replay, "sentences"):
+        _cut(corpus, replay.sentences(), source)
     corpus.state, corpus.counts = CorpusState.READY, file.counts
     corpus.save(update_fields=["state", "counts"])
     return corpus
@@ -95,14 +100,52 @@ def _record(page: tuple[str, list[tuple[str, str, Any]]], number: int) -> PageRe
     )
 
 
-def plant_seeds(collection: Collection, protocol: Protocol, stage: str) -> None:
-    """Make a seed of `stage` of every candidate: the file, not chance, has chosen them."""
-    parameters: Any = parameters_of(collection)
-    offered = list(
-        protocol.part("seeds").candidates(
-            collection.corpus, parameters, random.Random(collection.seed)
+def _cut(corpus: Corpus, sentences: Mapping[str, list[list[int]]], source: str) -> None:
+    """Keep the sentences of each title's first paragraph as the file has them."""
+    for paragraph in Paragraph.objects.filter(article__corpus=corpus, position=0).select_related(
+        "article"
+    ):
+        paragraph.sentences = sentences[paragraph.article.title]
+        paragraph.splitter = source[:60]
+        paragraph.save(update_fields=["sentences", "splitter"])
+
+
+def pairs_of(collection: Collection, replay: Any) -> list[Candidate]:
+    """Return the replay's own seeds: the first paragraphs of their titles, and what it says."""
+    corpus = collection.corpus
+    rows = Paragraph.objects.filter(article__corpus=corpus, position=0)
+    found = {
+        title: (pk, text) for title, pk, text in rows.values_list("article__title", "pk", "text")
+    }
+    offered = []
+    for titles, payload in replay.seeds():
+        texts = [found[title][1] for title in titles]
+        content = "\n".join((corpus.site_name, *titles, *texts))
+        offered.append(
+            Candidate(
+                key=uuid5(NAMESPACE_URL, content).hex,
+                text="\n".join(texts),
+                paragraphs=tuple(found[title][0] for title in titles),
+                payload=payload,
+            )
         )
-    )
+    return offered
+
+
+def plant_seeds(
+    collection: Collection,
+    protocol: Protocol,
+    stage: str,
+    offered: Sequence[Candidate] | None = None,
+) -> None:
+    """Make a seed of `stage` of every candidate: the file, not chance, has chosen them.
+
+    offered: the candidates where the file names them; else they are the protocol's own.
+    """
+    parameters: Any = parameters_of(collection)
+    if offered is None:
+        rng = random.Random(collection.seed)
+        offered = list(protocol.part("seeds").candidates(collection.corpus, parameters, rng))
     folds = protocol.part("splits").plan(
         offered, parameters, random.Random(collection.seed), planned=Counter(), fold_of_text={}
     )

@@ -64,7 +64,7 @@ def clean(
     marked: list[dict] = []
     if kind == "span":
         marked, found = spans.clean(entry.get("spans"), {SECTION: passage["text"]}.get, most=1)
-        problems += found or _unfit(marked, passage["tokens"], most_tokens)
+        problems += found or spans.unfit(marked, passage["tokens"], most_tokens)
     affirmation, found = choice.clean(
         entry.get("affirmation"),
         AFFIRMATION,
@@ -87,21 +87,6 @@ def clean(
         "affirmation": "neither" if kind == "none" else affirmation,
         "continuation": hint,
     }, problems
-
-
-def _unfit(
-    marked: Sequence[Mapping[str, Any]], tokens: Sequence[tuple[int, int, bool]], most: int
-) -> list[Problem]:
-    """Return what is wrong with the length or the ends of a span."""
-    for span in marked:
-        inside = [one for one in tokens if span["start"] < one[1] and one[0] < span["end"]]
-        if not inside or (inside[0][0], inside[-1][1]) != (span["start"], span["end"]):
-            return [Problem("A mark cuts through a word: mark whole words.", field="spans")]
-        n_words = sum(is_word for *_, is_word in inside)
-        if n_words > most:
-            sentence = f"The passage has {n_words} words: mark {most} or fewer."
-            return [Problem(sentence, field="spans")]
-    return []
 
 
 def passages_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

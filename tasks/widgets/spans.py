@@ -1,6 +1,7 @@
 """Spans marked in documents, by start and end in code points, half-open."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tasks.problems import Problem
 
@@ -66,3 +67,25 @@ def _offsets(entry: dict, length: int) -> tuple[int, int] | None:
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
         return None
     return start, end
+
+
+def unfit(
+    marked: Sequence[Mapping[str, Any]],
+    tokens: Sequence[tuple[int, int, bool]],
+    most: int,
+    *,
+    field: str = "spans",
+) -> list[Problem]:
+    """Return what is wrong with the length or the ends of spans of one text.
+
+    tokens: of the text, (start, end, whether it is a word); most: how many words one may hold.
+    """
+    for span in marked:
+        inside = [one for one in tokens if span["start"] < one[1] and one[0] < span["end"]]
+        if not inside or (inside[0][0], inside[-1][1]) != (span["start"], span["end"]):
+            return [Problem("A mark cuts through a word: mark whole words.", field=field)]
+        n_words = sum(is_word for *_, is_word in inside)
+        if n_words > most:
+            sentence = f"The passage has {n_words} words: mark {most} or fewer."
+            return [Problem(sentence, field=field)]
+    return []

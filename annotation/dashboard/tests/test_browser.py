@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -14,8 +16,13 @@ from annotation.dashboard.tests.making import (
     make_full,
     make_lease,
 )
+from annotation.difficulty.hops import draw_sample
+from annotation.difficulty.standing import table_of
+from annotation.difficulty.tests.making import make_kept
 from annotation.models import Release
-from collector.models import Collection
+from collector.candidates.tests.making import make_pairs, make_towns
+from collector.models import CandidateSet, Collection
+from collector.seeds.selection import select_seeds
 from tasks.models import (
     Grant,
     GrantState,
@@ -69,6 +76,9 @@ def fill_desk() -> Collection:
         draft={"data": {"questions": [{"text": "Which one?"}]}},
     )
     ProblemReport.objects.create(lease=lease, message="No text", at=timezone.now())
+    fill_sets()
+    judged = make_kept(8, slug="judged")
+    draw_sample(judged, table_of(judged))
     Release.objects.create(
         collection=collection,
         number=1,
@@ -78,6 +88,13 @@ def fill_desk() -> Collection:
         created_at=timezone.now(),
     )
     return collection
+
+
+def fill_sets() -> None:
+    """Make a collection whose seeds are pairs, with one set of each role kept."""
+    with TemporaryDirectory() as folder:
+        pairs = make_pairs(make_towns(Path(folder)), "pairs", keep_defaults=True)
+    select_seeds(pairs, 4)
 
 
 def addresses() -> list[str]:
@@ -97,6 +114,9 @@ def addresses() -> list[str]:
         *("/", "/collections/", "/collections/new/", "/nowhere/", "/sign-in/", "/signed-out/"),
         *(f"/collections/empty/{part}" for part in parts),
         *(f"{PILOT}{part}" for part in [*parts, *own]),
+        *(f"/collections/pairs/seeds/{part}" for part in ["", "sets/", "sets/?role=comparison"]),
+        *(f"/collections/judged/{part}" for part in ("difficulty/", "difficulty/workers/wada/")),
+        *(f"/collections/pairs/seeds/sets/{each.pk}/" for each in CandidateSet.objects.all()[:1]),
     ]
 
 

@@ -231,3 +231,19 @@ def test_its_queries_do_not_follow_the_releases(
     for number in range(2, 32):
         issue_into(tmp_path / str(number), pilot, number)
     assert queries(lambda: rita.get(PAGE)) == one
+
+
+def test_what_is_kept_back_is_named_and_never_handed_out(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    issue_into(tmp_path / "out", pilot)
+    page = f"{PAGE}1/"
+    assert "Kept back" not in rita.get(page).content.decode()
+    private = tmp_path / "out-private"
+    private.mkdir()
+    (private / "gold.json").write_text("[]")
+    shown = rita.get(page).content.decode()
+    assert str(private) in shown
+    assert "gold.json" not in shown
+    assert rita.get(f"{page}gold.json").status_code == 404
+    assert rita.get(f"{page}../out-private/gold.json").status_code == 404

@@ -10,8 +10,9 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
+from annotation.release.contents import Watcher
 from annotation.release.folder import ReleaseError
-from annotation.release.issue import Issued, Watcher, issue
+from annotation.release.issue import Issued, issue
 from annotation.replay.log import LogError
 from collector.models import Collection
 from collector.naming import collection_named
@@ -57,6 +58,7 @@ class Command(BaseCommand):
                 json.dumps(
                     {
                         "folder": str(issued.folder),
+                        "private": str(issued.private) if issued.private else None,
                         "release": release.number,
                         "new": issued.is_new,
                         "counts": release.counts,
@@ -71,6 +73,8 @@ class Command(BaseCommand):
         else:
             self.stdout.write(f"Nothing has changed since release {release.number}: {spread}.")
         self.stdout.write(str(issued.folder))
+        if issued.private:
+            self.stdout.write(f"{issued.private} holds the answers withheld: do not publish it.")
 
     def _issue(self, collection: Collection, out: Path | None, log: Path | None) -> Issued:
         console = Console(stderr=True)

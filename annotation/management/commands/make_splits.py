@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from annotation.difficulty.errors import DifficultyError
 from annotation.placing import make_splits
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         try:
             counts = make_splits(collection, timezone.now())
-        except (ProtocolError, ValueError) as error:
+        except (ProtocolError, DifficultyError, ValueError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps(counts))

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from collector.parameters import Parameters as EveryProtocol
-from collector.parameters import StageTable, Table
+from collector.parameters import SplitsTable, StageTable, Table
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -60,3 +60,4 @@ class Parameters(EveryProtocol):
     human_performance: HumanPerformanceTable
     checks: ChecksTable
     agreement: AgreementTable
+    splits: SplitsTable

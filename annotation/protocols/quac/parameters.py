@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from collector.parameters import Parameters as EveryProtocol
-from collector.parameters import Redundancy, StageTable, Table, TextTable, WorkersTable
+from collector.parameters import Redundancy, SplitsTable, StageTable, Table, TextTable, WorkersTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -96,3 +96,4 @@ class Parameters(EveryProtocol):
     dialog: DialogTable
     validation: ValidationTable
     agreement: AgreementTable
+    splits: SplitsTable

@@ -17,6 +17,7 @@ from django.template.loader import get_template
 from annotation.agreement.verdict import Outcome
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.spool import Spool
+from annotation.release.withholding import withheld_by
 from collector.models import Collection
 from collector.parameters import FOLDS
 from collector.protocol import EXTRAS, PARTS, Protocol, ProtocolError
@@ -24,7 +25,18 @@ from tasks.kinds import kind
 from tasks.pages.words import fill
 
 KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
-EXAMPLES = [{"key": f"{fold}{n}", "fold": fold} for fold in FOLDS for n in range(3)]
+EXAMPLES = [
+    {
+        "key": f"{fold}{n}",
+        "fold": fold,
+        "worker": f"w{n}",
+        "single_hop": n == 0,
+        "correct": n == 1,
+        "loss": 0.5,
+    }
+    for fold in FOLDS
+    for n in range(3)
+]
 
 pytestmark = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
 
@@ -40,6 +52,8 @@ def test_every_part_offers_what_is_called_as_it_is_called(protocol: Protocol) ->
     for part, functions in PARTS.items():
         module = protocol.part(part)
         for name, arguments in functions.items():
+            if name == "candidates" and getattr(module, "CURATED", False):
+                arguments = (*arguments, "pools")
             assert not arguments or takes(getattr(module, name), arguments), f"{part}.{name}"
 
 
@@ -160,6 +174,12 @@ def test_every_example_is_in_exactly_one_split_that_is_exported(protocol: Protoc
     assert sorted(key for key, _ in placed()) == sorted(each["key"] for each in EXAMPLES)
     assert {split for _, split in placed()} <= set(protocol.part("export").SPLITS)
     assert placed() == placed()
+
+
+def test_what_it_withholds_are_splits_of_its_own_whose_gold_it_writes(protocol: Protocol) -> None:
+    withheld = withheld_by(protocol.part("export"))
+    assert set(withheld) <= set(protocol.part("export").SPLITS)
+    assert not withheld or protocol.extra("export", "gold")
 
 
 def test_its_sample_is_read_and_written_again_equal(protocol: Protocol, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.dashboard.pace import pace_of
 from annotation.protocols.iirc.tests.island import island
-from annotation.reports.pay import SHORTEST_SECONDS, pay_of, pay_table
+from annotation.reports.pay import SHORTEST_SECONDS, bonus_tables, pay_of, pay_table
 from annotation.tests.making import NOW, make_submission
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -98,3 +98,11 @@ def test_no_rate_follows_from_a_few_seconds_and_the_note_says_so(collection: Col
     assert "No rate where the median is under 30 seconds" in table.note
     assert "too short to be the time of work: question" in table.note
     assert "Under the floor" not in table.note
+
+
+def test_bonuses_are_told_where_there_are_any(collection: Collection) -> None:
+    assert bonus_tables(collection) == []
+    for submission in Submission.objects.filter(lease__unit__stage__name="question")[:2]:
+        pay(submission, 150, "due", kind="bonus")
+    (table,) = bonus_tables(collection)
+    assert table.rows == [["question", 2, 2, "$3.00", "$1.50"]]

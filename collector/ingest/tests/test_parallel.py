@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from collector.ingest.errors import DumpError
 from collector.ingest.parallel import batches, read_records
 from collector.ingest.records import Record
 from collector.ingest.tests.dumps import dump, write
+from collector.parallel import in_order
 
 PAGES = {f"Page {n}": f"Text {n} of [[Page {n + 1}]]." for n in range(30)}
 
@@ -63,5 +65,6 @@ def test_a_process_that_dies_is_one_clear_line() -> None:
             future.set_exception(BrokenProcessPool())
             return future
 
+    dying: Any = Dying()
     with pytest.raises(DumpError, match="fewer --processes"):
-        list(parallel._in_order(Dying(), iter([[b""]]), 1))  # type: ignore[arg-type]
+        list(parallel._unpacked(in_order(dying, lambda each: b"", iter([[b""]]), 1)))

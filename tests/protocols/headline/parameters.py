@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from collector.parameters import LabelTable, Table, TextTable
+from collector.parameters import LabelTable, SplitsTable, Table, TextTable
 from collector.parameters import Parameters as EveryProtocol
 
 VERSION = 1
@@ -34,3 +34,4 @@ class Parameters(EveryProtocol):
     label: LabelTable
     checks: ChecksTable
     agreement: AgreementTable
+    splits: SplitsTable

@@ -130,6 +130,7 @@ export class Messages {
 /** True when what was missing is there by now, or another type of answer makes it needless. */
 function isMended(ref, sent, field) {
   const [now, then] = [ref.fields ?? ref, sent.fields ?? sent];
+  if (Boolean(now.skipped) !== Boolean(then.skipped)) return true;
   return (now.type ?? null) !== (then.type ?? null) || (isBlank(then[field]) && !isBlank(now[field]));
 }
 

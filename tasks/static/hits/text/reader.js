@@ -219,7 +219,8 @@ export class Reader {
   }
 
   #key(event) {
-    if (event.target !== this.element && !this.element.contains(event.target)) return;
+    // A button among the text has keys of its own.
+    if (event.target.closest("button")) return;
     if (this.caret.key(event)) {
       event.preventDefault();
       this.#afterMove();

@@ -1,0 +1,75 @@
+"""Finds what systems read to answer each question of a dataset, once, before its release."""
+
+import random
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from annotation.difficulty.examples import kept_questions
+from annotation.models import Context
+from annotation.release.shape import IMPORTED
+from collector.creation import parameters_of
+from collector.ingest.sentences import split, version
+from collector.models import Collection, Paragraph
+from collector.protocol import find
+from collector.retrieval.files import index_of
+from tasks.models import Question
+
+PART = "contexts"
+AT_ONCE = 200
+
+
+def find_contexts(collection: Collection) -> int:
+    """Return how many contexts were missing of placed questions, and store them.
+
+    A protocol with the part `contexts` names the settings of each question by
+    `wanted(questions, parameters, rng)`, a mapping of keys, and finds one by
+    `context(index, setting, question, parameters, rng)`. What is stored stays: releases are the
+    same, whatever the corpus becomes. Raises RetrievalError where the index is to be built first.
+    """
+    protocol = find(collection.protocol)
+    if not protocol.has(PART):
+        return 0
+    part, parameters = protocol.part(PART), parameters_of(collection)
+    rows = (
+        kept_questions(collection)
+        .filter(placement__isnull=False)
+        .select_related("placement", "verdict__chosen")
+        .prefetch_related("seed__seed_paragraphs", "contexts")
+    )
+    # What was published elsewhere has its contexts in its files.
+    kept = [question for question in rows if IMPORTED not in question.payload]
+    wanted = part.wanted(kept, parameters, random.Random(f"{collection.seed}:contexts"))
+    missing = [
+        (question, setting)
+        for question in kept
+        for setting in wanted[question.key]
+        if all(context.setting != setting for context in question.contexts.all())  # type: ignore[attr-defined]
+    ]
+    for start in range(0, len(missing), AT_ONCE):
+        _store(collection, part, parameters, missing[start : start + AT_ONCE])
+    return len(missing)
+
+
+def _store(
+    collection: Collection,
+    part: ModuleType,
+    parameters: Any,
+    missing: Sequence[tuple[Question, str]],
+) -> None:
+    index = index_of(collection.corpus)
+    made = []
+    for question, setting in missing:
+        rng = random.Random(f"{collection.seed}:contexts:{setting}:{question.key}")
+        made.append(part.context(index, setting, question, parameters, rng))
+    _cut({each for context in made for each in context.paragraphs}, collection.corpus.language)
+    # Whoever was quicker has stored the same.
+    Context.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def _cut(paragraphs: set[int], language: str) -> None:
+    """Find the sentences of the paragraphs in which none were looked for."""
+    rows = list(Paragraph.objects.filter(pk__in=paragraphs, sentences__isnull=True).order_by("pk"))
+    for row in rows:
+        row.sentences, row.splitter = split(row.text, language), version()
+    Paragraph.objects.bulk_update(rows, ["sentences", "splitter"])

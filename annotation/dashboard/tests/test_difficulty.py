@@ -1,0 +1,160 @@
+"""The difficulty pages: a sample is drawn, read, marked and decided about; then readers judge."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.dashboard.orders import fulfil, order_release
+from annotation.difficulty.hops import decisions, undecided
+from annotation.difficulty.runs import begin_run
+from annotation.difficulty.sampling import draw, sample_size, top_contributors
+from annotation.difficulty.standing import table_of
+from annotation.difficulty.tests.making import NOW, make_kept
+from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestion
+from tasks.tests.making import make_collection
+
+pytestmark = pytest.mark.django_db
+WRITERS = ("ada", "ada", "ada", "ada", "grace", "grace", "mallory")
+
+
+def address(name, **kwargs):
+    return reverse(name, kwargs={"slug": "pilot", **kwargs})
+
+
+def page(rita, name="difficulty", **kwargs):
+    return rita.get(address(name, **kwargs)).content.decode()
+
+
+def drawn(rita, number=28):
+    collection = make_kept(number, WRITERS)
+    rita.post(address("draw_questions"))
+    return collection
+
+
+def mark(rita, worker, decision="", hops="single"):
+    rows = SampledQuestion.objects.filter(worker_id=worker)
+    given = {f"hops-{row.pk}": hops for row in rows}
+    reply = rita.post(
+        address("mark_sample", worker=worker), {**given, "decision": decision}, follow=True
+    )
+    return reply.content.decode()
+
+
+def test_top_contributors_wrote_more_than_the_share():
+    keys = {"a": ["k1", "k2", "k3"], "b": ["k4", "k5", "k6"], "c": ["k7"], "d": ["k0"]}
+    assert top_contributors(keys, 0.7) == ["a", "b"]
+    assert top_contributors(keys, 0.75) == ["a", "b", "d"], "more than the share, by their keys"
+    assert top_contributors(keys, 1) == ["a", "b", "d", "c"]
+
+
+def test_three_to_ten_questions_are_drawn_of_each():
+    table = table_of(make_kept(1))
+    assert [sample_size(n, 400, table) for n in (400, 200, 20, 2)] == [10, 5, 3, 2]
+    keys = [f"k{number}" for number in range(40)]
+    assert draw(keys, 5, 7) == draw(keys[::-1], 5, 7) != draw(keys, 5, 8)
+
+
+def test_the_sample_is_drawn_once_and_read_with_its_facts(rita):
+    collection = drawn(rita)
+    before = list(SampledQuestion.objects.values_list("question__key", "position"))
+    workers = set(SampledQuestion.objects.values_list("worker_id", flat=True))
+    assert workers == {"wada", "wgrace"}, "together they wrote more than 70%"
+    assert (
+        "Every top contributor has a sample"
+        in rita.post(address("draw_questions"), follow=True).content.decode()
+    )
+    assert list(SampledQuestion.objects.values_list("question__key", "position")) == before
+    sheet = page(rita, "sampled_worker", worker="wada")
+    assert sheet.count('class="card read"') == len(
+        SampledQuestion.objects.filter(collection=collection, worker_id="wada")
+    )
+    assert "mark-evidence" in sheet
+    assert "2 waiting" in page(rita).replace('<span class="unseen">', "").replace("</span>", "")
+
+
+def test_marks_are_kept_with_who_and_when_and_lead_to_a_suggestion(rita):
+    drawn(rita)
+    assert "the marks are kept" in mark(rita, "wada")
+    row = SampledQuestion.objects.filter(worker_id="wada").first()
+    assert (row.hops, row.marked_by) == ("single", "owner")
+    assert "<b>single-hop</b> is suggested" in page(rita, "sampled_worker", worker="wada")
+    mark(rita, "wada", hops="multi")
+    assert "<b>multi-hop</b> is suggested" in page(rita, "sampled_worker", worker="wada")
+    mark(rita, "wada", hops="")
+    assert "When all are marked" in page(rita, "sampled_worker", worker="wada")
+    assert not SampledQuestion.objects.exclude(marked_by="").exists()
+
+
+def test_a_decision_is_recorded_leads_to_the_next_and_can_be_taken_back(rita):
+    collection = drawn(rita)
+    assert "easy. Nobody" in mark(rita, "wada", "single")
+    assert undecided(collection) == ["wgrace"]
+    mark(rita, "wgrace", "multi", hops="multi")
+    assert {who: row.single_hop for who, row in decisions(collection).items()} == {
+        "wada": True,
+        "wgrace": False,
+    }
+    assert "taken back" in mark(rita, "wada", "take_back")
+    assert undecided(collection) == ["wada"]
+    assert list(HopDecision.objects.values_list("single_hop", "by")) == [
+        (True, "owner"),
+        (False, "owner"),
+        (None, "owner"),
+    ]
+    assert "taken back" in page(rita, "sampled_worker", worker="wada")
+
+
+def test_judging_begins_once_all_are_decided_and_its_folds_are_shown(rita):
+    collection = drawn(rita)
+    assert "you have decided about the 2 workers" in page(rita)
+    refused = rita.post(address("begin_judging"), follow=True).content.decode()
+    assert "2 sampled workers are not decided yet" in refused
+    mark(rita, "wada", "single")
+    mark(rita, "wgrace", "multi", hops="multi")
+    assert "12 questions to judge; 16 are easy" in page(rita, "difficulty_now")
+    rita.post(address("begin_judging"))
+    run = JudgingRun.objects.get()
+    assert (run.by, run.n_examples, run.folds.count()) == ("owner", 12, 3)
+    assert "Fold 3" in page(rita, "difficulty_now")
+    assert begin_run(collection, table_of(collection), "rita", NOW) == run, "one at a time"
+    Judgement.objects.update(loss=1)
+    run.state = "done"
+    run.ended_at = NOW
+    run.n_right = 3
+    run.save()
+    assert "(25.0%)" in page(rita, "difficulty_now")
+
+
+def test_the_number_of_queries_does_not_grow_with_the_workers(rita, django_assert_max_num_queries):
+    drawn(rita)
+    with django_assert_max_num_queries(32):
+        rita.get(address("difficulty"))
+    with django_assert_max_num_queries(32):
+        rita.get(address("sampled_worker", worker="wada"))
+
+
+def test_a_protocol_that_judges_none_has_no_such_page(rita):
+    make_collection()
+    assert rita.get(address("difficulty")).status_code == 404
+    assert "Difficulty" not in rita.get(address("collection")).content.decode()
+
+
+def test_a_worker_without_a_sample_is_not_found(rita):
+    drawn(rita)
+    assert rita.get(address("sampled_worker", worker="wmallory")).status_code == 404
+    assert rita.post(address("mark_sample", worker="nobody")).status_code == 404
+
+
+def test_an_empty_collection_says_what_comes_first(rita):
+    make_kept(0)
+    assert "No question is kept yet" in page(rita)
+
+
+def test_the_overview_leads_to_it_and_a_release_waits_for_it(rita):
+    collection = drawn(rita)
+    collection.state = "finished"
+    collection.save()
+    assert "Judge the difficulty" in rita.get("/collections/pilot/").content.decode()
+    order = order_release(collection, "rita", NOW)
+    fulfil(order.pk, NOW)
+    order.refresh_from_db()
+    assert "2 sampled workers are not decided yet" in order.message

@@ -1,0 +1,25 @@
+"""The parameters of difficulty that a protocol may ask for."""
+
+from typing import ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from collector.parameters import Table
+
+
+class DifficultyTable(Table):
+    """Who is sampled for single-hop questions, and what cross-validation calls medium."""
+
+    sampled_share: float = Field(gt=0, le=1)
+    min_sample: int = Field(ge=1)
+    max_sample: int = Field(ge=1)
+    single_hop_share: float = Field(gt=0, le=1)
+    folds: int = Field(ge=2, le=20)
+    medium_share: float = Field(ge=0, le=1)
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"single_hop_share"})
+
+    @model_validator(mode="after")
+    def _sample_is_a_range(self) -> Self:
+        if self.min_sample > self.max_sample:
+            raise ValueError("min_sample must not be above max_sample")
+        return self

@@ -1,0 +1,131 @@
+"""Judges how hard a collection's questions are: a sample, then a cross-validation."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import Progress
+
+from annotation.difficulty.errors import DifficultyError
+from annotation.difficulty.hops import decide, draw_sample, undecided
+from annotation.difficulty.outside import write_examples
+from annotation.difficulty.runs import begin_run, run_from_file
+from annotation.difficulty.standing import last_run, n_unjudged, table_of
+from annotation.difficulty.table import DifficultyTable
+from annotation.difficulty.working import work_on
+from annotation.models import Fold, JudgingRun, RunState
+from annotation.readers.predictions import PredictionsError
+from collector.models import Collection
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+
+
+class Command(BaseCommand):
+    """judge_difficulty NAME [--workers N] [--predictions FILE]."""
+
+    help = (
+        "Judge how hard the kept questions are: sample top contributors for a person to read, "
+        "then train readers on folds and see what they answer. Does here what is due, beside "
+        "jobs on other machines. Example: manage.py judge_difficulty pilot --workers 2"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument(
+            "--workers", type=int, default=1, metavar="N", help="how many folds at a time"
+        )
+        parser.add_argument(
+            "--predictions",
+            type=Path,
+            metavar="FILE",
+            help='an outside model\'s answers instead: JSON lines of "id", "answer", "loss"',
+        )
+        parser.add_argument(
+            "--examples",
+            type=Path,
+            metavar="FILE",
+            help="only write what an outside model needs: every question with its fold",
+        )
+        parser.add_argument(
+            "--as-multi-hop",
+            action="store_true",
+            help="take sampled workers whom nobody has decided about for multi-hop ones",
+        )
+        parser.add_argument("--again", action="store_true", help="judge even what is judged")
+        parser.add_argument("--by", default="the command line", help="who is named in the history")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Judge, or say in one line what is missing."""
+        collection = collection_named(options["name"])
+        try:
+            table = table_of(collection)
+            if table is None:
+                raise DifficultyError(
+                    f"The protocol of {collection.slug} judges no difficulty: make_splits is all."
+                )
+            if options["examples"]:
+                n_written = write_examples(collection, table, options["examples"])
+                self.stdout.write(
+                    f"{options['examples']}: {n_written} questions, each with its fold."
+                )
+                return
+            run = self._judge(collection, table, options)
+        except (DifficultyError, PredictionsError, ProtocolError) as error:
+            raise CommandError(str(error)) from None
+        self._report(run, options["json"])
+
+    def _judge(
+        self, collection: Collection, table: DifficultyTable, options: dict[str, Any]
+    ) -> JudgingRun:
+        by, now = options["by"][:150], timezone.now()
+        draw_sample(collection, table)
+        if options["as_multi_hop"]:
+            for worker in undecided(collection):
+                decide(collection, worker, False, by, now)
+        if options["predictions"]:
+            return run_from_file(collection, table, options["predictions"], by, now)
+        done = last_run(collection)
+        if done and not options["again"] and not n_unjudged(collection, done):
+            return done
+        run = begin_run(collection, table, by, now)
+        self._work(run, max(1, options["workers"]))
+        if run.state != RunState.DONE:
+            raise DifficultyError(f"{run.message} Run judge_difficulty again.")
+        return run
+
+    def _work(self, run: JudgingRun, workers: int) -> None:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+            bars = {
+                fold.pk: progress.add_task(f"Fold {fold.number + 1}", total=1)
+                for fold in run.folds.all()
+            }
+
+            def tell(fold: Fold) -> None:
+                words = f"Fold {fold.number + 1}: {fold.step}"
+                progress.update(bars[fold.pk], completed=fold.share_done, description=words)
+
+            work_on(run, workers, tell)
+
+    def _report(self, run: JudgingRun, as_json: bool) -> None:
+        found = {
+            "collection": run.collection.slug,
+            "reader": run.reader,
+            "folds": run.n_folds,
+            "judged": run.n_examples,
+            "right": run.n_right,
+            "checksum": run.checksum,
+        }
+        if as_json:
+            self.stdout.write(json.dumps(found))
+            return
+        self.stdout.write(
+            f"Judged {run.n_examples} questions by {run.reader} in {run.n_folds} folds: "
+            f"{run.n_right} answered right. Next: manage.py make_splits {run.collection.slug}"
+        )

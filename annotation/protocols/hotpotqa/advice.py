@@ -1,0 +1,139 @@
+"""Advice that a page gives while a question is written: it never keeps anybody from going on."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation.readers.alone import answers_alone
+
+Given = Mapping[str, Any]
+# Two words with capitals or more; full stops end initials alone.
+NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van) )?(?:[A-Z]\.(?= )|[A-Z][\w'’-]+))+")
+WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
+ASKS_YES_NO = re.compile(
+    r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
+)
+# Words that say nothing of what a question is about.
+EMPTY = frozenset(
+    "a an the of in on at to for from by with and or as is are was were be been being do does did "
+    "has have had it its this that these those he she they them his her their who whom whose what "
+    "which when where why how many much long old after before during into about than then there "
+    "not no yes can could will would may might must shall should also more most other both".split()
+)
+UNPROVEN = "The sentence with your answer is not among those you picked."
+
+
+def on(pair: Given, item: Given) -> Iterator[tuple[str, str]]:
+    """Yield (field, sentence) for what could make one question better.
+
+    pair: a cleaned entry of the page; item: what the page showed, with "type", "form" and
+    "paragraphs".
+    """
+    text, paragraphs = pair["text"], item["paragraphs"]
+    if not text.strip():
+        return
+    yield from (("text", sentence) for sentence in _asked(text, pair, item))
+    partial = _partial_name(text, paragraphs)
+    if partial:
+        yield "text", f"Use complete names: write “{partial}” where you mean it."
+    if is_unproven(pair, item):
+        yield "facts", UNPROVEN
+
+
+def _asked(text: str, pair: Given, item: Given) -> Iterator[str]:
+    """Yield what the words of the question say about its form and about what it needs."""
+    yes_no = bool(ASKS_YES_NO.match(text)) and " or " not in text
+    if item["form"] == "yes_no" and not yes_no:
+        yield "This pair asks for a question that is answered with yes or no."
+    elif yes_no and pair["type"] == "span":
+        yield "This sounds like a question for yes or no, but you marked words."
+    paragraphs = item["paragraphs"]
+    far = [one for one in paragraphs if not _telling(text) & _telling(_all_of(one))]
+    if far:
+        yield f"Nothing in it leads to “{far[0]['title']}”. Does it need both?"
+        return
+    if item["type"] == "comparison":
+        unnamed = [one for one in paragraphs if not _telling(text) & _telling(one["title"])]
+        if unnamed:
+            yield f"A comparison names both: “{unnamed[0]['title']}” is not in the question."
+    answer = _words_of(pair)
+    if item["type"] != "comparison" and answer and _contains(text, answer):
+        yield "The answer stands in the question."
+    elif pair["type"]:
+        alone = answers_alone(
+            text, answer, [one["title"] for one in paragraphs], [one["text"] for one in paragraphs]
+        )
+        if alone is not None:
+            title = paragraphs[alone]["title"]
+            yield f"“{title}” alone seems to give the answer. Can the question need both?"
+
+
+def is_unproven(given: Given, item: Given) -> bool:
+    """Return whether sentences were picked, but not the one that holds the marked answer."""
+    if given["type"] != "span" or not given["facts"]:
+        return False
+    [span] = given["spans"]
+    [paragraph] = [one for one in item["paragraphs"] if one["document"] == span["document"]]
+    holding = [
+        [int(span["document"]), number]
+        for number, (start, end) in enumerate(paragraph["sentences"])
+        if start < span["end"] and span["start"] < end
+    ]
+    return not any(fact in given["facts"] for fact in holding)
+
+
+def _partial_name(text: str, paragraphs: Sequence[Given]) -> str | None:
+    """Return a whole name of the paragraphs of which the question has the last word alone."""
+    names = [
+        name
+        for one in paragraphs
+        for found in (without_brackets(one["title"]), *NAME.findall(one["text"]))
+        if len((name := _trimmed(found)).split()) > 1
+    ]
+    whole = " ".join(name for name in names if _contains(text, name)).casefold().split()
+    asked = _lone(text)
+    for name in names:
+        last = name.split()[-1]
+        if last in asked and last.casefold() not in whole:
+            return name
+    return None
+
+
+def _lone(text: str) -> set[str]:
+    """Return the words with a capital that follow none: others are part of some name already."""
+    words = WORD.findall(text)
+    pairs = zip(["", *words], words, strict=False)
+    return {word for before, word in pairs if word[:1].isupper() and not before[:1].isupper()}
+
+
+def _trimmed(name: str) -> str:
+    """Return a name without the small word that a sentence began with, nor a full stop."""
+    first, _, rest = name.partition(" ")
+    words = rest if first.casefold() in EMPTY and rest else name
+    return re.sub(r"['’]s$", "", words.rstrip("."))
+
+
+def without_brackets(title: str) -> str:
+    """Return a title without what tells it from others of its name."""
+    return re.sub(r"\s*\([^)]*\)$", "", title)
+
+
+def _words_of(pair: Given) -> str:
+    """Return the answer as words, "" without one."""
+    if pair["type"] == "span":
+        return str(pair["spans"][0]["text"])
+    return pair["type"] or ""
+
+
+def _contains(text: str, words: str) -> bool:
+    pattern = rf"(?<!\w){re.escape(words.casefold())}(?!\w)"
+    return re.search(pattern, text.casefold()) is not None
+
+
+def _all_of(paragraph: Given) -> str:
+    return f"{paragraph['title']} {paragraph['text']}"
+
+
+def _telling(text: str) -> set[str]:
+    """Return the words of a text that say what it is about, in lower case."""
+    return {word for word in WORD.findall(text.casefold()) if word not in EMPTY}

@@ -1,0 +1,85 @@
+"""The typed parameters of the protocol: what protocol.toml may and must say."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from annotation.difficulty.table import DifficultyTable
+from collector.parameters import BonusesTable, CuratedTable, StageTable, Table
+from collector.parameters import Parameters as EveryProtocol
+
+# Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
+VERSION = 1
+
+
+class SeedsTable(CuratedTable):
+    """Which pairs of paragraphs are drawn (HotpotQA 2, Algorithm 1)."""
+
+    bridge_ratio: float = Field(ge=0, le=1)
+    yes_no_ratio: float = Field(ge=0, le=1)
+
+
+class PairTable(StageTable):
+    """A stage whose workers write a question about each pair, or skip it (HotpotQA 2)."""
+
+    max_skips: int = Field(ge=0)
+    max_skips_per_pair: int = Field(ge=1)
+    bonuses: BonusesTable
+
+    @model_validator(mode="after")
+    def _something_is_written(self) -> Self:
+        if self.max_skips >= self.items_per_hit:
+            raise ValueError("max_skips must leave at least one pair of a HIT to write about")
+        return self
+
+
+class HumanPerformanceTable(StageTable):
+    """How many questions of dev and test new workers answer once more (HotpotQA 5.3)."""
+
+    sample_questions: int = Field(ge=1)
+
+
+class ChecksTable(Table):
+    """Limits of what one question or answer may hold."""
+
+    min_question_words: int = Field(ge=1)
+    max_question_characters: int = Field(ge=1)
+    max_answer_words: int = Field(ge=1)
+    max_reason_characters: int = Field(ge=1)
+    question_mark: bool
+
+
+class SplitsTable(Table):
+    """Weights of the splits that hard examples are dealt to (HotpotQA 3, T1)."""
+
+    train_hard: int = Field(ge=0)
+    dev: int = Field(ge=0)
+    test_distractor: int = Field(ge=0)
+    test_fullwiki: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _one_is_filled(self) -> Self:
+        if not any((self.train_hard, self.dev, self.test_distractor, self.test_fullwiki)):
+            raise ValueError("the weights must not all be 0")
+        return self
+
+
+class ContextsTable(Table):
+    """How many paragraphs a system reads, and how they are found (HotpotQA 3, 5.2, C)."""
+
+    distractors: int = Field(ge=0)
+    candidates: int = Field(ge=1)
+    full_wiki: int = Field(ge=1)
+    compared_questions: int = Field(ge=0)
+
+
+class Parameters(EveryProtocol):
+    """Everything protocol.toml says."""
+
+    seeds: SeedsTable
+    question: PairTable
+    human_performance: HumanPerformanceTable
+    checks: ChecksTable
+    difficulty: DifficultyTable
+    splits: SplitsTable
+    contexts: ContextsTable

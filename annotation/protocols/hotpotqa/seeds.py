@@ -1,0 +1,117 @@
+"""Which pairs of paragraphs are seeds: Algorithm 1, over the sets a person kept (HotpotQA 2)."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
+
+from collector.candidates.drawing import Pair, Pools
+from collector.models import Corpus, Paragraph
+from collector.seeds.selection import Candidate, SelectionError
+
+if TYPE_CHECKING:
+    from annotation.protocols.hotpotqa.parameters import Parameters, SeedsTable
+
+# Its pairs come from candidate sets: `candidates` gets the pools of the kept ones.
+CURATED = True
+BRIDGE, COMPARISON = "bridge", "comparison"
+ANY, YES_NO, SPAN = "any", "yes_no", "span"
+# So many repetitions in a row, and (almost) every pair has been used.
+MAX_REDRAWS = 20_000
+PAIRS_AT_ONCE = 200
+
+
+Content = tuple[str, Pair]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A pair of nodes: what workers are asked for, and the set or list it is from."""
+
+    type: str
+    form: str
+    set: str
+    pair: Pair
+
+
+def candidates(
+    corpus: Corpus, parameters: "Parameters", rng: random.Random, pools: Pools
+) -> Iterator[Candidate]:
+    """Yield pairs as Algorithm 1 draws them, none twice, until hardly any are left.
+
+    A pair depends on the corpus's text and the kept sets alone, never on row ids. Raises
+    SelectionError where one of the kinds has nothing to draw from.
+    """
+    _check(parameters.seeds, pools)
+    drawn = draws(parameters.seeds, pools, rng, used=set())
+    while some := list(islice(drawn, PAIRS_AT_ONCE)):
+        yield from _candidates(corpus, some, pools)
+
+
+def draws(
+    rule: "SeedsTable", pools: Pools, rng: random.Random, used: set[Content] | None = None
+) -> Iterator[Draw]:
+    """Yield the draws of Algorithm 1.
+
+    With `used`, a pair that is in there is drawn again, of the same kind, and what is drawn is
+    added; it ends when that takes too long. Without, it is the paper's algorithm and never ends.
+    """
+    drawers = {BRIDGE: pools.bridge_drawer().draw, COMPARISON: pools.list_drawer().draw}
+    while True:
+        type = BRIDGE if rng.random() < rule.bridge_ratio else COMPARISON
+        for _ in range(MAX_REDRAWS):
+            name, pair = drawers[type](rng)
+            if used is None or _content(type, pair) not in used:
+                break
+        else:
+            return
+        if used is not None:
+            used.add(_content(type, pair))
+        form = ANY
+        if type == COMPARISON:
+            form = YES_NO if rng.random() < rule.yes_no_ratio else SPAN
+        yield Draw(type, form, name, pair)
+
+
+def _content(type: str, pair: Pair) -> Content:
+    """Return what makes it the same pair again: two that are compared have no order."""
+    return type, pair if type == BRIDGE else (min(pair), max(pair))
+
+
+def _check(rule: "SeedsTable", pools: Pools) -> None:
+    """Raise SelectionError where a kind that is asked for has nothing to draw from."""
+    if rule.bridge_ratio > 0 and not pools.bridges:
+        raise SelectionError(
+            "No candidate set is kept, so no linked pair can be drawn. Look at the proposed sets "
+            "on the page Candidate sets and keep some, import others with import_candidates, or "
+            "set seeds.bridge_ratio to 0."
+        )
+    if rule.bridge_ratio < 1 and not pools.lists:
+        raise SelectionError(
+            "No comparison list is kept, so no two pages can be compared. Keep one on the page "
+            "Candidate sets, import one with import_candidates, or set seeds.bridge_ratio to 1."
+        )
+
+
+def _candidates(corpus: Corpus, drawn: Sequence[Draw], pools: Pools) -> Iterator[Candidate]:
+    """Yield drawn pairs with their texts; one query."""
+    ids = {node: int(pools.graph.paragraphs[node]) for draw in drawn for node in draw.pair}
+    rows = Paragraph.objects.filter(pk__in=ids.values()).values_list("pk", "article__title", "text")
+    texts = {pk: (title, text) for pk, title, text in rows}
+    for draw in drawn:
+        first, second = (ids[node] for node in draw.pair)
+        _, ordered = _content(draw.type, draw.pair)
+        named = "\n".join(part for node in ordered for part in texts[ids[node]])
+        yield Candidate(
+            key=uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{draw.type}\n{named}").hex,
+            text=text_of([texts[first][1], texts[second][1]]),
+            paragraphs=(first, second),
+            payload={"type": draw.type, "form": draw.form, "set": draw.set},
+        )
+
+
+def text_of(texts: Sequence[str]) -> str:
+    """Return the text of a pair: both first paragraphs."""
+    return "\n".join(texts)

@@ -1,0 +1,28 @@
+"""What a plausible worker would type into a page, and what real ones did."""
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from annotation.protocols.hotpotqa.simulation.answering import answer
+from annotation.protocols.hotpotqa.simulation.asking import write
+from annotation.protocols.hotpotqa.simulation.replay import Replay, read_replay
+from tasks.simulation.behaviour import Behaviour
+
+
+def fill(
+    page: Mapping[str, Any], behaviour: Behaviour, rng: random.Random, open_article: Any
+) -> dict[str, Any]:
+    """Return the data that the page would send: it passes the protocol's checks.
+
+    page: the state of a worker's page; nothing is opened from it.
+    """
+    if page["kind"] == "pair":
+        return {"pairs": write(page, behaviour, rng)}
+    return {"answers": [answer(item, behaviour, rng) for item in page["items"]]}
+
+
+def replay(path: Path) -> Replay:
+    """Return what the real workers did whose work is in the file; raises ValueError naming it."""
+    return read_replay(path)

@@ -1,0 +1,1 @@
+"""What simulated workers read and write, and what real ones did."""

@@ -1,0 +1,209 @@
+"""Releases: real files come back equal, and nothing public tells of what is withheld."""
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import pytest
+from django.test import Client
+
+from annotation.models import Context, Release, Verdict
+from annotation.protocols.hotpotqa import layout
+from annotation.protocols.hotpotqa.layout import SPLITS
+from annotation.protocols.hotpotqa.scoring import score
+from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, pairs
+from annotation.release.assignments import work_digest
+from annotation.release.folder import ReleaseError
+from annotation.release.intake import Source, take_in
+from annotation.release.issue import Issued, issue
+from annotation.tests.making import NOW
+from collector.models import Collection
+from tasks.models import Question
+
+pytestmark = pytest.mark.django_db
+TEST = "hotpot_test_fullwiki_v1.json"
+
+
+@pytest.fixture
+def issued(tmp_path: Path) -> Issued:
+    """Return a release of `pairs`."""
+    return issue(pairs(), tmp_path / "out", NOW)
+
+
+def loaded(folder: Path, name: str) -> Any:
+    """Return what a JSON file of the release holds."""
+    return json.loads((folder / name).read_bytes())
+
+
+def votes(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of the votes."""
+    from pyarrow import parquet
+
+    return parquet.read_table(folder / "votes.parquet").to_pylist()
+
+
+def words_of(folder: Path) -> str:
+    """Return every word of a folder's files, those of the Parquet file read out of it."""
+    files = [path for path in folder.rglob("*") if path.suffix != ".parquet"]
+    text = "\n".join(path.read_text("utf-8") for path in files)
+    return text + json.dumps(votes(folder), ensure_ascii=False)
+
+
+def test_real_files_are_stored_released_equal_and_scored(data: Path, tmp_path: Path) -> None:
+    for number, (path, name) in enumerate(
+        (
+            ("official/hotpotqa/reflexion_100_distractor_official_nesting.json", "distractor"),
+            ("replay/hotpot_amor_test500.json", "fullwiki"),
+        )
+    ):
+        content = (data / path).read_bytes()
+        files = {Path(path).name: content}
+        collection = take_in(f"real-{number}", "hotpotqa", files, Source(), NOW)
+        folder = issue(collection, tmp_path / name, NOW).folder
+        released = f"hotpot_dev_{name}_v1.json"
+        assert loaded(folder, released) == json.loads(content)
+        assert not list(folder.glob("hotpot_t*"))
+        assert not folder.with_name(f"{name}-private").exists()
+        items = json.loads(content)
+        perfect = {
+            "answer": {item["_id"]: item["answer"] for item in items},
+            "sp": {item["_id"]: item["supporting_facts"] for item in items},
+        }
+        (tmp_path / "perfect.json").write_text(json.dumps(perfect))
+        found = score(tmp_path / "perfect.json", folder / released, {"by": "type"})
+        assert set(found["official"].values()) == {1.0}
+        assert set(found["groups"]) == {"bridge", "comparison"}
+
+
+def test_every_split_is_in_its_file(issued: Issued) -> None:
+    names = sorted(path.name for path in issued.folder.glob("hotpot_*"))
+    assert {name: len(loaded(issued.folder, name)) for name in names} == {
+        "hotpot_dev_distractor_v1.json": 1,
+        "hotpot_dev_fullwiki_v1.json": 1,
+        "hotpot_test_distractor_v1.json": 1,
+        TEST: 1,
+        "hotpot_train_v1.1.json": 3,
+    }
+    assert issued.release.counts["questions"] == dict.fromkeys(SPLITS, 1)
+
+
+def test_nothing_public_holds_answer_facts_type_or_pair_of_what_is_withheld(
+    issued: Issued,
+) -> None:
+    public = words_of(issued.folder)
+    secret = Question.objects.get(placement__split="test-fullwiki")
+    (item,) = loaded(issued.folder, TEST)
+    assert list(item) == ["_id", "question", "context"]
+    assert public.count(secret.text) == 1
+    assert public.count(item["_id"]) == 1
+    for question in Question.objects.filter(placement__split__startswith="test-"):
+        unit = uuid5(NAMESPACE_URL, f"question\n{question.seed.key}").hex
+        for key in (question.key, question.seed.key, unit):
+            assert key not in public
+    assert "Secret" not in public
+    assert str(RANDOM_SEED) not in public
+    with (issued.folder / "ATTRIBUTION.csv").open(encoding="utf-8") as file:
+        used = {row["title"]: row["used_as"] for row in csv.DictReader(file)}
+    assert used == {
+        **{f"Town{number}{letter}": "passage" for number in range(4) for letter in "AB"},
+        **{f"Town4{letter}": "context" for letter in "AB"},
+        **{f"Other{number}": "context" for number in range(3)},
+    }
+    assert {row["split"] for row in votes(issued.folder)} == set(SPLITS[:4])
+
+
+def test_work_on_what_is_withheld_cannot_be_found_by_trying(issued: Issued) -> None:
+    lines = (issued.folder / "assignments.jsonl").read_text().splitlines()
+    told = [json.loads(line)["work"] == work_digest({}) for line in lines]
+    assert told == [True] * 4 + [False] * 2
+
+
+def test_the_gold_is_in_a_folder_for_its_owner_alone(issued: Issued, tmp_path: Path) -> None:
+    private = issued.private
+    assert private == tmp_path / "out-private"
+    assert private.stat().st_mode & 0o777 == 0o700
+    (item,) = loaded(private, TEST)
+    assert (item["answer"], item["type"]) == ("KeeperSecretB", "bridge")
+    assert item["supporting_facts"] == [["SecretA", 0], ["SecretB", 1]]
+    (public,) = loaded(issued.folder, TEST)
+    assert public.items() <= item.items()
+    given = {"answer": {item["_id"]: "Keepersecretb"}, "sp": {item["_id"]: [["SecretA", 0]]}}
+    (tmp_path / "given.json").write_text(json.dumps(given))
+    found = score(tmp_path / "given.json", private / TEST, {})["official"]
+    assert (found["em"], found["sp_prec"], found["sp_recall"]) == (1, 1, 0.5)
+    assert {row["split"] for row in votes(private)} == set(SPLITS[4:])
+    assert loaded(private, "manifest.json")["seed"] == RANDOM_SEED
+    assert loaded(issued.folder, "manifest.json")["seed"] is None
+    assert "The answers of `test-distractor` and `test-fullwiki` are not published" in (
+        issued.folder / "README.md"
+    ).read_text("utf-8")
+
+
+def test_another_answer_withheld_is_another_release_and_a_lost_folder_is_made_again(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.RELEASES = tmp_path
+    collection = pairs()
+    first = issue(collection, None, NOW)
+    assert not issue(collection, None, NOW).is_new
+    for path in first.private.iterdir():
+        path.unlink()
+    first.private.rmdir()
+    assert not issue(collection, None, NOW).is_new
+    assert loaded(first.private, TEST)
+    hide_another_answer()
+    second = issue(collection, None, NOW)
+    assert (second.release.number, second.private) == (2, tmp_path / "pilot-2-private")
+    assert different(first.folder, second.folder) == {"manifest.json", "SHA256SUMS"}
+    hide_another_answer()
+    with pytest.raises(ReleaseError, match="it holds something else"):
+        issue(collection, tmp_path / "pilot", NOW)
+    assert Release.objects.count() == 2
+
+
+def hide_another_answer() -> None:
+    """Shorten the answer of the withheld question by a letter."""
+    verdict = Verdict.objects.get(question__placement__split="test-fullwiki")
+    (span,) = verdict.chosen.payload["spans"]
+    span |= {"end": span["end"] - 1, "text": span["text"][:-1]}
+    verdict.chosen.save()
+
+
+def different(one: Path, other: Path) -> set[str]:
+    """Return the names of files that differ."""
+    return {
+        path.name
+        for path in one.iterdir()
+        if hashlib.sha256(path.read_bytes()).digest()
+        != hashlib.sha256((other / path.name).read_bytes()).digest()
+    }
+
+
+def test_a_question_without_its_context_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection: Collection = pairs()
+    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda collection: 0)
+    Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
+    with pytest.raises(ValueError, match="no fullwiki context yet: find the contexts first"):
+        issue(collection, tmp_path / "out", NOW)
+    assert not list(tmp_path.iterdir())
+
+
+def test_published_files_without_answers_can_be_stored_looked_at_and_released(
+    admin_client: Client, tmp_path: Path
+) -> None:
+    sample = json.loads((Path(layout.__file__).parent / "sample.json").read_text("utf-8"))
+    files = {name: json.dumps(value).encode() for name, value in sample.items()}
+    collection = take_in("read", "hotpotqa", files, Source(), NOW)
+    for question in Question.objects.all():
+        page = admin_client.get(
+            f"/collections/read/questions/{question.key}/", HTTP_HOST="localhost"
+        )
+        assert question.text in page.content.decode()
+    issued = issue(collection, tmp_path / "out", NOW)
+    assert issued.private is None
+    assert {name: loaded(issued.folder, name) for name in sample} == sample

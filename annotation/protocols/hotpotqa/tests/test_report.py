@@ -1,0 +1,127 @@
+"""The paper's tables of a collection, of hand labels, and of a system's predictions."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.metrics.result import ScoreError
+from annotation.models import Context
+from annotation.protocols.hotpotqa.analysis.examples import examples_of
+from annotation.protocols.hotpotqa.analysis.labels import HELD_OUT, TRAIN, counted, drawn
+from annotation.protocols.hotpotqa.published import seed_records
+from annotation.protocols.hotpotqa.tests.items import item, record
+from annotation.protocols.hotpotqa.tests.pairs import pairs, read_again
+from annotation.reports import tables_of, tables_of_predictions
+from annotation.reports.collection import identified
+from annotation.reports.table import Table
+from annotation.tests.making import NOW, make_submission
+from collector.models import Collection
+from tasks.models import Question, Skip
+
+
+def by_name(tables: list[Table]) -> dict[str, dict[Any, Any]]:
+    """Return each table as its first cells with the rest of their rows."""
+    return {table.name: {row[0]: list(row[1:]) for row in table.rows} for table in tables}
+
+
+def of_split(collection: Collection, split: str) -> Question:
+    """Return the one question of the split."""
+    return Question.objects.get(stage__collection=collection, placement__split=split)
+
+
+@pytest.mark.django_db
+def test_every_table_says_what_the_rows_hold() -> None:
+    collection = pairs()
+    dev, test = (of_split(collection, split) for split in ("dev", "test-fullwiki"))
+    facts = [[0, 0], [1, 1]]
+    given = dev.answers.get().payload["spans"][0]["text"]
+    read_again(dev, (given, facts), ("no", [[0, 0]]), (given, facts))
+    for question, ranks in ((dev, [1, 3]), (test, [8, 2])):
+        Context.objects.filter(question=question, setting="fullwiki").update(
+            pool=7, gold_ranks=ranks, answer_rank=ranks[1]
+        )
+    skipped = make_submission(dev.stage, worker="edith")
+    Skip.objects.create(
+        stage=dev.stage,
+        submission=skipped,
+        seed=dev.seed,
+        worker=skipped.lease.worker,
+        reason="No link between the two.",
+        created_at=NOW,
+    )
+    found = by_name(tables_of(collection))
+    assert found["splits"]["dev"] == ["hard multi-hop", 1, 1 / 6]
+    assert found["size"]["supporting facts per example"][:2] == [2, 2]
+    assert found["question_lengths"] == {"1–5": [6, 1]}
+    assert found["question_types"]["who"][-2:] == [6, 1]
+    assert found["answer_types"]["proper name"] == [6, 1]
+    assert found["retrieval"]["dev"][:2] == [1, pytest.approx(100 * (1 + 2 / 3) / 2)]
+    assert found["retrieval"]["dev"][2:] == [2, 50, 100, 3]
+    assert found["human_performance"]["human"] == [1, 100, 100, 100, 100, 100, 100]
+    assert found["pairs"]["harbours"] == ["bridge", 6, 1, 6, 6, 1 / 7]
+    assert found["outcomes"]["kept"] == ["answered_by_its_writer", *[1] * 6, 6, 1]
+
+
+@pytest.mark.django_db
+def test_predictions_are_scored_by_split_and_type(tmp_path: Path) -> None:
+    collection = pairs()
+    ids = {
+        question["split"]: question["id"]
+        for seed in identified(collection)
+        for question in seed["questions"]
+    }
+    path = tmp_path / "predictions.json"
+    given = {"answer": {ids["dev"]: "KeeperTown3B"}, "sp": {ids["dev"]: [["Town3B", 1]]}}
+    path.write_text(json.dumps(given))
+    found = by_name(tables_of_predictions(collection, path))["scores"]
+    assert list(found) == ["dev", "dev, bridge"]
+    assert found["dev"] == [1, 100, 100, 0, pytest.approx(200 / 3), 0, pytest.approx(200 / 3)]
+    path.write_text(json.dumps({"answer": {"x": "yes"}, "sp": {}}))
+    (table,) = tables_of_predictions(collection, path)
+    assert not table.rows
+    assert "use a release's ids" in table.note
+
+
+def labelled_rows() -> list[dict[str, str]]:
+    """Return a sample of two examples of each group."""
+    seeds = [record(split, f"{split}?", id=split) for split in ("dev", "train-hard", "train-easy")]
+    return drawn(examples_of(seeds), random.Random(1))
+
+
+def test_the_sample_is_of_both_groups_and_knows_no_order() -> None:
+    rows = labelled_rows()
+    assert [row["sample"] for row in rows] == [HELD_OUT, TRAIN]
+    assert rows[0]["facts"] == "She was born in Staithby.\nIt was founded in 1702."
+    assert rows[0]["paragraph_b"].startswith("Staithby: Staithby is a harbour.")
+    many = list(examples_of(record("dev", f"{n}?", id=str(n)) for n in range(150)))
+    forward, backward = (drawn(each, random.Random(1)) for each in (many, many[::-1]))
+    assert len(forward) == 100
+    assert forward == backward
+
+
+def test_labels_are_counted() -> None:
+    rows = labelled_rows()
+    rows[0] |= {"reasoning": "i", "answer_type": "date"}
+    found = by_name(counted(rows))
+    assert found["reasoning"]["I: bridge entity to complete the second hop"][:3] == [1, 1, 0.42]
+    assert found["answers_by_hand"]["date"] == [1, 1]
+    assert counted(rows)[0].note == "1 examples are labelled, 1 wait."
+    for change, sentence in (
+        ({"reasoning": "IV"}, "Row 1: reasoning must be one of I, II"),
+        ({"answer_type": ""}, "label both"),
+    ):
+        with pytest.raises(ScoreError, match=sentence):
+            counted([rows[0] | change])
+    with pytest.raises(ScoreError, match="no column sample"):
+        counted([{}])
+
+
+def test_published_files_have_their_tables_too() -> None:
+    given = {"dev_fullwiki.json": json.dumps([item(context=[])]).encode()}
+    (example,) = examples_of(seed_records(given))
+    assert example.reply.facts == ((0, 1), (1, 1))
+    assert [passage["title"] for passage in example.pair] == ["Ada Harrow", "Staithby"]
+    assert list(example.facts()) == ["", ""]

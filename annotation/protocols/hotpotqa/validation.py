@@ -1,0 +1,31 @@
+"""When a question counts: its writer has answered it, and no person has dropped it in review."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotation.agreement.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from annotation.protocols.hotpotqa.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Vote:
+    """The writer's answer: yes, no, or the marked words."""
+
+    answer: str
+
+
+def vote(type: str, payload: Mapping[str, Any]) -> Vote:
+    """Return the vote that a stored answer casts."""
+    spans = payload.get("spans") or ()
+    return Vote(spans[0]["text"] if type == "span" and spans else type)
+
+
+def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdict:
+    """Return whether a question is kept: what its writer answered is released (HotpotQA 2)."""
+    if not votes:
+        return Verdict(Outcome.WAITING, "waiting_for_the_writer", "Its writer has not answered.")
+    sentence = "Who wrote the question has answered it, and proved the answer."
+    return Verdict(Outcome.KEPT, "answered_by_its_writer", sentence, 0, (0,))

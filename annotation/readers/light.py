@@ -1,0 +1,163 @@
+"""The built-in reader: boosted trees over lexical, positional and overlap features of spans."""
+
+import math
+import pickle
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annotation.metrics.normalisation import answer_tokens
+from annotation.readers import choice, features
+from annotation.readers.example import YES_NO, Example, Examples, Prediction
+from annotation.readers.reader import Tell, silent
+from annotation.readers.sentences import FactFinder
+from annotation.readers.trees import Trees
+from annotation.readers.words import TOKEN, content
+
+if TYPE_CHECKING:
+    import numpy
+
+BATCH = 200
+# Wrong candidates to learn from, per question; fewer where there are many questions.
+MOST_WRONG = 24
+MOST_ROWS = 1_200_000
+_KINDS = {"yes": choice.YES, "no": choice.NO}
+
+
+class LightReader:
+    """Answers with the best candidate span of the texts, or with yes or no."""
+
+    def __init__(self) -> None:
+        self.n_texts = 0
+        self.frequency: Counter[str] = Counter()
+        self.vocabulary: dict[str, int] = {}
+        self.spans = Trees(features.CATEGORIES)
+        self.kinds = Trees([0])
+        self.facts = FactFinder()
+
+    def fit(self, examples: Examples, rng: random.Random, tell: Tell = silent) -> None:
+        """Learn which words are frequent, then which candidates and kinds are right."""
+        self._count(examples)
+        self._learn_kinds(examples, rng)
+        self._learn_spans(examples, rng, tell)
+        self.facts.fit(examples, self._asked, rng)
+
+    def predict(self, examples: Iterable[Example], tell: Tell = silent) -> Iterator[Prediction]:
+        """Yield the answers in order."""
+        iterator = iter(examples)
+        done = 0
+        while batch := list(islice(iterator, BATCH)):
+            yield from self._predict(batch)
+            done += len(batch)
+            tell("Answering", done, 0)
+
+    def save(self, path: Path) -> None:
+        """Write what was learned."""
+        path.write_bytes(pickle.dumps(vars(self)))
+
+    @classmethod
+    def load(cls, path: Path) -> "LightReader":
+        """Return a reader that `save` wrote here."""
+        reader = cls()
+        vars(reader).update(pickle.loads(path.read_bytes()))
+        return reader
+
+    def _count(self, examples: Examples) -> None:
+        words: Counter[str] = Counter()
+        for example in examples:
+            for text in example.texts:
+                self.n_texts += 1
+                self.frequency.update(content(text.text))
+                words.update(word.lower() for word in TOKEN.findall(text.text))
+        # Counted alike, words are told apart by the alphabet, not by who came first.
+        frequent = sorted(words, key=lambda word: (-words[word], word))
+        known = frequent[: features.KNOWN_WORDS]
+        self.vocabulary = {word: number for number, word in enumerate(known, start=1)}
+
+    def _asked(self, example: Example) -> features.Asked:
+        return features.read_question(example.question, self._weight)
+
+    def _weight(self, stem: str) -> float:
+        return math.log((self.n_texts + 2) / (self.frequency[stem] + 1))
+
+    def _learn_kinds(self, examples: Examples, rng: random.Random) -> None:
+        import numpy
+
+        rows, kinds = [], []
+        for example in examples:
+            rows.append(choice.of_example(example, self._asked(example)))
+            kinds.append(_KINDS.get(example.answer, choice.SPAN))
+        self.kinds.fit(numpy.array(rows), numpy.array(kinds), rng)
+
+    def _learn_spans(self, examples: Examples, rng: random.Random, tell: Tell) -> None:
+        import numpy
+
+        n_wrong = min(MOST_WRONG, max(4, MOST_ROWS // max(1, len(examples))))
+        kept, right = [], []
+        for done, example in enumerate(examples):
+            if done % BATCH == 0:
+                tell("Reading", done, len(examples))
+            if example.answer in YES_NO:
+                continue
+            answers, rows = features.spans(example, self._asked(example), self.vocabulary)
+            gold = answer_tokens(example.answer)
+            good = [at for at, answer in enumerate(answers) if answer_tokens(answer) == gold]
+            if not good:
+                continue
+            wrong = sorted(set(range(len(answers))) - set(good))
+            drawn = good + sorted(rng.sample(wrong, min(n_wrong, len(wrong))))
+            kept.append(rows[drawn])
+            right += [1] * len(good) + [0] * (len(drawn) - len(good))
+        tell("Learning", len(examples), len(examples))
+        table = numpy.concatenate(kept) if kept else numpy.empty((0, features.N_FEATURES))
+        self.spans.fit(table, numpy.array(right, dtype=numpy.int64), rng)
+
+    def _predict(self, batch: list[Example]) -> Iterator[Prediction]:
+        import numpy
+
+        asked = [self._asked(example) for example in batch]
+        found = [
+            features.spans(example, one, self.vocabulary)
+            for example, one in zip(batch, asked, strict=True)
+        ]
+        scores = self.spans.scores(numpy.concatenate([rows for _, rows in found]))
+        ends = numpy.cumsum([len(rows) for _, rows in found])
+        own = numpy.split(scores, ends[:-1])
+        kinds = self.kinds.probabilities(
+            numpy.array([choice.of_example(*pair) for pair in zip(batch, asked, strict=True)]),
+            len(YES_NO) + 1,
+        )
+        for example, one, (answers, _), score, kind in zip(
+            batch, asked, found, own, kinds, strict=True
+        ):
+            answer, probability = _best(answers, score, kind)
+            loss = round(-math.log(max(probability, 1e-12)), 6)
+            facts = self.facts.find(example, one, answer)
+            yield Prediction(example.key, answer, max(loss, 0.0), facts)
+
+
+def _best(answers: list[str], scores: "numpy.ndarray", kinds: "numpy.ndarray") -> tuple[str, float]:
+    """Return the most probable answer and how probable it is; equal words add up."""
+    import numpy
+
+    shares: dict[str, float] = {}
+    said: dict[str, str] = {}
+    if len(answers):
+        weights = numpy.exp(scores - scores.max())
+        for answer, weight in zip(answers, weights / weights.sum(), strict=True):
+            name = " ".join(answer_tokens(answer))
+            said.setdefault(name, answer)
+            shares[name] = shares.get(name, 0.0) + float(weight)
+    ranked = {
+        "yes": float(kinds[choice.YES]),
+        "no": float(kinds[choice.NO]),
+    }
+    best = max(shares, key=shares.__getitem__, default=None)
+    of_kind = float(kinds[choice.SPAN])
+    if best is not None and of_kind >= max(ranked.values()):
+        return said[best], of_kind * shares[best]
+    answer = max(ranked, key=ranked.__getitem__)
+    return answer, ranked[answer]

@@ -1,0 +1,84 @@
+"""What a release keeps back: all but question and context of the splits that test systems.
+
+A protocol's export names such splits in WITHHELD, each with the contexts that are published, and
+writes their gold by `gold`. Only what this module lets through reaches a public file.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation.release.shape import IMPORTED, QuestionRecord, SeedRecord
+
+# Split -> names of the contexts that are published with its questions.
+Withheld = Mapping[str, Sequence[str]]
+NOTHING: Withheld = {}
+
+
+def withheld_by(export: Any) -> Withheld:
+    """Return the splits that the protocol's part `export` withholds; none for most protocols."""
+    found: Withheld = getattr(export, "WITHHELD", NOTHING)
+    return found
+
+
+def shown(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
+    """Yield the seeds that may be known, without the questions of withheld splits.
+
+    A seed of such a question is not told at all, nor is what was asked about it and left out;
+    unless a question about it is in the open anyway.
+    """
+    for seed in seeds:
+        in_the_open, _ = _parted(seed, withheld)
+        if in_the_open or not seed["questions"]:
+            yield {**seed, "questions": in_the_open}
+
+
+def hidden(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
+    """Yield what `shown` leaves out."""
+    for seed in seeds:
+        _, kept_back = _parted(seed, withheld)
+        if kept_back:
+            yield {**seed, "questions": kept_back}
+
+
+def asked(seeds: Iterable[SeedRecord], contexts: Sequence[str]) -> Iterator[SeedRecord]:
+    """Yield the seeds of a withheld split as they are published: questions with these contexts.
+
+    Of a question that was read from a published file, IMPORTED holds what was published.
+    """
+    for seed in seeds:
+        yield {
+            "id": "",
+            "key": "",
+            "fold": "",
+            "payload": {},
+            "passages": [],
+            "questions": [_asked(question, contexts) for question in seed["questions"]],
+        }
+
+
+def _asked(question: QuestionRecord, contexts: Sequence[str]) -> QuestionRecord:
+    payload, given = question["payload"], question.get("contexts", {})
+    return {
+        "id": question["id"],
+        "key": "",
+        "text": question["text"],
+        "payload": {name: payload[name] for name in (IMPORTED,) if name in payload},
+        "stage": question["stage"],
+        "worker": None,
+        "synthetic": question["synthetic"],
+        "verdict": None,
+        "split": question["split"],
+        "votes": [],
+        "contexts": {name: given[name] for name in contexts if name in given},
+    }
+
+
+def _parted(
+    seed: SeedRecord, withheld: Withheld
+) -> tuple[list[QuestionRecord], list[QuestionRecord]]:
+    """Return the questions about the seed that may be known, and those that may not."""
+    in_the_open = [each for each in seed["questions"] if each["split"] not in withheld]
+    kept_back = [each for each in seed["questions"] if each["split"] in withheld]
+    if kept_back and not any(each["split"] for each in in_the_open):
+        return [], seed["questions"]
+    return in_the_open, kept_back

@@ -1,0 +1,1 @@
+"""Candidate sets: which pages pairs are drawn from, proposed, looked at, kept or dropped."""

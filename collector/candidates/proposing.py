@@ -1,0 +1,186 @@
+"""Proposes candidate sets from titles, categories, list pages and other collections' sets."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from collector.graph.files import graph_of
+from collector.graph.links import Graph
+from collector.ingest.resolving import Resolver
+from collector.ingest.titles import MAX_TITLE_BYTES
+from collector.models import (
+    Article,
+    Category,
+    Collection,
+    Corpus,
+    Paragraph,
+    SetRole,
+)
+
+ARTICLES_AT_ONCE = 5000
+# Of a default, so many of the largest categories are looked at for each that is proposed.
+LOOKED_AT_FOR_EACH = 5
+
+
+class CandidatesError(Exception):
+    """A set cannot be proposed or decided; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A set that is not stored yet: its pages as nodes, the most-linked first.
+
+    `n_missing` titles of its source lead to no page with a first paragraph.
+    """
+
+    role: str
+    name: str
+    source: str
+    nodes: tuple[int, ...]
+    n_missing: int = 0
+
+
+class Proposer:
+    """Makes proposals for one corpus."""
+
+    def __init__(self, corpus: Corpus, most_linked: int = 0) -> None:
+        """`most_linked`: sets are cut to so many of their most-linked pages, 0 for no cut.
+
+        Raises GraphError.
+        """
+        self._corpus, self._most = corpus, most_linked
+        self._graph: Graph = graph_of(corpus)
+
+    def titles(self, role: str, name: str, titles: Iterable[str], source: str) -> Proposal:
+        """Return a set of the pages that titles lead to; case of first letters, `_` do not matter.
+
+        Raises CandidatesError where none leads anywhere.
+        """
+        wanted = {_normal(title) for title in titles} - {""}
+        if any(len(title.encode()) > MAX_TITLE_BYTES for title in wanted):
+            raise CandidatesError(
+                f"{source} is no list of titles: write one title a line, as the wiki writes it."
+            )
+        found = Resolver(self._corpus).resolve(sorted(wanted))
+        nodes = self._nodes(found.values())
+        return self._checked(role, name, source, nodes, len(wanted) - len(nodes))
+
+    def category(self, role: str, title: str) -> Proposal:
+        """Return the pages of a category; raises CandidatesError for an unknown one."""
+        name = _normal(title.partition(":")[2] if title.startswith("Category:") else title)
+        row = Category.objects.filter(corpus=self._corpus, title=name).first()
+        if row is None:
+            raise CandidatesError(
+                f"The corpus {self._corpus.slug} has no category {name!r}: write its title as the "
+                "wiki does, without the namespace."
+            )
+        articles = row.article_categories.values_list("article_id", flat=True)
+        return self._checked(role, name, f"Category: {name}", self._nodes(articles), 0)
+
+    def list_page(self, role: str, title: str) -> Proposal:
+        """Return the first link of each item of the page's lists; raises CandidatesError."""
+        found = Resolver(self._corpus).resolve([_normal(title)])
+        if not found:
+            raise CandidatesError(
+                f"The corpus {self._corpus.slug} has no page {title!r}: write its title as the "
+                "wiki does."
+            )
+        (article,) = Article.objects.filter(pk__in=found.values())
+        items = Paragraph.objects.filter(article=article, kind="list_item", n_links__gt=0)
+        titles = [links[0][2] for links in items.values_list("links", flat=True)]
+        if not titles:
+            raise CandidatesError(f"The page {article.title!r} has no list whose items link.")
+        return self.titles(role, article.title, titles, f"List: {article.title}")
+
+    def copies(self, other: Collection) -> Iterator[Proposal]:
+        """Yield the kept sets of a collection on the same corpus; raises CandidatesError."""
+        if other.corpus_id != self._corpus.pk:
+            raise CandidatesError(
+                f"{other.slug} is on the corpus {other.corpus.slug}: sets are copied only within "
+                "a corpus."
+            )
+        for each in other.candidate_sets.filter(state="kept"):
+            nodes = self._nodes(each.members.values_list("article_id", flat=True))
+            yield Proposal(each.role, each.name, f"{each.source}, from {other.slug}", tuple(nodes))
+
+    def defaults(self, role: str, number: int, smallest: int, max_share: float) -> list[Proposal]:
+        """Return up to `number` categories: those with the most pages that can be drawn.
+
+        Categories of fewer than `smallest` such pages, or of more than `max_share` (0 … 1) of all
+        articles, have no theme.
+        """
+        largest = int(max_share * self._graph.n_nodes)
+        rows = (
+            Category.objects.filter(corpus=self._corpus)
+            .annotate(n=Count("article_categories"))
+            .filter(n__gte=smallest, n__lte=largest)
+            .order_by("-n", "title")
+        )
+        found = []
+        for title in rows.values_list("title", flat=True)[: LOOKED_AT_FOR_EACH * number]:
+            try:
+                proposal = self.category(role, title)
+            except CandidatesError:
+                continue
+            usable = self._usable(role, proposal.nodes)
+            if usable >= smallest:
+                found.append((usable, proposal))
+        found.sort(key=lambda pair: (-pair[0], pair[1].name))
+        return [proposal for _, proposal in found[:number]]
+
+    def _checked(
+        self, role: str, name: str, source: str, nodes: Sequence[int], n_missing: int
+    ) -> Proposal:
+        """Return the proposal, cut; raises CandidatesError where nothing could be drawn from it."""
+        kept = tuple(nodes[: self._most] if self._most else nodes)
+        if role == SetRole.BRIDGE and not self._usable(role, kept):
+            raise CandidatesError(
+                f"{source}: no first paragraph links to any of its pages, so no pair can be drawn."
+            )
+        if role == SetRole.COMPARISON and len(kept) < 2:
+            raise CandidatesError(
+                f"{source}: fewer than two of its pages have a first paragraph in the corpus; a "
+                "comparison needs two."
+            )
+        return Proposal(role, name[:200], source[:300], kept, n_missing)
+
+    def _usable(self, role: str, nodes: Sequence[int]) -> int:
+        if role == SetRole.COMPARISON:
+            return len(nodes)
+        return sum(degree > 0 for degree in self._graph.in_degrees(nodes))
+
+    def _nodes(self, articles: Iterable[int]) -> list[int]:
+        """Return the nodes of articles, the most-linked first, then in the graph's order."""
+        ids = sorted(set(articles))
+        pages: list[int] = []
+        for start in range(0, len(ids), ARTICLES_AT_ONCE):
+            rows = Article.objects.filter(pk__in=ids[start : start + ARTICLES_AT_ONCE])
+            pages += rows.values_list("page_id", flat=True)
+        nodes = sorted(self._graph.nodes_of(pages).values())
+        degrees = dict(zip(nodes, self._graph.in_degrees(nodes), strict=True))
+        return sorted(nodes, key=lambda node: (-degrees[node], node))
+
+    def articles(self, nodes: Iterable[int]) -> list[int]:
+        """Return the rows of nodes."""
+        return [int(self._graph.articles[node]) for node in nodes]
+
+
+def titles_in(content: bytes, source: str) -> list[str]:
+    """Return the titles of a file, one a line; blank lines and those that begin with # are none.
+
+    Raises CandidatesError for what is no text.
+    """
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise CandidatesError(
+            f"{source} is no text in UTF-8: save it as plain text with one title a line."
+        ) from None
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _normal(title: str) -> str:
+    """Return a title as the wiki stores it, whatever way a person wrote it."""
+    words = " ".join(title.replace("_", " ").split())
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,1 @@
+"""The hyperlink graph over the first paragraphs of a corpus, in one memory-mapped file."""

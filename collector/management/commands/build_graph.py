@@ -1,0 +1,62 @@
+"""Builds the hyperlink graph of a corpus."""
+
+import json
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from collector.graph.files import build_graph, path_of
+from collector.graph.layout import GraphError
+from collector.naming import corpus_named
+
+
+class Command(BaseCommand):
+    """build_graph CORPUS [--processes N]."""
+
+    help = (
+        "Build the graph of the links in first paragraphs; run it again at any time, nothing is "
+        "done twice. Example: manage.py build_graph enwiki --processes 4"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("corpus")
+        parser.add_argument(
+            "--processes", type=int, default=os.cpu_count() or 1, help="how many read links"
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Build it, or say in one line why not."""
+        if options["processes"] < 1:
+            raise CommandError("--processes must be 1 or more.")
+        corpus = corpus_named(options["corpus"])
+        try:
+            row, built = build_graph(
+                corpus, processes=options["processes"], progress=self._progress
+            )
+        except GraphError as error:
+            raise CommandError(str(error)) from None
+        if self.stderr.isatty():
+            self.stderr.write("")
+        if options["json"]:
+            told = {
+                name: getattr(row, name)
+                for name in ("n_nodes", "n_edges", "size_bytes", "sha256", "seconds")
+            }
+            path = str(path_of(row))
+            self.stdout.write(
+                json.dumps({"corpus": corpus.slug, "built": built, "file": path, **told})
+            )
+            return
+        done = f"Built in {row.seconds:g} s" if built else "Nothing to do, it is there"
+        self.stdout.write(
+            f"{done}: {row.n_edges:,} links between {row.n_nodes:,} first paragraphs, "
+            f"{row.size_bytes:,} bytes in {path_of(row)}."
+        )
+
+    def _progress(self, what: str, share: float) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r{share:4.0%}  {what:<50}", ending="")

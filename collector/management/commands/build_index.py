@@ -1,0 +1,49 @@
+"""Builds the retrieval index of a corpus."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from collector.naming import corpus_named
+from collector.retrieval.files import build_index
+from collector.retrieval.index import Index
+from collector.retrieval.layout import RetrievalError
+
+
+class Command(BaseCommand):
+    """build_index CORPUS."""
+
+    help = (
+        "Index the first paragraphs of a corpus for retrieval; run it again at any time, nothing "
+        "is done twice. Example: manage.py build_index enwiki"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("corpus")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Build it, or say in one line why not."""
+        corpus = corpus_named(options["corpus"])
+        try:
+            path, built = build_index(corpus, progress=self._progress)
+        except RetrievalError as error:
+            raise CommandError(str(error)) from None
+        if self.stderr.isatty():
+            self.stderr.write("")
+        n_texts, size = Index(path).n_texts, path.stat().st_size
+        if options["json"]:
+            told = {"corpus": corpus.slug, "built": built, "file": str(path)}
+            self.stdout.write(json.dumps({**told, "n_texts": n_texts, "size_bytes": size}))
+            return
+        self.stdout.write(
+            f"{'Built' if built else 'Nothing to do, it is there'}: {n_texts:,} first paragraphs, "
+            f"{size:,} bytes in {path}."
+        )
+
+    def _progress(self, what: str, share: float) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r{share:4.0%}  {what:<50}", ending="")

@@ -1,0 +1,112 @@
+"""Proposes candidate sets for a collection whose seeds are pairs of pages."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from collector.candidates.deciding import Added, add_sets
+from collector.candidates.defaults import UNSEEN, propose_defaults
+from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
+from collector.creation import parameters_of
+from collector.graph.layout import GraphError
+from collector.models import CandidateSet, Collection, SetRole
+from collector.naming import collection_named
+from collector.protocol import ProtocolError
+from collector.seeds.selection import is_curated
+
+
+class Command(BaseCommand):
+    """import_candidates NAME [FILES…] [--category …] [--list-page …]."""
+
+    help = (
+        "Propose pages that pairs are drawn from: files with one title a line (the file's name is "
+        "the set's), categories, list pages, another collection's sets. "
+        "Example: manage.py import_candidates pilot bands.txt --category 'Grammy Award winners'"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name")
+        parser.add_argument("files", nargs="*", type=Path)
+        parser.add_argument("--role", choices=SetRole.values, default=SetRole.BRIDGE)
+        parser.add_argument("--category", action="append", default=[], metavar="TITLE")
+        parser.add_argument("--list-page", action="append", default=[], metavar="TITLE")
+        parser.add_argument("--from", dest="other", default="", metavar="COLLECTION")
+        parser.add_argument("--defaults", action="store_true", help="what no set at all would give")
+        parser.add_argument(
+            "--most-linked", type=int, help="cut categories to so many pages, 0 for no cut"
+        )
+        parser.add_argument("--keep", action="store_true", help="keep them without a look")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, **options: Any) -> None:
+        """Propose them, or say in one line why not."""
+        collection = collection_named(options["name"])
+        if not is_curated(collection):
+            raise CommandError(
+                f"The protocol {collection.protocol!r} draws no pairs from candidate sets."
+            )
+        try:
+            added = self._added(collection, options)
+        except (CandidatesError, GraphError, ProtocolError, OSError) as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            new = [_told(each) for each in added.new]
+            self.stdout.write(json.dumps({"new": new, "there": added.there}))
+            return
+        for each in added.new:
+            told = _told(each)
+            missing = f", {told['missing']} titles lead nowhere" if told["missing"] else ""
+            self.stdout.write(
+                f"{told['role']:<10} {told['pages']:>7,} pages{missing}  {each.name} ({each.state})"
+            )
+        if added.there:
+            self.stdout.write(f"There already, and left as they are: {', '.join(added.there)}.")
+
+    def _added(self, collection: Collection, options: dict[str, Any]) -> Added:
+        parameters: Any = parameters_of(collection)
+        if options["defaults"]:
+            return propose_defaults(collection, parameters.seeds, timezone.now(), options["keep"])
+        most = options["most_linked"]
+        if most is None:
+            most = parameters.seeds.most_linked if options["role"] == SetRole.BRIDGE else 0
+        proposals = list(_proposals(collection, options, most))
+        if not proposals:
+            raise CommandError(
+                "Nothing was named: give files of titles, --category, --list-page, --from or "
+                "--defaults."
+            )
+        kept_by = UNSEEN if options["keep"] else ""
+        return add_sets(collection, Proposer(collection.corpus), proposals, timezone.now(), kept_by)
+
+
+def _proposals(
+    collection: Collection, options: dict[str, Any], most_linked: int
+) -> Iterator[Proposal]:
+    """Yield a proposal for everything that was named; raises CandidatesError or OSError."""
+    role = options["role"]
+    whole, cut = Proposer(collection.corpus), Proposer(collection.corpus, most_linked)
+    for path in options["files"]:
+        yield whole.titles(role, path.stem, titles_in(path.read_bytes(), path.name), path.name)
+    for title in options["category"]:
+        yield cut.category(role, title)
+    for title in options["list_page"]:
+        yield whole.list_page(role, title)
+    if options["other"]:
+        yield from whole.copies(collection_named(options["other"]))
+
+
+def _told(each: CandidateSet) -> dict[str, Any]:
+    return {
+        "role": each.role,
+        "name": each.name,
+        "source": each.source,
+        "pages": each.members.count(),
+        "missing": each.n_missing,
+        "state": each.state,
+    }

@@ -1,0 +1,85 @@
+"""Finds the retrieval index of a corpus, a file that is built where it is missing."""
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Max
+
+from collector.arrays import alone, put
+from collector.graph.files import corpus_version
+from collector.graph.pages import first_paragraphs
+from collector.models import Corpus, Paragraph
+from collector.models.corpus import CorpusState
+from collector.retrieval.building import Progress, build
+from collector.retrieval.index import Index
+from collector.retrieval.layout import VERSION, RetrievalError
+
+# A larger corpus is built by the command, in a process of its own.
+BUILT_ON_DEMAND = 50_000
+
+
+def index_of(corpus: Corpus) -> Index:
+    """Return the index of the corpus as it is now; of a small corpus, it is built when missing.
+
+    Raises RetrievalError saying which command to run for a large one.
+    """
+    path = path_of(corpus)
+    if not path.exists():
+        if corpus.articles.count() > BUILT_ON_DEMAND:
+            raise RetrievalError(
+                f"The first paragraphs of {corpus.slug} have not been indexed on this machine: run "
+                f"manage.py build_index {corpus.slug}, then try again."
+            )
+        build_index(corpus)
+    return _opened(path)
+
+
+def path_of(corpus: Corpus) -> Path:
+    """Return where the file is, or would be; its name changes with what it is made of."""
+    # Rows of another database have other ids.
+    last = corpus.articles.aggregate(last=Max("pk"))["last"]
+    name = hashlib.sha256(f"{corpus_version(corpus)}:{last}".encode()).hexdigest()[:16]
+    return _folder(corpus) / f"{name}-{VERSION}.index"
+
+
+def build_index(
+    corpus: Corpus, *, progress: Progress = lambda what, share: None
+) -> tuple[Path, bool]:
+    """Build the index unless it is there; return its file and whether it was built.
+
+    Whoever dies half-way leaves nothing that is read: the file is written aside and renamed.
+    Raises RetrievalError for a corpus that is not read to its end.
+    """
+    if corpus.state != CorpusState.READY:
+        raise RetrievalError(
+            f"The corpus {corpus.slug} is not ready: run its ingest_dump again to the end first."
+        )
+    with alone(_folder(corpus) / "building") as folder:
+        target = path_of(corpus)
+        if target.exists():
+            return target, False
+        old = list(_folder(corpus).glob("*.index"))
+        put(build(folder, _texts(corpus), progress=progress), target)
+        for path in old:
+            path.unlink(missing_ok=True)
+        return target, True
+
+
+def _texts(corpus: Corpus) -> Iterator[tuple[int, str]]:
+    """Yield the id and the text of each first paragraph, in the order of page ids."""
+    for batch in first_paragraphs(corpus):
+        wanted = [page.paragraph for page in batch if page.paragraph is not None]
+        texts = dict(Paragraph.objects.filter(pk__in=wanted).values_list("pk", "text"))
+        yield from ((each, texts[each]) for each in wanted)
+
+
+def _folder(corpus: Corpus) -> Path:
+    return Path(settings.HOME) / "retrieval" / corpus.slug
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path) -> Index:
+    return Index(path)

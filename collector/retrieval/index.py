@@ -1,0 +1,177 @@
+"""An index that is searched: the best texts by bigram tf-idf, and those that share n-grams."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from collector.retrieval.grams import BUCKET_BITS, bucket, grams
+from collector.retrieval.keys import key_of
+from collector.retrieval.layout import KEY_BITS, REST_BITS, open_arrays, table_bits
+
+# Before a list this long, texts that it cannot lift among the best are given up.
+LONG = 4096
+
+
+class Found(NamedTuple):
+    """A text by its number, and its score."""
+
+    text: int
+    score: float
+
+
+class _Term(NamedTuple):
+    """What a query adds to texts: `weight` × ln(1 + count)."""
+
+    weight: float
+    texts: Any
+    counts: Any
+
+    @property
+    def most(self) -> float:
+        """Return the most that it adds to any text."""
+        return self.weight * math.log1p(int(self.counts.max()))
+
+
+class Index:
+    """Texts by number from 0; `ids[text]` is the id it was built with.
+
+    Scores are DrQA's: the dot product of ln(1 + count) × idf over hashed single words and pairs,
+    idf = max(0, ln((N - n + .5) / (n + .5))), nothing normalised. Ties are in the order of texts.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Map the file; raises RetrievalError."""
+        mapped = open_arrays(path)
+        self.ids: Any = mapped["ids"]
+        self.n_texts = len(self.ids)
+        self._firsts: Any = mapped["firsts"]
+        self._rests: Any = mapped["rests"]
+        self._starts: Any = mapped["starts"]
+        self._texts: Any = mapped["texts"]
+        self._counts: Any = mapped["counts"]
+        self._often_at: Any = mapped["often_at"]
+        self._often: Any = mapped["often"]
+        self.n_postings = len(self._texts)
+        self._table_bits = table_bits(len(self._rests))
+
+    def search(self, question: str, k: int) -> list[Found]:
+        """Return the k texts of the highest scores above 0, best first."""
+        import numpy
+
+        terms = self._terms(question)
+        left = sum(term.most for term in terms)
+        scores = numpy.zeros(self.n_texts)
+        touched = numpy.zeros(0, "<i4")
+        pending: list[Any] = []
+        for at, term in enumerate(terms):
+            if len(term.texts) > LONG and pending:
+                touched = numpy.unique(numpy.concatenate([touched, *pending]))
+                pending = []
+                if len(touched) >= k:
+                    partial = scores[touched]
+                    least = numpy.partition(partial, len(partial) - k)[len(partial) - k]
+                    if least > left:
+                        # No text that is not among these can be among the best any more.
+                        candidates = touched[partial + left >= least]
+                        return self._best(candidates, terms[at:], k, scores[candidates])
+            scores[term.texts] += term.weight * numpy.log1p(term.counts, dtype="<f8")
+            pending.append(term.texts)
+            left -= term.most
+        touched = numpy.unique(numpy.concatenate([touched, *pending]))
+        return self._best(touched, [], k, scores[touched])
+
+    def rank(self, question: str, candidates: Any) -> list[Found]:
+        """Return all candidates (numbers of texts, ascending), those of the highest score first."""
+        import numpy
+
+        scores = numpy.zeros(len(candidates))
+        return self._best(candidates, self._terms(question), len(candidates), scores)
+
+    def filter(self, question: str, at_most: int) -> Any:
+        """Return the texts that share the most n-grams with a question, ascending.
+
+        HotpotQA C.1, Algorithm 2: those that share at least C of the question's different n-grams,
+        for the least C ≥ 1 that leaves at most `at_most`; there may be none.
+        """
+        import numpy
+
+        shared = numpy.zeros(self.n_texts, "<u2")
+        for gram in dict.fromkeys(grams(question)):
+            first, last = self._postings(key_of(gram))
+            shared[self._texts[first:last]] += 1
+        least = 1
+        while numpy.count_nonzero(shared >= least) > at_most:
+            least += 1
+        return numpy.flatnonzero(shared >= least)
+
+    def _best(self, candidates: Any, terms: Sequence[_Term], k: int, scores: Any) -> list[Found]:
+        """Return the k best of the candidates, ascending, once the terms are added to `scores`."""
+        import numpy
+
+        # Of the type of the lists, or each would be copied.
+        wanted = numpy.asarray(candidates, "<i4")
+        for term in terms:
+            at = numpy.searchsorted(term.texts, wanted)
+            at[at == len(term.texts)] = 0
+            here = term.texts[at] == wanted
+            scores[here] += term.weight * numpy.log1p(term.counts[at[here]], dtype="<f8")
+        order = numpy.argsort(-scores, kind="stable")[:k]
+        return [Found(int(candidates[each]), float(scores[each])) for each in order]
+
+    def _terms(self, question: str) -> list[_Term]:
+        """Return what the question's buckets add, those first that can add the most."""
+        terms = []
+        for number, n_times in Counter(map(bucket, grams(question))).items():
+            texts, counts = self._in_bucket(number)
+            n = len(texts)
+            idf = math.log((self.n_texts - n + 0.5) / (n + 0.5))
+            if n and idf > 0:
+                terms.append(_Term(math.log1p(n_times) * idf * idf, texts, counts))
+        return sorted(terms, key=lambda term: -term.most)
+
+    def _in_bucket(self, number: int) -> tuple[Any, Any]:
+        """Return the texts with an n-gram of the bucket, ascending, and how many they have."""
+        import numpy
+
+        beyond = BUCKET_BITS - self._table_bits
+        prefix, low = number >> beyond, number & ((1 << beyond) - 1)
+        first, last = int(self._firsts[prefix]), int(self._firsts[prefix + 1])
+        if beyond:
+            rests = self._rests[first:last] >> (REST_BITS - beyond)
+            first, last = (
+                first + int(numpy.searchsorted(rests, low, side)) for side in ("left", "right")
+            )
+        start, end = int(self._starts[first]), int(self._starts[last])
+        texts, counts = self._texts[start:end], self._full_counts(start, end)
+        if last - first < 2:
+            return texts, counts
+        order = numpy.argsort(texts, kind="stable")
+        texts, counts = texts[order], counts[order]
+        different = numpy.flatnonzero(numpy.diff(texts, prepend=-1))
+        if len(different) == len(texts):
+            return texts, counts
+        return texts[different], numpy.add.reduceat(counts, different, dtype="<i8")
+
+    def _full_counts(self, start: int, end: int) -> Any:
+        import numpy
+
+        counts = self._counts[start:end]
+        first, last = numpy.searchsorted(self._often_at, [start, end])
+        if first < last:
+            counts = counts.astype("<i8")
+            counts[self._often_at[first:last].astype("<i8") - start] = self._often[first:last]
+        return counts
+
+    def _postings(self, key: int) -> tuple[int, int]:
+        """Return where the postings of one n-gram begin and end."""
+        import numpy
+
+        prefix = key >> (KEY_BITS - self._table_bits)
+        rest = key >> (KEY_BITS - self._table_bits - REST_BITS) & ((1 << REST_BITS) - 1)
+        first, last = int(self._firsts[prefix]), int(self._firsts[prefix + 1])
+        at = first + int(numpy.searchsorted(self._rests[first:last], rest))
+        if at == last or self._rests[at] != rest:
+            return 0, 0
+        return int(self._starts[at]), int(self._starts[at + 1])

@@ -1,0 +1,71 @@
+"""How far one worker is from the next bonuses: their own numbers, and nobody else's."""
+
+from typing import Any
+
+from django.db.models import Sum
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from collector.parameters import BonusesTable
+from tasks.awards.counting import stretches_of_block, stretches_of_round
+from tasks.awards.fund import bonuses_of
+from tasks.awards.rules import pace, ranking
+from tasks.models import Fund, Lease, Tally
+
+
+def standing_of(lease: Lease) -> dict[str, Any] | None:
+    """Return {"round", "block"} of the lease's worker, or None where no bonus is promised.
+
+    round: {"every", "done", "own", "place", "cents", "lacking", "next_cents"}: how many of the
+    round's examples are accepted, the worker's own, their place where it earns `cents`, and how
+    many more would lead to the next better bonus. block: {"size", "own", "per_hour", "paces"}.
+    """
+    stage = lease.unit.stage
+    bonuses = bonuses_of(parameters_of(stage.collection).stages()[stage.name])
+    if bonuses is None:
+        return None
+    fund = Fund.objects.filter(stage=stage).first()
+    total = fund.examples if fund else 0
+    return {
+        "round": _round(stage, lease.worker_id, total, bonuses),
+        "block": _block(stage, lease.worker_id, bonuses),
+    }
+
+
+def _round(stage: Stage, worker: str, total: int, bonuses: BonusesTable) -> dict[str, Any] | None:
+    if not bonuses.top_cents:
+        return None
+    every, prizes = bonuses.top_every_examples, bonuses.top_cents
+    first = total - total % every
+    ranked = ranking(stretches_of_round(stage, first, first + every))
+    own = dict(ranked).get(worker, 0)
+    place = next((at for at, (who, _) in enumerate(ranked) if who == worker), len(ranked))
+    # The place one better, or the last that earns something, is what they are after.
+    wanted = min(place, len(prizes)) - 1 if own else min(len(ranked), len(prizes) - 1)
+    above = ranked[wanted][1] if 0 <= wanted < len(ranked) else 0
+    in_sight = wanted >= 0
+    return {
+        "every": every,
+        "done": total % every,
+        "own": own,
+        "place": place + 1 if own and place < len(prizes) else None,
+        "cents": prizes[place] if own and place < len(prizes) else 0,
+        "lacking": max(1, above - own + 1) if in_sight else 0,
+        "next_cents": prizes[wanted] if in_sight else 0,
+    }
+
+
+def _block(stage: Stage, worker: str, bonuses: BonusesTable) -> dict[str, Any] | None:
+    if not bonuses.paces:
+        return None
+    size = bonuses.block_examples
+    own: int = Tally.objects.filter(stage=stage, worker=worker).aggregate(
+        own=Sum("examples", default=0)
+    )["own"]
+    first = own - own % size
+    return {
+        "size": size,
+        "own": own % size,
+        "per_hour": round(pace(stretches_of_block(stage, worker, first, first + size)), 1),
+        "paces": [one.model_dump() for one in bonuses.paces],
+    }

@@ -1,0 +1,1 @@
+"""Bonuses are counted from what was accepted, held before, and owed once."""

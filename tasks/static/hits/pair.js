@@ -1,0 +1,113 @@
+/** The pair page: a question that needs two paragraphs, with its answer and its proof, or a skip. */
+
+import { readState } from "./page/page.js";
+import { find, PairDesk } from "./pairs/desk.js";
+import { showStanding } from "./pairs/standing.js";
+import { Skip } from "./widgets/skip.js";
+import { TextField } from "./widgets/text.js";
+
+const tasks = {
+  bridge: ["Bridge", "one paragraph leads to the other. Ask what takes both."],
+  span: ["Comparison", "compare the two; the answer is words of a paragraph."],
+  yes_no: ["Yes or no", "compare the two with a question for yes or no."],
+};
+
+class PairPage extends PairDesk {
+  build() {
+    super.build();
+    this.words = new TextField(find("[data-field=text]"), {
+      change: (words) => { this.now.text = words; this.changed(); },
+      leave: () => this.left("text"),
+    });
+    this.skip = new Skip(find("[data-widget=skip]"), {
+      most: this.state.limits.max_skips,
+      on: { change: () => this.changed(), leave: () => this.left("skip"), back: () => this.turn() },
+    });
+    this.skipButton = find("[data-action=skip]");
+    this.skipButton.addEventListener("click", () => this.turn());
+    showStanding(find("[data-standing]"), this.state.standing, this.state.money);
+  }
+
+  listen() {
+    super.listen();
+    this.page.keys.on("w", () => !this.now.skipped && this.words.focus()).on("x", () => this.turn());
+  }
+
+  blank(item) {
+    return { ...super.blank(item), text: "", skipped: false, reason: "" };
+  }
+
+  opened({ type, form }) {
+    const [name, task] = tasks[type === "bridge" ? type : form];
+    find("[data-task]").replaceChildren(Object.assign(document.createElement("strong"), { textContent: `${name}:` }), ` ${task}`);
+    find("[data-panel-title]").textContent = `Question ${this.index + 1}`;
+    this.words.show(this.now.text, this.items[this.index].paragraphs[0].lang);
+    this.#showSkip();
+  }
+
+  get skips() {
+    return this.entries.filter((entry) => entry.skipped).length;
+  }
+
+  /** Skip this pair, or write about it after all; what was written is kept. */
+  turn() {
+    const entry = this.now;
+    const { max_skips: most } = this.state.limits;
+    if (!entry.skipped && this.skips >= most) {
+      this.page.messages.tell(`At most ${most} pairs of one HIT can be skipped. Take another skip back, or report a problem with this HIT.`);
+      return;
+    }
+    this.#set(entry, !entry.skipped);
+    this.page.history.add(entry.skipped ? "Pair skipped" : "Skip taken back", () => this.#set(entry, !entry.skipped));
+    (entry.skipped ? this.skip : this.words).focus();
+  }
+
+  #set(entry, skipped) {
+    entry.skipped = skipped;
+    if (entry === this.now) this.#showSkip();
+    this.changed();
+  }
+
+  #showSkip() {
+    this.skip.show(this.now, this.skips);
+    find("[data-written]").hidden = this.now.skipped;
+    this.skipButton.toggleAttribute("data-vacant", this.now.skipped);
+  }
+
+  begin() {
+    if (!this.now.skipped) this.words.focus();
+    else this.skip.focus();
+  }
+
+  focus(field) {
+    if (field === "skip") this.now.skipped ? this.skip.focus() : this.skipButton.focus();
+    else if (field === "text" || !field) this.words.focus();
+    else super.focus(field);
+  }
+
+  get fields() {
+    return new Map([...super.fields, ["text", this.words.root], ["skip", this.skip.root]]);
+  }
+
+  slot({ text, skipped }, { paragraphs }) {
+    const titles = paragraphs.map(({ title }) => title).join(" · ");
+    return { words: skipped ? "Skipped" : text.trim() || titles, place: "", about: titles };
+  }
+
+  told(done) {
+    const { skips } = this;
+    return `${done} of ${this.items.length} pairs${skips ? ` · ${skips} skipped` : ""}`;
+  }
+
+  isWhole(entry) {
+    if (entry.skipped) return Boolean(entry.reason.trim());
+    const proven = new Set(entry.facts.map(([paragraph]) => paragraph)).size;
+    return Boolean(entry.text.trim() && entry.type && proven === 2);
+  }
+
+  isBegun(entry) {
+    return entry.skipped || Boolean(entry.text.trim()) || super.isBegun(entry);
+  }
+}
+
+new PairPage(readState(), { list: "pairs", noun: "Pair" }).start();

@@ -1,0 +1,26 @@
+/** The pair answer page: what others asked about two paragraphs, answered and proven. */
+
+import { readState } from "./page/page.js";
+import { find, PairDesk } from "./pairs/desk.js";
+
+class PairAnswerPage extends PairDesk {
+  build() {
+    super.build();
+    find("[data-action=previous]").addEventListener("click", () => this.open(this.index - 1));
+  }
+
+  opened({ question, paragraphs }) {
+    Object.assign(find("[data-question]"), { textContent: question, lang: paragraphs[0].lang });
+    find("[data-panel-title]").textContent = `Answer ${this.index + 1}`;
+  }
+
+  slot(entry, { question }) {
+    return { words: question, place: "" };
+  }
+
+  told(done) {
+    return `${done} of ${this.items.length} answered`;
+  }
+}
+
+new PairAnswerPage(readState(), { list: "answers", noun: "Question" }).start();

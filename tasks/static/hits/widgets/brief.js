@@ -1,0 +1,95 @@
+/** A brief answer: words of one of the paragraphs, grown to whole tokens, or yes or no. */
+
+import { Choice } from "./choice.js";
+import { snapped } from "./reply.js";
+
+const requests = {
+  yes_no: "This pair is answered with yes or no: no words are marked.",
+  span: "This pair is answered with words of a paragraph.",
+};
+
+export class Brief {
+  /** most: words an answer may have; on: {change(), leave()}. The entry shown is changed in place. */
+  constructor(root, { most, history, announcer, on }) {
+    Object.assign(this, { root, most, history, announcer, on });
+    this.words = root.querySelector("[data-words]");
+    this.yesNo = root.querySelector("[data-yes-no]");
+    this.take = root.querySelector("[data-action=unpick]");
+    this.choice = new Choice(this.yesNo, { change: (value) => this.choose(value) });
+    this.take.addEventListener("click", () => this.clear());
+    root.addEventListener("focusout", (event) => {
+      if (!root.contains(event.relatedTarget)) on.leave();
+    });
+  }
+
+  /** Show another entry, {type, spans}; item: its paragraphs, and the form of the answer. */
+  show(entry, item) {
+    Object.assign(this, { entry, item });
+    this.words.hidden = item.form === "yes_no";
+    this.yesNo.hidden = item.form === "span";
+    this.draw();
+  }
+
+  /** Words were marked in a paragraph: they become the answer. */
+  mark(span) {
+    if (this.item.form === "yes_no") return this.#refuse(requests.yes_no);
+    const found = snapped(span, this.item.paragraphs.find(({ document: name }) => name === span.document));
+    if (!found) return undefined;
+    if (found.count > this.most) return this.#refuse(`${found.count} words: mark ${this.most} or fewer`);
+    return this.#set({ type: "span", spans: [found.span] }, `Answer marked: ${found.span.text}`);
+  }
+
+  /** Answer with "yes" or "no". */
+  choose(value) {
+    if (this.item.form === "span") return this.#refuse(requests.span);
+    return this.#set({ type: value, spans: [] }, `Answer chosen: ${value}`);
+  }
+
+  clear() {
+    const inside = this.root.contains(document.activeElement);
+    this.#set({ type: null, spans: [] }, "Answer taken off");
+    if (inside) this.focus();
+  }
+
+  /** What cannot be marked is said, and stays to be read until something else is. */
+  #refuse(sentence) {
+    this.announcer.say(sentence);
+    this.#count(sentence, true);
+  }
+
+  #set(values, label) {
+    const { entry } = this;
+    const before = { type: entry.type, spans: entry.spans };
+    if (before.type === values.type && JSON.stringify(before.spans) === JSON.stringify(values.spans)) return;
+    Object.assign(entry, values);
+    this.draw();
+    this.on.change();
+    this.history.add(label, () => {
+      Object.assign(entry, before);
+      this.draw();
+      this.on.change();
+    });
+  }
+
+  draw() {
+    const { type, spans } = this.entry;
+    const [span] = type === "span" ? spans : [];
+    this.root.querySelector("[data-picked]").hidden = !span;
+    this.root.querySelector("[data-picked-words]").textContent = span?.text ?? "";
+    this.root.querySelector("[data-pick-help]").hidden = Boolean(span);
+    this.choice.show(type === "span" ? null : type);
+    this.#count("");
+  }
+
+  #count(words, wrong = false) {
+    const place = this.root.querySelector("[data-count]");
+    place.textContent = words;
+    place.classList.toggle("is-too-long", wrong);
+  }
+
+  focus() {
+    if (!this.yesNo.hidden) this.choice.focus();
+    else if (!this.take.closest("[hidden]")) this.take.focus();
+    else document.querySelector("[data-sentences]").focus();
+  }
+}

@@ -1,0 +1,40 @@
+"""A brief answer from one of two paragraphs: words of it, or yes or no."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tasks.problems import Problem
+from tasks.widgets import choice, spans
+
+TYPES = ("span", "yes", "no")
+# What a form of question is answered with.
+FORMS = {"any": TYPES, "span": ("span",), "yes_no": ("yes", "no")}
+REQUESTS = {
+    "any": "Mark the answer in a paragraph, or choose yes or no.",
+    "span": "Mark the answer in a paragraph.",
+    "yes_no": "Choose yes or no.",
+}
+
+
+def clean(
+    raw: object, paragraphs: Sequence[Mapping[str, Any]], *, form: str, most_words: int
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return {"type", "spans"} and what is wrong; nothing answered yet is the type None.
+
+    paragraphs: each with "document", "text" and "tokens" (start, end, whether it is a word). A
+    span begins and ends where a token does. form: a name of FORMS.
+    """
+    entry = raw if isinstance(raw, dict) else {}
+    kind, problems = choice.clean(
+        entry.get("type"), FORMS[form], field="answer", request=REQUESTS[form]
+    )
+    marked: list[dict[str, Any]] = []
+    if kind == "span":
+        texts = {paragraph["document"]: paragraph["text"] for paragraph in paragraphs}
+        marked, found = spans.clean(entry.get("spans"), texts.get, field="answer", most=1)
+        tokens = {paragraph["document"]: paragraph["tokens"] for paragraph in paragraphs}
+        for span in marked:
+            found += spans.unfit([span], tokens[span["document"]], most_words, field="answer")
+        problems += found
+        kind = kind if marked else None
+    return {"type": kind, "spans": marked}, problems

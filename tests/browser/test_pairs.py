@@ -1,0 +1,174 @@
+"""A bridge, a comparison, a yes/no question and a skip: by mouse, and by keyboard alone."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser import EVERY_TEST
+from tests.browser.conftest import Enter
+from tests.browser.faults import faults
+from tests.browser.keyboard import Keyboard
+from tests.browser.person import Person
+from tests.browser.typed import official
+from tests.serving import Instance
+
+pytestmark = EVERY_TEST
+QUESTIONS = (
+    "What stands in both of these texts, and where does it stand?",
+    "Which of the two was known to more people, the first or the second?",
+    "Were the first and the second known to the same people?",
+)
+OFFICIAL = Path("official", "hotpotqa", "reflexion_100_distractor_official_nesting.json")
+TOO_LITTLE = "One paragraph says too little."
+
+
+def words_of(item: dict[str, Any], document: str) -> str:
+    """Return the second and the third word of a paragraph."""
+    [paragraph] = [one for one in item["paragraphs"] if one["document"] == document]
+    return " ".join(paragraph["text"].split()[1:3])
+
+
+def first_of_second(item: dict[str, Any]) -> int:
+    """Return the number of the first sentence of the paragraph that is shown second."""
+    return len(item["paragraphs"][0]["sentences"]) + 1
+
+
+def check(stored: dict[str, Any], items: list[dict[str, Any]]) -> None:
+    """Everything is in the rows as it was written; who asks answers."""
+    first, second, third = stored["answers"][-3:]
+    assert [one["question"] for one in (first, second, third)] == list(QUESTIONS)
+    assert [one["type"] for one in (first, second, third)] == ["span", "span", "yes"]
+    assert first["words"] == [words_of(items[0], "1")]
+    assert second["words"] == [words_of(items[1], "0")]
+    assert first["asked"] == {"type": "bridge", "form": "any", "facts": [[0, 0], [1, 0]]}
+    assert third["asked"]["form"] == "yes_no"
+    assert all(one["facts"] == [[0, 0], [1, 0]] for one in (first, second, third))
+    assert all(one["by_the_writer"] for one in (first, second, third))
+    assert stored["skips"][-1] == TOO_LITTLE
+
+
+def write(ada: Person, number: int) -> None:
+    """Type a question into the open pair, and pick the first sentence of both by mouse."""
+    ada.click("#field-text")
+    ada.type(QUESTIONS[number])
+    ada.click("[data-widget=paragraphs] .document:first-child .sentence:first-child .fact")
+    ada.click("[data-widget=paragraphs] .document:last-child .sentence:first-child .fact")
+
+
+def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
+    practice: Instance, enter: Enter
+) -> None:
+    practice.call("tests.browser.pairs:open_pairs", "by-mouse", "Pairs by mouse")
+    ada = enter("Ada of pairs")
+    frame = ada.begin("Pairs by mouse")
+    items = ada.state()["items"]
+    write(ada, 0)
+    ada.drag("1", words_of(items[0], "1")[:-1])
+    # A mark grows to whole words.
+    expect(frame.locator("[data-picked-words]")).to_have_text(words_of(items[0], "1"))
+    assert faults(ada.page, frame) == []
+    ada.click("[data-action=next]")
+    write(ada, 1)
+    ada.drag("0", words_of(items[1], "0"))
+    ada.click("[data-action=next]")
+    write(ada, 2)
+    ada.click("[data-yes-no] [value=yes]")
+    ada.expect_progress("3 of 4 pairs")
+    ada.click("[data-action=next]")
+    ada.click("[data-action=skip]")
+    ada.click("[data-action=submit]")
+    expect(frame.locator("[data-problems]")).to_contain_text("Say why")
+    ada.click("[data-problem]")
+    ada.click("[name=skip_reason] >> nth=1")
+    assert faults(ada.page, frame) == []
+    ada.wait_until_saved()
+    ada.page.reload()
+    frame = ada.ready()
+    ada.expect_progress("4 of 4 pairs · 1 skipped")
+    ada.click("[data-slot='0'] button")
+    expect(frame.locator("#field-text")).to_have_value(QUESTIONS[0])
+    expect(frame.locator("[data-picked-words]")).to_have_text(words_of(items[0], "1"))
+    expect(frame.locator("[data-standing]")).to_contain_text("0 of this round’s 200")
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    check(practice.call("tests.browser.pairs:stored", "by-mouse"), items)
+    assert ada.mistakes == []
+    assert ada.cookies_of_the_frame() == []
+
+
+def test_the_same_is_written_and_answered_again_by_keyboard_alone(
+    practice: Instance, enter: Enter
+) -> None:
+    practice.call("tests.browser.pairs:open_pairs", "by-keyboard", "Pairs by keyboard")
+    ada = enter("Ada of keys")
+    frame = ada.begin("Pairs by keyboard")
+    keyboard = Keyboard(ada)
+    items = ada.state()["items"]
+    keyboard.tab_to(frame, "#field-text")
+    for number, document in ((0, "1"), (1, "0"), (2, "")):
+        ada.type(QUESTIONS[number])
+        prove(keyboard, items[number], document, words_of(items[number], document or "0"))
+        ada.key("Control+Enter")
+    keyboard.tab_to(frame, "[data-yes-no] input")
+    ada.key("x", "ArrowDown")
+    expect(frame.locator("[name=skip_reason] >> nth=1")).to_be_checked()
+    ada.expect_progress("4 of 4 pairs · 1 skipped")
+    submit(keyboard)
+    check(practice.call("tests.browser.pairs:stored", "by-keyboard"), items)
+    practice.call("tests.browser.pairs:open_second_reading", "by-keyboard")
+    answer_again(practice, enter("Grace of pairs"))
+
+
+def prove(keyboard: Keyboard, item: dict[str, Any], document: str, words: str) -> None:
+    """Mark the answer in a document, "" for yes, and pick the first sentence of both."""
+    ada, frame = keyboard.person, keyboard.person.frame
+    if document:
+        keyboard.tab_to(frame, f"[data-document='{document}'] [data-sentences]", back=True)
+        keyboard.select(document, words)
+        ada.key("Enter")
+    else:
+        keyboard.tab_to(frame, "[data-yes-no] input")
+        ada.key("y")
+    ada.key("1")
+    keyboard.person.key("s")
+    ada.type(str(first_of_second(item)))
+    ada.key("Enter")
+
+
+def submit(keyboard: Keyboard) -> None:
+    """Hand in."""
+    keyboard.tab_to(keyboard.person.frame, "[data-action=submit]", back=True)
+    keyboard.person.key("Enter")
+    keyboard.person.expect_receipt()
+
+
+def answer_again(practice: Instance, grace: Person) -> None:
+    """Somebody else answers what was asked, from paragraphs in any order, by keyboard."""
+    frame = grace.begin("Pairs by keyboard again")
+    keyboard = Keyboard(grace)
+    items = grace.state()["items"]
+    assert [item["question"] for item in items] == list(QUESTIONS)
+    assert "type" not in items[0]
+    assert {item["form"] for item in items} == {"any"}
+    for number, item in enumerate(items):
+        expect(frame.locator("[data-question]")).to_have_text(QUESTIONS[number])
+        prove(keyboard, item, "", "")
+        grace.key("Control+Enter")
+    assert faults(grace.page, frame) == []
+    submit(keyboard)
+    answers = practice.call("tests.browser.pairs:stored", "by-keyboard")["answers"][-3:]
+    assert {one["stage"] for one in answers} == {"human_performance"}
+    assert [one["type"] for one in answers] == ["yes"] * 3
+    assert all(one["facts"] == [[0, 0], [1, 0]] for one in answers)
+    assert not any(one["by_the_writer"] for one in answers)
+
+
+def test_real_questions_typed_through_the_pages_are_kept_as_they_were(
+    practice: Instance, data: Path
+) -> None:
+    path = data / OFFICIAL
+    kept = practice.call("tests.browser.typed:type_again", str(path))
+    true = official(path)
+    assert len(true) == 100
+    assert kept == true
