@@ -1,7 +1,7 @@
 """The paragraphs of both settings: two gold ones among distractors, or what a search finds."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Context
@@ -17,11 +17,11 @@ COMPARED = "train-medium"
 
 
 def wanted(
-    questions: Sequence[Question], parameters: "Parameters", rng: random.Random
+    splits: Mapping[str, str], parameters: "Parameters", rng: random.Random
 ) -> dict[str, list[str]]:
     """Return the settings of each question by its key: those of its split (HotpotQA 3, C.2)."""
-    settings = {each.key: settings_of(each.placement.split) for each in questions}
-    compared = sorted(each.key for each in questions if each.placement.split == COMPARED)
+    settings = {key: settings_of(split) for key, split in splits.items()}
+    compared = sorted(key for key, split in splits.items() if split == COMPARED)
     for key in rng.sample(compared, min(parameters.contexts.compared_questions, len(compared))):
         settings[key] = [*settings[key], FULL_WIKI]
     return settings
