@@ -102,3 +102,20 @@ def test_others_read_again_what_was_placed_in_dev_and_test_and_give_no_vote() ->
     item = items_of(grace.unit)[0]
     assert sorted(one["document"] for one in item["paragraphs"]) == ["0", "1"]
     assert set(item) == {"id", "question", "form", "paragraphs"}
+
+
+def test_questions_of_people_who_have_withdrawn_are_not_read_again() -> None:
+    from annotation.models import Placement
+
+    pairs = make_pairs(4, human_performance__items_per_hit=2)
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    hand_in(begin(pairs, ada))
+    hand_in(begin(pairs, grace))
+    decide_collection(pairs, NOW)
+    for question in Question.objects.all():
+        Placement.objects.create(question=question, split="dev", reason="test", placed_at=NOW)
+    ada.withdrawn_at = NOW
+    ada.save()
+    assert sample_questions(pairs) == 1
+    units = stage_of(pairs, "human_performance").units
+    assert set(units.values_list("items__question__worker", flat=True)) == {grace.pk}
