@@ -25,7 +25,7 @@ def find_contexts(collection: Collection) -> int:
     """Return how many contexts were missing of placed questions, and store them.
 
     A protocol with the part `contexts` names the settings of each question by
-    `wanted(splits, parameters, rng)`, from the split of each key, and finds one by
+    `wanted(splits, parameters)`, from the split of each key, and finds one by
     `context(index, setting, question, parameters, rng)`. What is stored stays: releases are the
     same, whatever the corpus becomes. Raises RetrievalError where the index is to be built first.
     """
@@ -42,7 +42,7 @@ def find_contexts(collection: Collection) -> int:
     splits = dict(rows.values_list("key", "placement__split"))
     of_collection = Context.objects.filter(question__stage__collection=collection)
     stored = set(of_collection.values_list("question__key", "setting"))
-    wanted = part.wanted(splits, parameters, random.Random(f"{collection.seed}:contexts"))
+    wanted = part.wanted(splits, parameters)
     missing = {
         key: [setting for setting in settings if (key, setting) not in stored]
         for key, settings in wanted.items()
