@@ -5,6 +5,7 @@ import pytest
 from annotation.deciding import decide_collection, voting_stages
 from annotation.second_reading import sample_questions
 from collector.creation import parameters_of
+from collector.protocol import ProtocolError
 from tasks import compensation, leases
 from tasks.awards.tests.making import begin, bundle, hand_in, make_pairs
 from tasks.independence import suitable_units
@@ -56,6 +57,11 @@ def test_a_skipped_pair_goes_to_somebody_else_and_after_two_to_nobody() -> None:
     assert bundle(pairs) == 0
     assert list(suitable_units(stage, rita, qualifies=False)) == []
     assert Skip.objects.count() == 2
+
+
+def test_a_pair_has_one_writer() -> None:
+    with pytest.raises(ProtocolError, match=r"question: redundancy must be 1 in every fold"):
+        make_pairs(2, question__redundancy={"train": 2, "dev": 1, "test": 1})
 
 
 def test_skipped_pairs_wait_until_they_fill_a_hit_or_are_the_last() -> None:
