@@ -1,7 +1,7 @@
 """Finds what systems read to answer each question of a dataset, once, before its release."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,8 +21,11 @@ PART = "contexts"
 AT_ONCE = 200
 
 
-def find_contexts(collection: Collection) -> int:
+def find_contexts(collection: Collection, say: Callable[[str], object] = lambda step: None) -> int:
     """Return how many contexts were missing of placed questions, and store them.
+
+    `say` hears how far it is before each portion; what it raises ends the search, and what was
+    stored until then stays.
 
     A protocol with the part `contexts` names the settings of each question by
     `wanted(splits, parameters)`, from the split of each key, and finds one by
@@ -49,6 +52,7 @@ def find_contexts(collection: Collection) -> int:
     }
     keys = [key for key, settings in missing.items() if settings]
     for start in range(0, len(keys), AT_ONCE):
+        say(f"Finding contexts: {start} of {len(keys)} questions done")
         some = rows.filter(key__in=keys[start : start + AT_ONCE])
         _store(collection, part, parameters, some, missing)
     return sum(map(len, missing.values()))

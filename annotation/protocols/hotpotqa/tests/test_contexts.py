@@ -127,8 +127,11 @@ def test_what_is_stored_stays_and_found_again_is_the_same(
     monkeypatch.undo()
     Context.objects.all().delete()
     monkeypatch.setattr(contexts, "AT_ONCE", 1)
-    find_contexts(collection)
+    said: list[str] = []
+    find_contexts(collection, said.append)
     assert stored() == before
+    assert said[1] == "Finding contexts: 1 of 6 questions done"
+    assert len(said) == 6
 
 
 def test_one_question_more_leaves_the_compared_ones_nearly_the_same(

@@ -191,9 +191,9 @@ def test_a_question_without_its_context_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection: Collection = pairs()
-    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda collection: 0)
+    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda *given: 0)
     Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
-    with pytest.raises(ValueError, match="no fullwiki context yet: find the contexts first"):
+    with pytest.raises(ReleaseError, match="no fullwiki context yet: find the contexts first"):
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
 
