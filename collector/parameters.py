@@ -94,13 +94,16 @@ class BonusesTable(Table):
     """Bonuses for accepted examples; an empty list turns one of the two off.
 
     The workers with most of every `top_every_examples` earn `top_cents`, the first place first;
-    everybody earns for each `block_examples` of their own by the pace they were made at.
+    everybody earns for each `block_examples` of their own by the pace they were made at. An example
+    counts `wait_hours` after it was handed in, unless it was dropped until then.
     """
 
     top_every_examples: int = Field(ge=1)
     top_cents: list[Annotated[int, Field(ge=1)]]
     block_examples: int = Field(ge=1)
     paces: list[PaceTable]
+    # Collections of before have none.
+    wait_hours: int = Field(0, ge=0, le=24 * 30)
 
 
 class StageTable(Table):

@@ -129,7 +129,7 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         request.session[f"override {row.key}"] = typed
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Recorded: {_recorded(logged)} Nobody's pay changes.")
+        messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
     return redirect(desk.url("question", key=key))
 
 

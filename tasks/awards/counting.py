@@ -1,9 +1,10 @@
 """Counts what was accepted, in order, and owes each bonus when its round or block is over."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from collector.creation import parameters_of
 from collector.models import Stage
@@ -17,8 +18,9 @@ from tasks.models import Fund, Lease, Payment, PaymentKind, ReceiptState, Submis
 def award(stage: Stage, now: datetime) -> int:
     """Count the stage's submissions that were approved since, and return how many bonuses are due.
 
-    Accepted is what was approved: no verdict is asked. Safe to run twice and at once: a
-    submission is counted once, a bonus has one key.
+    Accepted is what was approved and not dropped until its hours of waiting were over (HotpotQA
+    A.2); what is dropped later stays counted. Safe to run twice and at once: a submission is
+    counted once, a bonus has one key.
     """
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
@@ -29,19 +31,21 @@ def award(stage: Stage, now: datetime) -> int:
         locked = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         fund, _ = Fund.objects.get_or_create(stage=locked)
         round_of = Counting(fund, bonuses, parameters, now)
-        for submission in _accepted(stage):
+        ripe = now - timedelta(hours=bonuses.wait_hours)
+        for submission in uncounted(stage).filter(received_at__lte=ripe):
             round_of.count(submission)
         free(fund, table, bonuses, parameters)
     return round_of.n_due
 
 
-def _accepted(stage: Stage) -> "list[Submission]":
-    return list(
+def uncounted(stage: Stage) -> QuerySet[Any]:
+    """Return the submissions that were approved and not counted yet, with their `examples`."""
+    return (
         Submission.objects.filter(
             lease__unit__stage=stage, state=ReceiptState.APPROVED, tally__isnull=True
         )
         .select_related("lease__session")
-        .annotate(examples=Count("questions"))
+        .annotate(examples=Count("questions", filter=~Q(questions__verdict__outcome="dropped")))
         .order_by("received_at", "id")
     )
 

@@ -29,6 +29,15 @@ class Stretch:
         return Stretch(self.worker, start, examples, self.seconds * share)
 
 
+def laid_out(written: Iterable[tuple[str, int, float]], start: int = 0) -> list[Stretch]:
+    """Return (worker, examples, seconds) as stretches, one after the other from `start`."""
+    found = []
+    for worker, examples, seconds in written:
+        found.append(Stretch(worker, start, examples, seconds))
+        start += examples
+    return found
+
+
 def ranking(stretches: Iterable[Stretch]) -> list[tuple[str, int]]:
     """Return (worker, examples) with most first; of equals the one who had them first."""
     counts: dict[str, int] = {}

@@ -32,6 +32,8 @@ class PaymentState(models.TextChoices):
 class Payment(models.Model):
     """One amount in whole cents, once per `key`; no verdict ever touches it.
 
+    What a bonus is for was counted before, without what was dropped.
+
     `lease` is whose work a bonus is for: it is sent once that is handed in. `refusal`: the
     marketplace's words, where it refused it.
     """

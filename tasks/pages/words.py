@@ -33,8 +33,8 @@ def fill(
 ) -> str:
     """Return `text` with every {name} of a number or a contact replaced by its value.
 
-    Every number and name of the stage's own table and of the table [seeds] can be named. A HIT
-    put up before the reward was changed pays its own: `reward_cents`.
+    Every number and name of the stage's own table, its bonuses, and of the table [seeds] can be
+    named. A HIT put up before the reward was changed pays its own: `reward_cents`.
     """
     table = parameters.stages().get(stage_name)
     values: dict[str, object] = {
@@ -43,7 +43,7 @@ def fill(
         "ethics_number": collection.ethics_number,
         "collection_title": collection.title,
     }
-    for part in (getattr(parameters, "seeds", None), table):
+    for part in (getattr(parameters, "seeds", None), getattr(table, "bonuses", None), table):
         values |= {name: value for name, value in part or () if isinstance(value, int | str)}
     if table:
         cents = table.reward_cents if reward_cents is None else reward_cents

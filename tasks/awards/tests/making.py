@@ -18,6 +18,7 @@ SMALL = {
     "question.bonuses.top_every_examples": 4,
     "question.bonuses.top_cents": [500, 200],
     "question.bonuses.block_examples": 3,
+    "question.bonuses.wait_hours": 0,
     "question.bonuses.paces": [
         {"examples_per_hour": 10, "cents": 50},
         {"examples_per_hour": 60, "cents": 100},

@@ -1,5 +1,7 @@
 """Bonuses come from approved submissions alone, once, out of money that was held before."""
 
+from datetime import timedelta
+
 import pytest
 
 from tasks import hits
@@ -7,7 +9,7 @@ from tasks.awards.counting import award
 from tasks.awards.standing import standing_of
 from tasks.awards.tests.making import begin, hand_in, make_pairs
 from tasks.estimates import estimate
-from tasks.models import Fund, Payment, PaymentKind, ReceiptState, Submission, Tally
+from tasks.models import Fund, Payment, PaymentKind, Question, ReceiptState, Submission, Tally
 from tasks.tests.making import NOW, make_worker, stage_of, write_keys
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +72,52 @@ def test_what_is_not_approved_is_not_counted(pairs, stage) -> None:
     assert not Tally.objects.exists()
     Submission.objects.update(state=ReceiptState.APPROVED)
     assert award(stage, NOW) == 3
+
+
+def drop(number: int) -> None:
+    """Drop one of the questions, the first by 0."""
+    from annotation.models import Verdict
+
+    Verdict.objects.create(
+        question=Question.objects.order_by("id")[number],
+        outcome="dropped",
+        reason="unanswerable",
+        sentence="It cannot be answered.",
+        n_votes=1,
+        decided_at=NOW,
+    )
+
+
+def test_what_was_dropped_counts_for_nobody(pairs, stage) -> None:
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    for _ in range(2):
+        hand_in(begin(pairs, ada), seconds=600)
+    drop(0)
+    # Three that were not dropped: no round is full, and they are nine an hour.
+    assert award(stage, NOW) == 0
+    hand_in(begin(pairs, grace))
+    award(stage, NOW)
+    assert due("top") == [(ada.pk, 500), (grace.pk, 200)]
+    assert Payment.objects.get(amount_cents=500).reason.endswith("3 of 4 questions.")
+
+
+def test_a_question_counts_after_hours_in_which_it_can_be_dropped() -> None:
+    pairs = make_pairs(question__bonuses__wait_hours=24)
+    stage, ada = stage_of(pairs, "question"), make_worker("AADA")
+    for _ in range(2):
+        hand_in(begin(pairs, ada), seconds=300)
+    assert award(stage, NOW + timedelta(hours=23)) == 0
+    told = standing_of(begin(pairs, ada))
+    assert told is not None
+    assert (told["round"]["done"], told["block"]["own"]) == (0, 1)
+    drop(0)
+    told = standing_of(begin(pairs, ada))
+    assert told is not None
+    assert (told["round"]["own"], told["round"]["cents"], told["block"]["own"]) == (3, 500, 0)
+    assert award(stage, NOW + timedelta(hours=24)) == 1
+    assert due("pace") == [(ada.pk, 50)]
+    pairs.refresh_from_db()
+    assert pairs.reserved_cents >= 700, "what can be earned is held while it waits"
 
 
 def test_the_money_is_held_before_anybody_can_earn_it(pairs, stage) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.parameters import BonusesTable
-from tasks.awards.rules import Stretch, crossed, pace, pace_cents, ranking, worst_cents
+from tasks.awards.rules import Stretch, crossed, laid_out, pace, pace_cents, ranking, worst_cents
 
 pytestmark = pytest.mark.pure
 TABLE = BonusesTable.model_validate(
@@ -20,21 +20,13 @@ TABLE = BonusesTable.model_validate(
     }
 )
 counts = st.lists(
-    st.tuples(st.sampled_from(["Ada", "Grace", "Mallory"]), st.integers(0, 6)), max_size=60
+    st.tuples(st.sampled_from(["Ada", "Grace", "Mallory"]), st.integers(0, 6), st.just(60.0)),
+    max_size=60,
 )
 
 
-def laid_out(written: list[tuple[str, int]]) -> list[Stretch]:
-    """Return stretches one after the other."""
-    found, at = [], 0
-    for worker, examples in written:
-        found.append(Stretch(worker, at, examples, 60.0 * examples))
-        at += examples
-    return found
-
-
 def test_of_equals_the_first_to_get_there_is_before() -> None:
-    stretches = laid_out([("Ada", 2), ("Grace", 5), ("Ada", 3), ("Mallory", 1)])
+    stretches = laid_out([("Ada", 2, 1), ("Grace", 5, 1), ("Ada", 3, 1), ("Mallory", 1, 1)])
     assert ranking(stretches) == [("Grace", 5), ("Ada", 5), ("Mallory", 1)]
 
 
@@ -51,7 +43,9 @@ def test_the_best_pace_that_is_reached_is_paid() -> None:
 
 
 @given(counts)
-def test_every_round_is_full_and_every_example_in_one(written: list[tuple[str, int]]) -> None:
+def test_every_round_is_full_and_every_example_in_one(
+    written: list[tuple[str, int, float]],
+) -> None:
     stretches = laid_out(written)
     total = sum(one.examples for one in stretches)
     for number in range(total // 10):
@@ -64,7 +58,7 @@ def test_every_round_is_full_and_every_example_in_one(written: list[tuple[str, i
 
 @given(counts, st.integers(0, 30))
 def test_no_more_becomes_due_than_was_said_to_be_the_worst(
-    written: list[tuple[str, int]], known: int
+    written: list[tuple[str, int, float]], known: int
 ) -> None:
     stretches = laid_out(written)
     total = sum(one.examples for one in stretches)
