@@ -19,10 +19,11 @@ from marketplace.people.importing import import_workers
 from marketplace.requirements import ADULT
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.desk import DeskVisitor, rows_in
-from marketplace.tests.desk_rows import NOTIFICATION
+from marketplace.tests.desk_rows import NOTIFICATION, asked_for
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
 from marketplace.tests.test_browser import faults, page, sign_in
 from marketplace.tests.test_importing import PEOPLE
+from marketplace.tests.visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(databases=DATABASES, transaction=True)]
 
@@ -132,6 +133,7 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     desk: DeskVisitor,
     rita: Any,
     make_hit: Any,
+    ada: Visitor,
     page: Any,
     settings: Any,
 ) -> None:
@@ -147,6 +149,10 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     own = ["projects", "projects/new/template", "projects/new/link", "team", "letters"]
     own += ["hits", f"hits/{hit.pk}", "events", "account"]
     own += [f"projects/{found.project_id}", f"batches/{found.pk}"]
+    worked = HIT.objects.get(batch_row__batch=found)
+    ada.submit({"HITId": worked.hit_id}, feeling="annoyed")
+    asked_for(hit.requester, ada.worker)
+    own += ["asked", f"hits/{worked.pk}/bonuses"]
     for paths in (host, own):
         for scheme, width in (("light", 1366), ("dark", 768)):
             page.emulate_media(color_scheme=scheme)
