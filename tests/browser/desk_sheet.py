@@ -42,7 +42,9 @@ def take_desk(sheet: Sheet, rita: Page, state: str, slug: str = "") -> None:
 
 
 def take_decisions(sheet: Sheet, rita: Page, state: str, slug: str) -> None:
-    """Take the page of one assignment for each state its pay can be in."""
+    """Take what is refused, and one assignment for each state its pay can be in."""
+    rita.goto(f"/collections/{slug}/money/")
+    sheet.take(rita, "desk: money, a bonus refused", state)
     for name in OF_PAY:
         rita.goto(f"/collections/{slug}/money/work/?show={name}")
         found = rita.locator("main td a")

@@ -147,6 +147,7 @@ def open_wordy() -> str:
     collection = Collection.objects.get(slug="wordy")
     making.make_full(collection)
     making.make_decisions(collection)
+    making.make_refused_bonus(collection, words * 4)
     Question.objects.filter(stage__collection=collection).update(text=(words * 6).strip())
     Rejection.objects.filter(session__posting__stage__collection=collection).update(
         reason=(words * 20)[:LONGEST_REASON]
