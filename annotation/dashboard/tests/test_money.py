@@ -60,6 +60,7 @@ def test_a_refused_bonus_is_shown_with_the_marketplaces_words(
     assert "The marketplace says: <q>&lt;b&gt;No such worker.&lt;/b&gt;</q>" in page
     assert '<td class="n">$4.00</td><td class="n">$0.00</td>' in page
     assert "$1.50 refused" in page
+    assert '<span class="count">1<' in page
     assert "1 bonus payment refused" in rita.get("/collections/pilot/").content.decode()
     form = {"bonus": str(bonus.pk), "how": "again"}
     assert "asked again" in rita.post(f"{PAGE}bonus/", form, follow=True).content.decode()
