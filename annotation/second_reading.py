@@ -5,6 +5,7 @@ import random
 from django.db import transaction
 from django.db.models import Q
 
+from annotation.difficulty.examples import kept_questions
 from collector.creation import parameters_of
 from collector.models import Collection, Stage, StageState
 from collector.parameters import StageTable
@@ -39,12 +40,12 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     sources = {table.items_from, stages[table.items_from].items_from} - {"seeds"}
     if not all(_is_over(collection, name) for name in sources):
         return 0
-    asked = Question.objects.filter(
-        Q(seed__fold__in=table.sample_splits)
-        | Q(seed__fold="", placement__split__in=table.sample_splits),
-        stage__collection=collection,
+    kept = list(
+        kept_questions(collection).filter(
+            Q(seed__fold__in=table.sample_splits)
+            | Q(seed__fold="", placement__split__in=table.sample_splits)
+        )
     )
-    kept = list(asked.filter(verdict__outcome="kept").order_by("key"))
     random.Random(f"{collection.seed}:second reading").shuffle(kept)
     sample, per_unit = kept[: table.sample_questions], table.items_per_hit
     for start in range(0, len(sample), per_unit):

@@ -1,6 +1,7 @@
 """Creates a collection: parameters resolved once, stages and texts copied from its protocol."""
 
 import json
+import secrets
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -11,9 +12,16 @@ from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.parameters import Parameters
 from collector.protocol import Protocol, ProtocolError, find
 
+SEED_BITS = 62
+
 
 class CreationError(Exception):
     """The collection cannot be created as asked; the message says what to do."""
+
+
+def withholds(protocol: Protocol) -> bool:
+    """Return whether releases of the protocol keep answers of some splits back."""
+    return bool(getattr(protocol.part("export"), "WITHHELD", None))
 
 
 def create_collection(
@@ -22,7 +30,7 @@ def create_collection(
     corpus: Corpus,
     *,
     overrides: dict[str, Any],
-    seed: int,
+    seed: int | None,
     now: datetime,
     title: str = "",
     budget_cents: int = 0,
@@ -31,6 +39,9 @@ def create_collection(
     ethics_number: str = "",
 ) -> Collection:
     """Return a new collection in state draft, with its stages and the first version of its texts.
+
+    Without a seed, one that nobody can guess is chosen where answers are to be withheld: whoever
+    knew it could draw the same pairs. Elsewhere it is 0.
 
     Raises CreationError for a taken slug, ProtocolError for wrong parameters or missing texts.
     """
@@ -43,7 +54,7 @@ def create_collection(
         protocol_version=parameters.protocol.version,
         corpus=corpus,
         parameters=parameters.model_dump(mode="json"),
-        seed=seed,
+        seed=_chosen(protocol) if seed is None else seed,
         budget_cents=budget_cents,
         requester_name=requester_name,
         requester_contact=requester_contact,
@@ -57,6 +68,10 @@ def create_collection(
             f"There is already a collection {slug!r}: choose another name."
         ) from None
     return collection
+
+
+def _chosen(protocol: Protocol) -> int:
+    return secrets.randbits(SEED_BITS) if withholds(protocol) else 0
 
 
 def _write(collection: Collection, parameters: Parameters, texts: dict[str, str]) -> None:

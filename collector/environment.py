@@ -34,6 +34,7 @@ def database(url: str) -> dict[str, Any]:
                 "transaction_mode": "IMMEDIATE",
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
             },
+            "CONN_MAX_AGE": 60,
             # A file of its own for every run, so that two runs never share one.
             "TEST": {"NAME": f"{name}.test-{os.getpid()}"},
         }

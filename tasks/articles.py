@@ -9,7 +9,7 @@ import orjson
 from collector.ingest.article_text import ArticleText, join_article
 from collector.models import Article, Corpus
 from tasks.models import Lease
-from tasks.passages import find_article, sentences_of
+from tasks.passages import cut, find_article
 
 Documents = Callable[[str, str], str | None]
 
@@ -83,14 +83,15 @@ def _page(article_id: int, title: str) -> bytes:
     whole = article_text(article)
     corpus = article.corpus
     by_section: dict[int, list[dict[str, Any]]] = {}
-    rows = article.paragraphs.select_related("section").order_by("position")
+    rows = list(article.paragraphs.select_related("section").order_by("position"))
+    cut(rows, corpus.language)
     for paragraph, start in zip(rows, whole.starts, strict=True):
         by_section.setdefault(paragraph.section.position, []).append(
             {
                 "start": start,
                 "text": paragraph.text,
                 "kind": paragraph.kind,
-                "sentences": sentences_of(paragraph, corpus.language),
+                "sentences": paragraph.sentences,
                 "links": [],
             }
         )

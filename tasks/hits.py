@@ -31,8 +31,12 @@ def plan_postings(stage: Stage, now: datetime) -> int:
     """Write a posting, its money reserved, for every place that can be opened now.
 
     Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
-    Returns how many were written; fewer than wanted when the budget is used up.
+    Returns how many were written; fewer than wanted when the budget is used up. Where none is
+    wanted, nothing is locked.
     """
+    table = parameters_of(stage.collection).stages()[stage.name]
+    if _wanted(stage, table) <= 0:
+        return 0
     with transaction.atomic():
         stage = (
             Stage.objects.select_for_update(of=("self",), no_key=True)
@@ -43,11 +47,9 @@ def plan_postings(stage: Stage, now: datetime) -> int:
             return 0
         parameters = parameters_of(stage.collection)
         table = parameters.stages()[stage.name]
-        ordinary = stage.postings.filter(worker__isnull=True)
-        standing = ordinary.filter(state__in=OUTSTANDING).count()
-        wanted = min(places_left(stage), table.places_at_once) - standing
+        wanted = _wanted(stage, table)
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
-        serial = ordinary.count()
+        serial = stage.postings.filter(worker__isnull=True).count()
         written = 0
         while (
             written < wanted
@@ -66,6 +68,11 @@ def plan_postings(stage: Stage, now: datetime) -> int:
             )
             written += 1
         return written
+
+
+def _wanted(stage: Stage, table: StageTable) -> int:
+    standing = stage.postings.filter(worker__isnull=True, state__in=OUTSTANDING).count()
+    return min(places_left(stage), table.places_at_once) - standing
 
 
 def token_of(key: str, stage: str, serial: int) -> UUID:
@@ -129,9 +136,9 @@ def withdraw_planned(stage: Stage) -> int:
 
     One that was made, though nobody noted it, is noted now, to be closed like any other.
     """
-    planned = list(stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True))
-    if is_open(stage) or not planned:
+    if is_open(stage):
         return 0
+    planned = list(stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True))
     made = marketplace.find_hits(str(posting.token) for posting in planned)
     withdrawn = 0
     for posting in planned:
@@ -165,8 +172,10 @@ def close_surplus(stage: Stage) -> int:
     """
     live = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True)
     surplus = live.count()
-    if is_open(stage):
+    if surplus and is_open(stage):
         surplus -= places_left(stage)
+    if surplus <= 0:
+        return 0
     idle = live.exclude(sessions__leases__state=LeaseState.LIVE).order_by("-id")
     asked: list[Posting] = []
 

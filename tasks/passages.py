@@ -96,18 +96,22 @@ def _sentences(paragraph: int, stored: str | None, language: str) -> list[list[i
     if stored:
         known: list[list[int]] = orjson.loads(stored)
         return known
-    return sentences_of(Paragraph.objects.get(pk=paragraph), language)
+    row = Paragraph.objects.get(pk=paragraph)
+    cut([row], language)
+    return row.sentences or []
 
 
-def sentences_of(paragraph: Paragraph, language: str) -> list[list[int]]:
-    """Return the paragraph's sentence boundaries, computed once and stored with the splitter."""
-    if paragraph.sentences is None:
-        from collector.ingest.sentences import split, version
+def cut(paragraphs: Iterable[Paragraph], language: str) -> None:
+    """Give each paragraph its sentence boundaries, computed once and stored with the splitter."""
+    whole = [paragraph for paragraph in paragraphs if paragraph.sentences is None]
+    if not whole:
+        return
+    from collector.ingest.sentences import split, version
 
+    for paragraph in whole:
         paragraph.sentences = split(paragraph.text, language)
         paragraph.splitter = version()
-        paragraph.save(update_fields=["sentences", "splitter"])
-    return paragraph.sentences
+    Paragraph.objects.bulk_update(whole, ["sentences", "splitter"])
 
 
 def find_article(corpus: Corpus, title: str) -> Article | None:

@@ -1,7 +1,10 @@
 """Who may do a stage: a person inspects what a worker made, and the provider is told."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
+
+from django.db.models import F, QuerySet
 
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
@@ -73,19 +76,30 @@ def external_id(stage: Stage) -> str:
     return qualification.external_id
 
 
+def untold(stages: Iterable[Stage]) -> list[Stage]:
+    """Return those of the stages about which there is something to tell the marketplace."""
+    known = {stage.pk: stage for stage in stages}
+    found = _untold(known).values_list("qualification__stage", flat=True)
+    return [known[stage] for stage in found.order_by("qualification__stage").distinct()]
+
+
 def tell_marketplace(stage: Stage) -> int:
     """Bring the marketplace up to date on every decision; returns how many were told.
 
     Whoever it does not know is logged and asked about again in the next round.
     """
-    decided = Grant.objects.filter(
-        qualification__stage=stage,
+    waiting = _untold([stage.pk]).select_related("worker__identity")
+    grants = list(waiting)
+    known = external_id(stage) if any(map(_concerns_marketplace, grants)) else ""
+    return marketplace.one_by_one(grants, lambda grant: _tell(grant, known))
+
+
+def _untold(stages: Iterable[int]) -> QuerySet[Grant]:
+    return Grant.objects.filter(
+        qualification__stage__in=stages,
         state__in=[GrantState.GRANTED, GrantState.DECLINED],
         worker__identity__isnull=False,
-    ).select_related("worker__identity")
-    untold = [grant for grant in decided if grant.state != grant.told_state]
-    known = external_id(stage) if any(map(_concerns_marketplace, untold)) else ""
-    return marketplace.one_by_one(untold, lambda grant: _tell(grant, known))
+    ).exclude(state=F("told_state"))
 
 
 def _concerns_marketplace(grant: Grant) -> bool:

@@ -30,6 +30,8 @@ from tasks.models import Lease, LeaseState
 log = logging.getLogger(__name__)
 # A round renews its claim before every step; a process that died blocks nobody for longer.
 CLAIM = timedelta(minutes=1)
+# What is still held for this long need not be renewed.
+AMPLE = timedelta(seconds=45)
 
 
 def tend_alone(collection: Collection, now: datetime) -> dict[str, int]:
@@ -55,21 +57,25 @@ class Claim:
     def take(self) -> bool:
         """Return whether nobody else held it; then it is ours."""
         free = Q(tended_until__isnull=True) | Q(tended_until__lt=self._now)
-        return self._move(free)
+        return self._move(free, self._time())
 
     def renew(self) -> None:
-        """Hold it for longer, unless it ran out and somebody else has it now."""
-        self._move(Q(tended_until=self._until))
+        """Hold it for longer if it soon runs out, unless it did and somebody else has it now."""
+        time = self._time()
+        if time + AMPLE > self._until:
+            self._move(Q(tended_until=self._until), time)
 
     def give_up(self) -> None:
         """Let the next round have it."""
         self._rows.filter(tended_until=self._until).update(tended_until=None)
 
-    def _move(self, condition: Q) -> bool:
-        until = self._now + timedelta(seconds=monotonic() - self._began) + CLAIM
-        if not self._rows.filter(condition).update(tended_until=until):
+    def _time(self) -> datetime:
+        return self._now + timedelta(seconds=monotonic() - self._began)
+
+    def _move(self, condition: Q, time: datetime) -> bool:
+        if not self._rows.filter(condition).update(tended_until=time + CLAIM):
             return False
-        self._until = until
+        self._until = time + CLAIM
         return True
 
 
@@ -108,7 +114,9 @@ def _steps(
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
-        "decisions told": lambda: marketplace.one_by_one(stages, qualifications.tell_marketplace),
+        "decisions told": lambda: marketplace.one_by_one(
+            qualifications.untold(stages), qualifications.tell_marketplace
+        ),
         "warnings told": lambda: complaints.tell_warned(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejecting.lapse(collection, now),

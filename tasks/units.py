@@ -22,22 +22,23 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
 
     Whole bundles are made at once; a smaller last one only when no more items can come. A finished
     dialog is a bundle of its own, and a stage of dialogs has tickets, which hold no items.
-    Runs under a lock on the stage's row, so that no item enters two units.
+    Runs under a lock on the stage's row, so that no item enters two units; where no item waits,
+    nothing is locked.
     """
     table = parameters.stages()[stage.name]
+    if table.sample_questions:
+        # Its questions are drawn once all are decided: not here.
+        return 0
+    waiting = None if table.kind == "dialog" else _waiting(stage, table, parameters)
+    if waiting is not None and not (waiting.exists() or _skipped(stage, table)):
+        return 0
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-        if table.kind == "dialog":
+        if waiting is None:
             return tickets.top_up(stage, table)
         if table.items_from == "seeds":
-            return _bundle_seeds(stage, table)
-        if table.sample_questions:
-            # Its questions are drawn once all are decided: not here.
-            return 0
-        source = stage.collection.stages.filter(name=table.items_from).first()
-        if source is None:
-            return 0
-        return _bundle_questions(stage, table, source, parameters)
+            return _bundle_seeds(stage, table, waiting)
+        return _bundle_questions(stage, table, waiting, parameters)
 
 
 def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int) -> Unit:
@@ -66,15 +67,28 @@ def is_done(stage: Stage) -> bool:
     )
 
 
-def _bundle_seeds(stage: Stage, table: StageTable) -> int:
-    bundled = UnitItem.objects.filter(unit__stage=stage).values("seed_id")
-    seeds = stage.collection.seeds.filter(stage_name=stage.name)
-    fresh, skipped = seeds.exclude(pk__in=bundled), seeds.filter(pk__in=_skipped(stage, table))
+def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySet[Any]:
+    """Return the stage's seeds or questions that are in none of its units, in their order."""
+    of_stage = UnitItem.objects.filter(unit__stage=stage)
+    if table.items_from == "seeds":
+        seeds = stage.collection.seeds.filter(stage_name=stage.name)
+        return seeds.exclude(pk__in=of_stage.values("seed_id")).order_by("position")
+    questions = Question.objects.filter(
+        stage__collection=stage.collection_id, stage__name=table.items_from
+    ).exclude(pk__in=of_stage.values("question_id"))
+    if parameters.stages()[table.items_from].qualifies:
+        questions = questions.filter(
+            worker__grants__qualification__stage=F("stage"),
+            worker__grants__state=GrantState.GRANTED,
+        )
+    return questions.select_related("seed").order_by("submission_id", "position", "id")
+
+
+def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int:
+    skipped = stage.collection.seeds.filter(pk__in=_skipped(stage, table)).order_by("position")
     # A skipped seed waits for others: a HIT of one would be paid like a whole one.
     over = is_done(stage) and not fresh.exists()
-    return _make(stage, table, fresh.order_by("position"), flush=True) + _make(
-        stage, table, skipped.order_by("position"), flush=over
-    )
+    return _make(stage, table, fresh, flush=True) + _make(stage, table, skipped, flush=over)
 
 
 def _skipped(stage: Stage, table: StageTable) -> list[int]:
@@ -93,22 +107,11 @@ def _skipped(stage: Stage, table: StageTable) -> list[int]:
 
 
 def _bundle_questions(
-    stage: Stage, table: StageTable, source: Stage, parameters: Parameters
+    stage: Stage, table: StageTable, waiting: QuerySet[Question], parameters: Parameters
 ) -> int:
-    bundled = UnitItem.objects.filter(unit__stage=stage).values("question_id")
-    waiting = (
-        Question.objects.filter(stage=source)
-        .exclude(pk__in=bundled)
-        .select_related("seed")
-        .order_by("submission_id", "position", "id")
-    )
-    if parameters.stages()[source.name].qualifies:
-        waiting = waiting.filter(
-            worker__grants__qualification__stage=source,
-            worker__grants__state=GrantState.GRANTED,
-        )
     if table.qualifies:
         return _make_examination(stage, table, waiting)
+    source = stage.collection.stages.get(name=table.items_from)
     if source.kind == "dialog":
         return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
     done = source.state == StageState.CLOSED or is_done(source)
@@ -117,12 +120,12 @@ def _bundle_questions(
 
 def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
     """Make at most two units, each of one writer's questions."""
-    made = 0
+    made, room = 0, EXAMINATION_UNITS - stage.units.count()
+    if room <= 0:
+        return 0
     for _, questions in groupby(waiting, key=lambda question: question.worker_id):
         items = list(questions)[: table.items_per_hit]
-        if stage.units.count() >= EXAMINATION_UNITS:
-            break
-        if len(items) == table.items_per_hit:
+        if made < room and len(items) == table.items_per_hit:
             create_unit(stage, items, table.redundancy.train)
             made += 1
     return made

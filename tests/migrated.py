@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MIGRATE = """
 import django; from django.core.management import call_command
 django.setup()
-for database in ("default", "marketplace"): call_command("migrate", database=database, verbosity=0)
+call_command("migrate", verbosity=0)
+call_command("migrate", "marketplace", database="marketplace", verbosity=0)
 """
 TEMPLATES = ("migrated_collector", "migrated_marketplace")
 

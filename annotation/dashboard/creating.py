@@ -52,9 +52,8 @@ class CollectionForm(forms.Form):
     )
     seed = forms.IntegerField(
         label="Random seed",
-        initial=0,
         required=False,
-        help_text="The same seed chooses the same paragraphs.",
+        help_text="Leave it empty, or give one to choose the same paragraphs again.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -77,7 +76,6 @@ class CollectionForm(forms.Form):
         if slug in RESERVED or Collection.objects.filter(slug=slug).exists():
             self.add_error("slug", f"There is already a collection {slug!r}: choose another name.")
         given["slug"] = slug
-        given["seed"] = given.get("seed") or 0
         if given.get("protocol"):
             given["protocol"] = self._protocol(given)
         return given

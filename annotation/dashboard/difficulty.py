@@ -17,11 +17,11 @@ from annotation.dashboard.people import people_of
 from annotation.dashboard.verdicts import splits_of
 from annotation.difficulty.errors import DifficultyError
 from annotation.difficulty.examples import kept_questions
-from annotation.difficulty.hops import decisions, draw_sample, suggested
+from annotation.difficulty.hops import decisions, draw_sample, sampled, suggested
 from annotation.difficulty.runs import begin_run
 from annotation.difficulty.standing import n_unjudged
 from annotation.difficulty.table import DifficultyTable
-from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState, SampledQuestion
+from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
 from annotation.readers.reader import READERS
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
@@ -124,7 +124,7 @@ def begin_judging(request: HttpRequest, desk: Desk, table: DifficultyTable) -> H
 def sampled_workers(desk: Desk, table: DifficultyTable) -> list[Sampled]:
     """Return every sampled worker, who wrote most first; five queries."""
     collection = desk.collection
-    rows = SampledQuestion.objects.filter(collection=collection).order_by("worker_id")
+    rows = sampled(collection).order_by("worker_id")
     marks: dict[str, dict[str, int]] = {}
     for row in rows.values("worker_id", "hops").annotate(n=Count("pk")):
         marks.setdefault(row["worker_id"], {})[row["hops"]] = row["n"]
@@ -150,10 +150,8 @@ def sampled_workers(desk: Desk, table: DifficultyTable) -> list[Sampled]:
 def _now(desk: Desk) -> dict[str, Any]:
     collection = desk.collection
     run = JudgingRun.objects.filter(collection=collection).first()
-    sample = SampledQuestion.objects.filter(collection=collection)
-    n_sampled = sample.values("worker_id").distinct().count()
     decided = decisions(collection)
-    workers = set(sample.values_list("worker_id", flat=True))
+    workers = set(sampled(collection).values_list("worker_id", flat=True))
     easy = [worker for worker, row in decided.items() if row.single_hop]
     kept = kept_questions(collection).order_by()
     numbers = kept.aggregate(all=Count("pk"), easy=Count("pk", filter=Q(worker_id__in=easy)))
@@ -164,7 +162,7 @@ def _now(desk: Desk) -> dict[str, Any]:
         "n_kept": numbers["all"],
         "n_easy": numbers["easy"],
         "n_rest": numbers["all"] - numbers["easy"],
-        "n_sampled": n_sampled,
+        "n_sampled": len(workers),
         "n_undecided": len(workers - decided.keys()),
         "run": run,
         "folds": list(run.folds.all()) if run else [],

@@ -14,7 +14,7 @@ from annotation.dashboard.difficulty import on_judging_desk, sampled_workers
 from annotation.dashboard.passages import Passage, pair_passages, seed_paragraphs
 from annotation.dashboard.people import people_of
 from annotation.difficulty.examples import answer_of
-from annotation.difficulty.hops import decide, undecided
+from annotation.difficulty.hops import decide, sampled, undecided
 from annotation.difficulty.table import DifficultyTable
 from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.readers.alone import answers_alone
@@ -90,7 +90,7 @@ def _said(single_hop: bool | None) -> str:
 
 def _rows(desk: Desk, worker: str) -> list[SampledQuestion]:
     """Return the worker's sample with all that is shown of it; 404 without one."""
-    rows = SampledQuestion.objects.filter(collection=desk.collection, worker_id=worker)
+    rows = sampled(desk.collection).filter(worker_id=worker)
     get_object_or_404(rows.order_by("pk")[:1])
     read = rows.select_related("question__seed", "question__verdict__chosen")
     return list(read.prefetch_related(seed_paragraphs("question__seed")).order_by("position"))

@@ -1,10 +1,11 @@
 """Makes the releases that requesters ask for: the wish is a row, a job fulfils it."""
 
 import logging
+import secrets
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.deciding import decide_collection
@@ -23,6 +24,10 @@ NOTHING = "There is no question to release yet: none has enough answers that agr
 BROKEN = "It broke on our side; the server's log says how. Nothing was changed: try again."
 
 
+class LostClaim(Exception):
+    """Another job took the order over, since this one was silent for too long."""
+
+
 def order_release(collection: Collection, by: str, now: datetime) -> ReleaseOrder | None:
     """Return the new order, None when one is under way already."""
     try:
@@ -39,12 +44,16 @@ def orders_to_fulfil(now: datetime) -> list[int]:
 
 def fulfil(order_id: int, now: datetime) -> None:
     """Decide, place and release what the order asks for; one job wins, the others do nothing."""
+    claim = secrets.token_hex(16)
     taken = ReleaseOrder.objects.filter(_free(now), pk=order_id)
-    if not taken.update(state=OrderState.RUNNING, seen_at=now):
+    if not taken.update(state=OrderState.RUNNING, claim=claim, seen_at=now):
         return
     order = ReleaseOrder.objects.select_related("collection").get(pk=order_id)
+    order.claim = claim
     try:
         made, is_new = _make(order, now)
+    except LostClaim:
+        log.warning("Release of %s: another job has taken it over", order.collection.slug)
     except (ReleaseError, ProtocolError, DifficultyError) as error:
         _end(order, OrderState.FAILED, _for_pages(error))
     except Exception:
@@ -61,20 +70,29 @@ def _free(now: datetime) -> Q:
 
 
 def _make(order: ReleaseOrder, now: datetime) -> tuple[Release, bool]:
-    def say(step: str) -> None:
-        ReleaseOrder.objects.filter(pk=order.pk).update(step=step, seen_at=timezone.now())
+    """Return the release and whether it is new; raises LostClaim when another job has the order."""
 
-    say("Deciding and placing questions")
+    def say(step: str) -> None:
+        if not _mine(order).update(step=step, seen_at=timezone.now()):
+            raise LostClaim
+
+    say("Deciding questions")
     decide_collection(order.collection, now)
+    say("Placing questions")
     make_splits(order.collection, now)
     issued = issue(order.collection, None, now, Watcher(say=say))
     return issued.release, issued.is_new
 
 
+def _mine(order: ReleaseOrder) -> QuerySet[ReleaseOrder]:
+    """Return what finds the order while it is still under our claim."""
+    return ReleaseOrder.objects.filter(pk=order.pk, claim=order.claim, state=OrderState.RUNNING)
+
+
 def _end(
     order: ReleaseOrder, state: OrderState, message: str, release: Release | None = None
 ) -> None:
-    ReleaseOrder.objects.filter(pk=order.pk).update(
+    _mine(order).update(
         state=state, message=message, release=release, step="", ended_at=timezone.now()
     )
 

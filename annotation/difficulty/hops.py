@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.difficulty.examples import kept_questions
 from annotation.difficulty.sampling import draw, sample_size, top_contributors
@@ -15,7 +16,8 @@ from collector.models import Collection
 def draw_sample(collection: Collection, table: DifficultyTable) -> int:
     """Return how many questions were drawn: those of top contributors who have none yet.
 
-    Whom to sample follows from what is kept now; a worker's sample, once drawn, stays.
+    Whom to sample follows from what is kept now; a worker's sample, once drawn, stays as long as
+    one of its questions is kept.
     """
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
@@ -37,6 +39,12 @@ def draw_sample(collection: Collection, table: DifficultyTable) -> int:
     return len(rows)
 
 
+def sampled(collection: Collection) -> QuerySet[SampledQuestion]:
+    """Return the drawn questions that are still in the dataset, of workers who still take part."""
+    kept = kept_questions(collection).order_by()
+    return SampledQuestion.objects.filter(collection=collection, question__in=kept)
+
+
 def decide(
     collection: Collection, worker_id: str, single_hop: bool | None, by: str, now: datetime
 ) -> HopDecision:
@@ -54,7 +62,7 @@ def decisions(collection: Collection) -> dict[str, HopDecision]:
 
 def undecided(collection: Collection) -> list[str]:
     """Return the workers with a sample that nobody has decided about; two queries."""
-    rows = SampledQuestion.objects.filter(collection=collection).order_by("pk")
+    rows = sampled(collection).order_by("pk")
     known = decisions(collection)
     workers = dict.fromkeys(rows.values_list("worker_id", flat=True))
     return [worker for worker in workers if worker not in known]
@@ -79,6 +87,5 @@ def _written(collection: Collection) -> list[tuple[int, str, str]]:
 def _new(
     collection: Collection, keys: Mapping[str, list[str]], table: DifficultyTable
 ) -> list[str]:
-    drawn = SampledQuestion.objects.filter(collection=collection)
-    have = set(drawn.values_list("worker_id", flat=True))
+    have = set(sampled(collection).values_list("worker_id", flat=True))
     return [worker for worker in top_contributors(keys, table.sampled_share) if worker not in have]

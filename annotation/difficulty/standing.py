@@ -10,7 +10,7 @@ from annotation.difficulty.hops import decisions, undecided
 from annotation.difficulty.runs import questions_to_judge
 from annotation.difficulty.table import DifficultyTable
 from annotation.metrics.squad import exact_match
-from annotation.models import Judgement, JudgingRun, RunState, SampledQuestion
+from annotation.models import Judgement, JudgingRun, RunState
 from collector.creation import parameters_of
 from collector.models import Collection
 from tasks.models import Question
@@ -80,8 +80,6 @@ def as_example(facts: Facts) -> dict[str, Any]:
 
 
 def _check_decided(collection: Collection) -> None:
-    if not SampledQuestion.objects.filter(collection=collection).exists():
-        return
     waiting = len(undecided(collection))
     if waiting:
         some = "one sampled worker is" if waiting == 1 else f"{waiting} sampled workers are"

@@ -16,7 +16,8 @@ class OrderState(models.TextChoices):
 class ReleaseOrder(models.Model):
     """`step` says what the job is at; `message` how it ended.
 
-    `seen_at` is when the job last gave a sign; one that has been silent too long is begun again.
+    `claim` is the secret of the job that has it, `seen_at` when that last gave a sign; one that
+    has been silent too long is begun again by another.
     """
 
     collection = models.ForeignKey(
@@ -29,6 +30,7 @@ class ReleaseOrder(models.Model):
         "annotation.Release", models.PROTECT, null=True, blank=True, related_name="orders"
     )
     by = models.CharField(max_length=150)
+    claim = models.CharField(max_length=32, blank=True)
     asked_at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -57,7 +58,8 @@ def write(
     """Write every file of the release into `made`, and its log; returns its counts.
 
     made: a folder; what lies beside it is for use while writing. What the protocol withholds goes
-    to the folder `private`, which is made only if there is any.
+    to the folder `private`, which is made only if there is any. Raises ReleaseError for what does
+    not fit together.
     """
     export = find(collection.protocol).part("export")
     withheld = withheld_by(export)
@@ -71,21 +73,31 @@ def write(
             folder.put(log.parent, log.name, log_lines(collection))
     watcher.say("Writing the official files")
     by_split = _splits(collection, export, spool)
-    _write_private(collection, private, export, by_split, spool)
     in_public = {
         name: _Asked(seeds, tuple(withheld[name])) if name in withheld else seeds
         for name, seeds in by_split.items()
     }
     official = []
-    for name, chunks in export.files(in_public, _articles(collection, in_public)):
-        folder.put(made, name, chunks)
-        official.append(name)
+    with _refused():
+        _write_private(collection, private, export, by_split, spool)
+        for name, chunks in export.files(in_public, _articles(collection, in_public)):
+            folder.put(made, name, chunks)
+            official.append(name)
     watcher.say("Writing votes, licence and card")
     n_votes = votes.write_votes(made / votes.FILE, shown(spool.seeds(), withheld))
     used = chain(shown(spool.seeds(), withheld), *in_public.values())
     folder.put(made, attribution.FILE, attribution.attribution_lines(collection.corpus, used))
     folder.put(made, attribution.LICENCE_FILE, [attribution.licence_text(collection).encode()])
     return _describe(collection, made, private, spool, _kept(spool, by_split), official, n_votes)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Refuse the release, with its words, for what a protocol's export says does not fit."""
+    try:
+        yield
+    except ValueError as error:
+        raise folder.ReleaseError(str(error)) from error
 
 
 def _describe(

@@ -55,7 +55,7 @@ def issue(
     watcher = watcher or Watcher()
     _check(collection)
     try:
-        find_contexts(collection)
+        find_contexts(collection, watcher.say)
     except RetrievalError as error:
         raise ReleaseError(str(error)) from None
     if log:

@@ -77,8 +77,16 @@ def _parted(
     seed: SeedRecord, withheld: Withheld
 ) -> tuple[list[QuestionRecord], list[QuestionRecord]]:
     """Return the questions about the seed that may be known, and those that may not."""
-    in_the_open = [each for each in seed["questions"] if each["split"] not in withheld]
-    kept_back = [each for each in seed["questions"] if each["split"] in withheld]
+    kept_back = [each for each in seed["questions"] if _may_test(each, withheld)]
+    in_the_open = [each for each in seed["questions"] if not _may_test(each, withheld)]
     if kept_back and not any(each["split"] for each in in_the_open):
         return [], seed["questions"]
     return in_the_open, kept_back
+
+
+def _may_test(question: QuestionRecord, withheld: Withheld) -> bool:
+    """Return whether the question is in a withheld split, or was kept since splits were made."""
+    if question["split"] or not withheld:
+        return question["split"] in withheld
+    verdict = question["verdict"]
+    return verdict is not None and verdict["outcome"] == "kept"

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 # Quotes and brackets after a full stop belong to the sentence that they close,
@@ -15,6 +16,8 @@ ABBREVIATIONS = frozenset(
 )
 # Scripts without blanks between words: spaCy's pipelines for some of them need other libraries.
 _WIDE_STOP = re.compile(rf"(?<=[。！？])(?![。！？{re.escape(CLOSERS)}])")
+
+_building = Lock()
 
 
 def version() -> str:
@@ -69,9 +72,15 @@ def _belongs(text: str, previous: list[int], start: int) -> bool:
     return abbreviated or closes or following.islower()
 
 
-@lru_cache(maxsize=8)
 def pipeline(language: str) -> Any:
     """Return the blank pipeline of a language, or the one for many languages."""
+    # Several threads of a new process want it at once, and building it takes long.
+    with _building:
+        return _pipeline(language)
+
+
+@lru_cache(maxsize=8)
+def _pipeline(language: str) -> Any:
     import spacy
 
     try:

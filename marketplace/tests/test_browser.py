@@ -1,7 +1,9 @@
 """The worker's site in a real Chromium: the frame on another site, keys alone, axe."""
 
+# `page` is a fixture of another module.
+# ruff: noqa: F401, F811
+
 import re
-import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,9 +15,10 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import Assignment, State
-from marketplace.tests.conftest import DATABASES, QUESTION
+from marketplace.tests.browsing import EVERY_TEST, chromium, faults, faults_at, page, sign_in
+from marketplace.tests.conftest import QUESTION
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(databases=DATABASES, transaction=True)]
+pytestmark = EVERY_TEST
 
 
 class Task(BaseHTTPRequestHandler):
@@ -58,37 +61,6 @@ def task() -> Iterator[str]:
     yield f"http://localhost:{server.server_port}"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture
-def page(live_server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A browser's page at the marketplace, 1366 by 768."""
-    from playwright.sync_api import sync_playwright
-
-    # Playwright runs a loop in this thread; the rows are still only used from here.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        context = browser.new_context(
-            base_url=f"http://127.0.0.1:{live_server.thread.port}",
-            viewport={"width": 1366, "height": 768},
-        )
-        yield context.new_page()
-        browser.close()
-
-
-def faults(page: Any) -> list[str]:
-    """Return what axe finds serious on this page, the requester's frame left out."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page, options={"iframes": False}).response["violations"]
-    return [
-        f"{one['id']}: {one['nodes'][0]['html']}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 def post_hits(client: Any, make_hit: Any, task: str, n_hits: int) -> None:
@@ -196,6 +168,9 @@ def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -
     rita.create_qualification_type(
         Name="Writer", Description="Practise first.", QualificationTypeStatus="Active"
     )
+    screens = (("light", 1366), ("dark", 390))
+    page.goto("/")
+    found = faults_at(page, *screens)
     sign_in(page)
     page.get_by_role("button", name="Accept").click()
     frame = page.frame_locator("#task")
@@ -206,13 +181,10 @@ def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -
     rita.reject_assignment(AssignmentId=one.assignment_id, RequesterFeedback="Too short.")
     places = ("hits", "work", "history", "earnings", "qualifications", "messages", "preferences")
     places = (*places, "account", f"work/{one.pk}/submitted", f"work/{one.pk}/write")
-    for scheme, width in (("light", 1366), ("dark", 390)):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 768})
-        for path in places:
-            page.goto(f"/{path}/")
-            assert faults(page) == [], (path, scheme)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    for path in places:
+        page.goto(f"/{path}/")
+        found += faults_at(page, *screens)
+    assert found == []
 
 
 def test_the_clock_is_quiet_until_ten_minutes_remain(
@@ -274,11 +246,3 @@ def test_a_task_that_needs_width_says_so_on_a_phone(
     assert width == 1024
     page.set_viewport_size({"width": 1366, "height": 768})
     page.get_by_text("Go on at a larger screen").wait_for(state="hidden")
-
-
-def sign_in(page: Any) -> None:
-    """Come in as Ada."""
-    page.goto("/")
-    page.get_by_label("Your name").fill("Ada")
-    page.get_by_role("button", name="Work as a worker").click()
-    page.wait_for_url("**/hits/")

@@ -17,15 +17,14 @@ from marketplace.models import HIT, Requester
 from marketplace.people.groups import make_group
 from marketplace.people.importing import import_workers
 from marketplace.requirements import ADULT
-from marketplace.tests.conftest import DATABASES
+from marketplace.tests.browsing import EVERY_TEST, chromium, faults_at, page, sign_in
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.desk_rows import NOTIFICATION, asked_for
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
-from marketplace.tests.test_browser import faults, page, sign_in
 from marketplace.tests.test_importing import PEOPLE
 from marketplace.tests.visitor import Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(databases=DATABASES, transaction=True)]
+pytestmark = EVERY_TEST
 
 
 def choose_crowd(frame: Any) -> None:
@@ -153,16 +152,14 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     ada.submit({"HITId": worked.hit_id}, feeling="annoyed")
     asked_for(hit.requester, ada.worker)
     own += ["asked", f"hits/{worked.pk}/bonuses"]
+    faulty = []
     for paths in (host, own):
-        for scheme, width in (("light", 1366), ("dark", 768)):
-            page.emulate_media(color_scheme=scheme)
-            page.set_viewport_size({"width": width, "height": 900})
-            for path in paths:
-                page.goto(f"/desk/{path}/")
-                assert faults(page) == [], (path, scheme)
-                assert page.evaluate("document.documentElement.scrollWidth") == width, path
+        for path in paths:
+            page.goto(f"/desk/{path}/")
+            faulty += faults_at(page, ("light", 1366), ("dark", 768))
         page.goto("/desk/requesters/")
         page.get_by_role("button", name=re.compile("Open desk of Rita")).click()
+    assert faulty == []
 
 
 def test_a_preview_in_the_desk_submits_nothing(desk: DeskVisitor, page: Any, settings: Any) -> None:

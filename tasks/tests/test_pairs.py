@@ -5,6 +5,7 @@ import pytest
 from annotation.deciding import decide_collection, voting_stages
 from annotation.second_reading import sample_questions
 from collector.creation import parameters_of
+from collector.protocol import ProtocolError
 from tasks import compensation, leases
 from tasks.awards.tests.making import begin, bundle, hand_in, make_pairs
 from tasks.independence import suitable_units
@@ -58,6 +59,11 @@ def test_a_skipped_pair_goes_to_somebody_else_and_after_two_to_nobody() -> None:
     assert Skip.objects.count() == 2
 
 
+def test_a_pair_has_one_writer() -> None:
+    with pytest.raises(ProtocolError, match=r"question: redundancy must be 1 in every fold"):
+        make_pairs(2, question__redundancy={"train": 2, "dev": 1, "test": 1})
+
+
 def test_skipped_pairs_wait_until_they_fill_a_hit_or_are_the_last() -> None:
     pairs = make_pairs(4)
     ada, grace = make_worker("AADA"), make_worker("AGRACE")
@@ -102,3 +108,20 @@ def test_others_read_again_what_was_placed_in_dev_and_test_and_give_no_vote() ->
     item = items_of(grace.unit)[0]
     assert sorted(one["document"] for one in item["paragraphs"]) == ["0", "1"]
     assert set(item) == {"id", "question", "form", "paragraphs"}
+
+
+def test_questions_of_people_who_have_withdrawn_are_not_read_again() -> None:
+    from annotation.models import Placement
+
+    pairs = make_pairs(4, human_performance__items_per_hit=2)
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    hand_in(begin(pairs, ada))
+    hand_in(begin(pairs, grace))
+    decide_collection(pairs, NOW)
+    for question in Question.objects.all():
+        Placement.objects.create(question=question, split="dev", reason="test", placed_at=NOW)
+    ada.withdrawn_at = NOW
+    ada.save()
+    assert sample_questions(pairs) == 1
+    units = stage_of(pairs, "human_performance").units
+    assert set(units.values_list("items__question__worker", flat=True)) == {grace.pk}

@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from collector.models import Collection
 from tasks import tending
@@ -40,3 +42,12 @@ def test_who_lost_a_claim_does_not_take_it_back(collection):
     slow.renew()
     slow.give_up()
     assert Collection.objects.get().tended_until == until
+
+
+def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(collection, desk):
+    tending.tend_alone(collection, NOW)
+    with CaptureQueriesContext(connection) as captured:
+        assert not any(tending.tend_alone(collection, NOW).values())
+    statements = [query["sql"] for query in captured.captured_queries]
+    assert [sql for sql in statements if sql.startswith(("BEGIN", "SAVEPOINT"))] == []
+    assert len(statements) <= 55

@@ -1,5 +1,6 @@
-"""What axe finds serious on a page, in light and in dark."""
+"""What axe finds on a page, in light and in dark."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -7,30 +8,35 @@ import axe_playwright_python
 from playwright.sync_api import Frame, Page
 
 SOURCE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
+# In dark a page differs by its colours alone.
+RULES = {"light": None, "dark": ["color-contrast", "link-in-text-block"]}
 # The frame is examined by itself: it is another site, into which the page cannot look.
-RUN = "async () => (await axe.run({iframes: false, resultTypes: ['violations']})).violations"
+RUN = """async (runOnly) => {
+  const options = {iframes: false, resultTypes: ["violations"], ...(runOnly && {runOnly})};
+  return (await axe.run(options)).violations;
+}"""
+SERIOUS = ("serious", "critical")
 
 
-def faults(page: Page, place: Page | Frame | None = None) -> list[str]:
-    """Return what axe calls serious or critical in `place`, by default the page itself."""
+def faults(
+    page: Page, place: Page | Frame | None = None, impacts: Collection[str] = SERIOUS
+) -> list[str]:
+    """Return what axe calls `impacts` in `place`, by default the page itself."""
+    place = place or page
     found = []
-    for scheme in ("light", "dark"):
+    for scheme, rules in RULES.items():
         # Colours that are still on their way from one scheme to the other are nobody's.
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += [f"{scheme}: {fault}" for fault in _faults(place or page)]
+        if not place.evaluate("typeof axe === 'object'"):
+            place.evaluate(SOURCE)
+        found += [
+            f"{scheme}: {place.url}: {one['id']}: {_where(node)}"
+            for one in place.evaluate(RUN, rules)
+            if one["impact"] in impacts
+            for node in one["nodes"]
+        ]
     page.emulate_media(color_scheme="light")
     return found
-
-
-def _faults(place: Page | Frame) -> list[str]:
-    if not place.evaluate("typeof axe === 'object'"):
-        place.evaluate(SOURCE)
-    return [
-        f"{place.url}: {one['id']}: {_where(node)}"
-        for one in place.evaluate(RUN)
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
 
 
 def _where(node: dict[str, Any]) -> str:

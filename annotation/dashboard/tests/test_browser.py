@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from annotation.dashboard.assignments import FILTERS
 from annotation.dashboard.tests.making import (
@@ -34,31 +35,41 @@ from tasks.models import (
     Unmatched,
 )
 from tasks.tests.making import make_collection, make_corpus, stage_of
+from tests import services
+from tests.browser.conftest import ARGUMENTS
+from tests.browser.faults import SERIOUS, faults
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("dashboard browser"),
+]
 PILOT = "/collections/pilot/"
 # What a hurried person or a screen reader would stumble over, and what merely could be better.
-FAULTS = ("moderate", "serious", "critical")
+FAULTS = ("moderate", *SERIOUS)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Return one browser for all of these tests."""
+    path = os.environ.get("COLLECTOR_CHROMIUM") or services.chromium()
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright runs a loop in this thread; the rows are still only used from here.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        yield (browser := playwright.chromium.launch(executable_path=path, args=ARGUMENTS))
+        browser.close()
 
 
 @pytest.fixture
-def browser(live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return a Chromium that opens the desk; its pages are found under `base_url`."""
-    from playwright.sync_api import sync_playwright
-
-    from tests import services
-
+def page(chromium: Browser, live_server: Any, settings: Any) -> Iterator[Page]:
+    """Return a page at the desk."""
     settings.OPEN_DESK = True
-    # Playwright runs a loop in this thread; the rows are still only used from here.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    path = os.environ.get("COLLECTOR_CHROMIUM") or services.chromium()
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield lambda **kwargs: chromium.new_context(
-            base_url=f"http://localhost:{live_server.thread.port}",
-            **{"viewport": {"width": 1366, "height": 768}, **kwargs},
-        ).new_page()
-        chromium.close()
+    context = chromium.new_context(
+        base_url=f"http://localhost:{live_server.thread.port}",
+        viewport={"width": 1366, "height": 768},
+    )
+    yield context.new_page()
+    context.close()
 
 
 def fill_desk() -> Collection:
@@ -120,54 +131,28 @@ def addresses() -> list[str]:
     ]
 
 
-def faults(page: Any, *rules: str) -> list[str]:
-    """Return what axe finds on the page, by the rules named or by all."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    options = {"runOnly": list(rules)} if rules else {}
-    found = Axe().run(page, options=options).response["violations"]
-    return [
-        f"{page.url} {one['id']}: {one['nodes'][0]['html']}"
-        for one in found
-        if one["impact"] in FAULTS
-    ]
-
-
-def test_axe_finds_no_fault_on_any_page(browser: Any) -> None:
+def test_every_page_is_clean_fits_has_one_primary_button_and_keeps_its_policy(page: Page) -> None:
     fill_desk()
-    light, dark = browser(color_scheme="light"), browser(color_scheme="dark")
-    found = []
-    for address in addresses():
-        light.goto(address)
-        found += faults(light)
-        if "/empty/" not in address:
-            dark.goto(address)
-            found += faults(dark, "color-contrast")
-    assert found == []
-
-
-def test_every_page_fits_has_one_primary_button_and_keeps_its_policy(browser: Any) -> None:
-    fill_desk()
-    page = browser()
-    said: list[str] = []
+    found, said = [], []
     page.on("console", lambda message: said.append(message.text))
     sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     for address in addresses():
         page.goto(address)
         assert page.locator("main .button.primary").count() <= 1, address
-        for width in (1366, 768):
+        for width in (768, 1366):
             page.set_viewport_size({"width": width, "height": 900})
             wide, seen = page.evaluate(sizes)
             assert wide <= seen, f"{address} at {width}"
+        found += faults(page, impacts=FAULTS)
+    assert found == []
     assert [text for text in said if "Content Security Policy" in text] == []
 
 
-def test_a_submission_is_granted_and_declined_by_key(browser: Any) -> None:
+def test_a_submission_is_granted_and_declined_by_key(page: Page) -> None:
     collection = make_collection(slug="pilot")
     stage = stage_of(collection, "question_qualification")
     make_attempt(stage)
     make_attempt(stage)
-    page = browser()
     page.goto(f"{PILOT}qualification/question_qualification/")
     page.keyboard.press("g")
     page.get_by_text("Worker 1 may now take the main task.").wait_for()
@@ -181,18 +166,16 @@ def test_a_submission_is_granted_and_declined_by_key(browser: Any) -> None:
     assert states == [(GrantState.GRANTED, ""), (GrantState.DECLINED, "good dogs")]
 
 
-def test_the_collection_s_page_keeps_itself_up_to_date(browser: Any) -> None:
+def test_the_collection_s_page_keeps_itself_up_to_date(page: Page) -> None:
     collection = make_collection(slug="pilot")
-    page = browser()
     page.goto(PILOT)
     page.get_by_text("What workers and you do is listed here.").wait_for()
     make_attempt(stage_of(collection, "question_qualification"))
     page.get_by_text("Worker 1 handed in: Question qualification.").wait_for(timeout=12_000)
 
 
-def test_nothing_moves_under_the_hand_of_who_types_a_budget(browser: Any) -> None:
+def test_nothing_moves_under_the_hand_of_who_types_a_budget(page: Page) -> None:
     collection = make_collection(slug="pilot")
-    page = browser()
     page.goto(PILOT)
     page.locator("#budget-field").fill("1250")
     make_attempt(stage_of(collection, "question_qualification"))

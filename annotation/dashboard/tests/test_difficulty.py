@@ -4,12 +4,13 @@ import pytest
 from django.urls import reverse
 
 from annotation.dashboard.orders import fulfil, order_release
-from annotation.difficulty.hops import decisions, undecided
+from annotation.difficulty.hops import decisions, draw_sample, undecided
 from annotation.difficulty.runs import begin_run
 from annotation.difficulty.sampling import draw, sample_size, top_contributors
 from annotation.difficulty.standing import table_of
 from annotation.difficulty.tests.making import NOW, make_kept
-from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestion
+from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestion, Verdict
+from tasks.models import Worker
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -142,6 +143,32 @@ def test_a_worker_without_a_sample_is_not_found(rita):
     drawn(rita)
     assert rita.get(address("sampled_worker", worker="wmallory")).status_code == 404
     assert rita.post(address("mark_sample", worker="nobody")).status_code == 404
+
+
+def test_whoever_withdrew_holds_nothing_up_and_is_not_shown(rita):
+    collection = drawn(rita)
+    mark(rita, "wgrace", "multi", hops="multi")
+    assert undecided(collection) == ["wada"]
+    Worker.objects.filter(pk="wada").update(withdrawn_at=NOW)
+    assert undecided(collection) == []
+    assert rita.get(address("sampled_worker", worker="wada")).status_code == 404
+    assert address("sampled_worker", worker="wada") not in page(rita)
+    assert page(rita, "difficulty_now").count("you have decided about") == 0
+
+
+def test_what_was_dropped_is_not_read_and_a_worker_without_a_sample_gets_another(rita):
+    collection = drawn(rita)
+    mark(rita, "wgrace", "multi", hops="multi")
+    sample = list(SampledQuestion.objects.filter(worker_id="wada").order_by("position"))
+    Verdict.objects.filter(question=sample[0].question).update(outcome="dropped", chosen=None)
+    sheet = page(rita, "sampled_worker", worker="wada")
+    assert sheet.count('class="card read"') == len(sample) - 1
+    assert undecided(collection) == ["wada"]
+    mine = Verdict.objects.filter(question__sampled__in=sample)
+    mine.update(outcome="dropped", chosen=None)
+    assert undecided(collection) == []
+    assert draw_sample(collection, table_of(collection)) > 0
+    assert undecided(collection)[0] == "wada"
 
 
 def test_an_empty_collection_says_what_comes_first(rita):

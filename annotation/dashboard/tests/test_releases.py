@@ -15,6 +15,7 @@ from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import believe_all, fulfil_order
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.folder import ReleaseError
+from annotation.release.issue import Issued
 from collector.models import Collection
 from tasks.tests.making import make_collection, stage_of
 
@@ -148,6 +149,28 @@ def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collec
     order.refresh_from_db()
     assert order.state == OrderState.RUNNING
     assert orders.orders_to_fulfil(now + orders.SILENT + timedelta(seconds=1)) == [order.pk]
+
+
+@pytest.mark.parametrize("lost_in", ["decide_collection", "issue"])
+def test_a_job_that_lost_its_order_stops_and_leaves_it_to_the_other(
+    pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost_in: str
+) -> None:
+    order, release, done = order_of(pilot), issue_into(tmp_path, pilot), []
+
+    def lose(name: str) -> Issued:
+        done.append(name)
+        if name == lost_in:
+            ReleaseOrder.objects.update(claim="the other's", step="Placing questions")
+        return Issued(release, tmp_path, is_new=True)
+
+    steps = ("decide_collection", "make_splits", "issue")
+    for name in steps:
+        monkeypatch.setattr(orders, name, lambda *given, name=name: lose(name))
+    orders.fulfil(order.pk, timezone.now())
+    assert tuple(done) == steps[: steps.index(lost_in) + 1]
+    order.refresh_from_db()
+    assert (order.state, order.claim) == (OrderState.RUNNING, "the other's")
+    assert (order.step, order.release) == ("Placing questions", None)
 
 
 def test_a_release_shows_its_files_and_checksums(

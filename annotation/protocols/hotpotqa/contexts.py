@@ -1,10 +1,11 @@
 """The paragraphs of both settings: two gold ones among distractors, or what a search finds."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Context
+from annotation.protocols.hotpotqa.compared import COMPARED, compared
 from annotation.protocols.hotpotqa.layout import DISTRACTOR, FULL_WIKI, settings_of
 from collector.retrieval.index import Index
 from tasks.models import Question
@@ -12,17 +13,12 @@ from tasks.models import Question
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters
 
-# Compared in the full wiki setting though it is not published there (HotpotQA C.2, Table 9).
-COMPARED = "train-medium"
 
-
-def wanted(
-    questions: Sequence[Question], parameters: "Parameters", rng: random.Random
-) -> dict[str, list[str]]:
+def wanted(splits: Mapping[str, str], parameters: "Parameters") -> dict[str, list[str]]:
     """Return the settings of each question by its key: those of its split (HotpotQA 3, C.2)."""
-    settings = {each.key: settings_of(each.placement.split) for each in questions}
-    compared = sorted(each.key for each in questions if each.placement.split == COMPARED)
-    for key in rng.sample(compared, min(parameters.contexts.compared_questions, len(compared))):
+    settings = {key: settings_of(split) for key, split in splits.items()}
+    keys = [key for key, split in splits.items() if split == COMPARED]
+    for key in compared(keys, parameters.contexts.compared_questions):
         settings[key] = [*settings[key], FULL_WIKI]
     return settings
 

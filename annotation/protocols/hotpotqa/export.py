@@ -94,7 +94,11 @@ def _files(
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     for file in FILES:
         given = [seeds_by_split[split] for split in file.splits if split in seeds_by_split]
-        rows = merge(*(_rows(file, seeds, row) for seeds in given), key=lambda pair: pair[0])
+        each = [_rows(file, seeds, row) for seeds in given]
+        # The order in which pairs were drawn would tell which are theirs.
+        if file.splits[0] in WITHHELD:
+            each = [iter(sorted(rows)) for rows in each]
+        rows = merge(*each, key=lambda row: row[0])
         first = next(rows, None)
         # Of files that were read only those are written again.
         if given and (first or not any(_is_read(seeds) for seeds in given)):
@@ -102,7 +106,10 @@ def _files(
 
 
 def _rows(file: File, seeds: Iterable[SeedRecord], row: Any) -> Iterator[tuple[int, str]]:
-    """Yield each question's place in a published file, 0 of one collected here, and its JSON."""
+    """Yield each question's place in a published file, 0 of one collected here, and its JSON.
+
+    The JSON of one collected here begins with its id.
+    """
     for seed in seeds:
         for question in seed["questions"]:
             payload = question["payload"]

@@ -32,6 +32,12 @@ class PairTable(StageTable):
             raise ValueError("max_skips must leave at least one pair of a HIT to write about")
         return self
 
+    @model_validator(mode="after")
+    def _one_writer_each(self) -> Self:
+        if set(self.redundancy.model_dump().values()) != {1}:
+            raise ValueError("redundancy must be 1 in every fold: a pair has one writer")
+        return self
+
 
 class HumanPerformanceTable(StageTable):
     """How many questions of dev and test new workers answer once more (HotpotQA 5.3)."""

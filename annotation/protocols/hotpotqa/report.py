@@ -35,7 +35,8 @@ class Analysis(Protocol):
 def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
     """Return Tables 1, 5, 8 and 9, Figures 2 and 5, lengths, answers and skips; one pass."""
     drawn = Drawn()
-    parts = (Sizes(), QuestionWords(), AnswerTypes(), Ranks(), People())
+    ranks = Ranks(parameters.contexts.compared_questions)
+    parts = (Sizes(), QuestionWords(), AnswerTypes(), ranks, People())
     return [*_counted(_watched(seeds, drawn), parts), *drawn.tables()]
 
 

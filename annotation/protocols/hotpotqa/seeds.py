@@ -23,9 +23,6 @@ MAX_REDRAWS = 20_000
 PAIRS_AT_ONCE = 200
 
 
-Content = tuple[str, Pair]
-
-
 @dataclass(frozen=True)
 class Draw:
     """A pair of nodes: what workers are asked for, and the set or list it is from."""
@@ -51,33 +48,33 @@ def candidates(
 
 
 def draws(
-    rule: "SeedsTable", pools: Pools, rng: random.Random, used: set[Content] | None = None
+    rule: "SeedsTable", pools: Pools, rng: random.Random, used: set[Pair] | None = None
 ) -> Iterator[Draw]:
     """Yield the draws of Algorithm 1.
 
     With `used`, a pair that is in there is drawn again, of the same kind, and what is drawn is
-    added; it ends when that takes too long. Without, it is the paper's algorithm and never ends.
+    added: two paragraphs are one pair, whichever leads to the other and whatever is asked of them.
+    It ends when that takes too long. Without, it is the paper's algorithm and never ends.
     """
     drawers = {BRIDGE: pools.bridge_drawer().draw, COMPARISON: pools.list_drawer().draw}
     while True:
         type = BRIDGE if rng.random() < rule.bridge_ratio else COMPARISON
         for _ in range(MAX_REDRAWS):
             name, pair = drawers[type](rng)
-            if used is None or _content(type, pair) not in used:
+            if used is None or _unordered(pair) not in used:
                 break
         else:
             return
         if used is not None:
-            used.add(_content(type, pair))
+            used.add(_unordered(pair))
         form = ANY
         if type == COMPARISON:
             form = YES_NO if rng.random() < rule.yes_no_ratio else SPAN
         yield Draw(type, form, name, pair)
 
 
-def _content(type: str, pair: Pair) -> Content:
-    """Return what makes it the same pair again: two that are compared have no order."""
-    return type, pair if type == BRIDGE else (min(pair), max(pair))
+def _unordered(pair: Pair) -> Pair:
+    return min(pair), max(pair)
 
 
 def _check(rule: "SeedsTable", pools: Pools) -> None:
@@ -102,7 +99,7 @@ def _candidates(corpus: Corpus, drawn: Sequence[Draw], pools: Pools) -> Iterator
     texts = {pk: (title, text) for pk, title, text in rows}
     for draw in drawn:
         first, second = (ids[node] for node in draw.pair)
-        _, ordered = _content(draw.type, draw.pair)
+        ordered = draw.pair if draw.type == BRIDGE else _unordered(draw.pair)
         named = "\n".join(part for node in ordered for part in texts[ids[node]])
         yield Candidate(
             key=uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{draw.type}\n{named}").hex,

@@ -36,7 +36,8 @@ def assign(
 
     examples: mappings with `key`; `worker`; `single_hop`, whether a requester decided that the
     worker's questions are; `correct` and `loss`, the answer that a model gave which had not seen
-    the example, None where it was not judged. A worker's questions are all easy or none is; a
+    the example, None where it was not judged; `published`, whether a release has told its answer
+    already, so that it tests nobody any more. A worker's questions are all easy or none is; a
     wrongly answered one is never medium. Raises ValueError for one that was not judged.
     """
     listed = sorted(examples, key=lambda example: str(example["key"]))
@@ -55,7 +56,10 @@ def assign(
     for example in medium:
         yield example, MEDIUM, f"Answered right out of fold, loss {_loss(example)} ≤ {limit:.4f}."
     hard = [example for example in rest if example["key"] not in taken]
-    for example, split in _dealt(hard, parameters, rng):
+    for example in (each for each in hard if each.get("published")):
+        yield example, HARD[0], "Hard, and in the open since an earlier release."
+    hidden = [each for each in hard if not each.get("published")]
+    for example, split in _dealt(hidden, parameters, rng):
         right = f"right out of fold, but loss {_loss(example)} is too high"
         judged = right if example["correct"] else "wrong out of fold"
         yield example, split, f"Answered {judged}; drawn from the hard ones."

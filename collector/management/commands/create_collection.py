@@ -8,10 +8,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.creation import CreationError, create_collection
+from collector.creation import CreationError, create_collection, withholds
 from collector.naming import corpus_named
 from collector.parameters import assignment
 from collector.protocol import ProtocolError, find
+
+# So many seeds anybody can try.
+GUESSED = 1 << 32
 
 
 class Command(BaseCommand):
@@ -30,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--corpus", required=True)
         parser.add_argument("--title", default="", help="what workers and readers are shown")
         parser.add_argument("--budget", type=float, default=0.0, help="hard cap, in currency units")
-        parser.add_argument("--seed", type=int, default=0, help="the collection's random seed")
+        parser.add_argument("--seed", type=int, help="the random seed, to choose the same again")
         parser.add_argument("--requester", default="The dataset team", help="shown to workers")
         parser.add_argument("--contact", default="ask@localhost", help="shown to workers")
         parser.add_argument("--ethics", default="", help="ethics protocol number, if there is one")
@@ -72,6 +75,11 @@ class Command(BaseCommand):
             )
         except (ProtocolError, CreationError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
+        if withholds(protocol) and options["seed"] is not None and options["seed"] < GUESSED:
+            self.stderr.write(
+                f"The seed {options['seed']} can be guessed, and tells the pairs of test questions "
+                "whose answers are withheld. For a dataset to be published, leave --seed out."
+            )
         if options["json"]:
             self.stdout.write(json.dumps({"collection": collection.slug}))
         else:

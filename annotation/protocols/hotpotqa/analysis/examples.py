@@ -28,6 +28,7 @@ class Example:
     """
 
     id: str
+    key: str
     split: str
     type: str
     set: str
@@ -64,6 +65,7 @@ def _example(seed: SeedRecord, question: QuestionRecord, released: VoteRecord) -
     proof = question["payload"].get("facts")
     return Example(
         id=question["id"],
+        key=question["key"],
         split=question["split"] or "",
         type=question["payload"].get("type", ""),
         set=seed["payload"].get("set", ""),

@@ -2,6 +2,7 @@
 
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.hotpotqa.analysis.examples import Example
+from annotation.protocols.hotpotqa.compared import COMPARED, compared
 from annotation.release.shape import RanksRecord
 from annotation.reports.table import Cell, Table
 
@@ -14,19 +15,26 @@ PAPER = (
 
 
 class Ranks:
-    """Collects the ranks of gold paragraphs by split."""
+    """Collects the ranks of gold paragraphs by split; of COMPARED, of so many examples alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_compared: int) -> None:
+        self.n_compared = n_compared
         self.by_split: dict[str, list[RanksRecord]] = {}
+        self.compared: dict[str, RanksRecord | None] = {}
 
     def add(self, example: Example) -> None:
         """Count one example, if its paragraphs were searched for."""
-        if example.ranks is not None and example.ranks["gold"]:
-            self.by_split.setdefault(example.split, []).append(example.ranks)
+        ranks = example.ranks if example.ranks is not None and example.ranks["gold"] else None
+        if example.split == COMPARED:
+            self.compared[example.key] = ranks
+        elif ranks is not None:
+            self.by_split.setdefault(example.split, []).append(ranks)
 
     def tables(self) -> list[Table]:
         """Return Tables 5 and 9 in one, a row for each split that was searched for."""
-        rows = [_row(split, found) for split, found in sorted(self.by_split.items())]
+        sample = [self.compared[key] for key in compared(self.compared, self.n_compared)]
+        found = {**self.by_split, COMPARED: [ranks for ranks in sample if ranks is not None]}
+        rows = [_row(split, ranks) for split, ranks in sorted(found.items()) if ranks]
         note = PAPER if rows else "No contexts were searched for in the whole corpus yet."
         title = "Retrieval in the full wiki setting (Tables 5 and 9)"
         return [Table("retrieval", title, COLUMNS, rows, note)]

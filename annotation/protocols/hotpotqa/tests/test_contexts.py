@@ -9,10 +9,12 @@ import pytest
 from annotation import contexts
 from annotation.contexts import find_contexts
 from annotation.models import Context, Placement, Verdict
+from annotation.protocols.hotpotqa.contexts import wanted
 from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
 from annotation.release.folder import ReleaseError
 from annotation.release.issue import issue
 from annotation.tests.making import NOW
+from collector.creation import parameters_of
 from collector.models import Collection, Paragraph
 from collector.retrieval import files
 from tasks.models import Question
@@ -125,8 +127,27 @@ def test_what_is_stored_stays_and_found_again_is_the_same(
     monkeypatch.undo()
     Context.objects.all().delete()
     monkeypatch.setattr(contexts, "AT_ONCE", 1)
-    find_contexts(collection)
+    said: list[str] = []
+    find_contexts(collection, said.append)
     assert stored() == before
+    assert said[1] == "Finding contexts: 1 of 6 questions done"
+    assert len(said) == 6
+
+
+def test_one_question_more_leaves_the_compared_ones_nearly_the_same(
+    collection: Collection,
+) -> None:
+    parameters = parameters_of(collection)
+    table = parameters.contexts.model_copy(update={"compared_questions": 5})
+    parameters = parameters.model_copy(update={"contexts": table})
+    splits = {f"key{number}": "train-medium" for number in range(40)}
+    for number in range(40, 60):
+        before = wanted(splits, parameters)
+        splits[f"key{number}"] = "train-medium"
+        after = wanted(splits, parameters)
+        gone = {key for key in before if before[key] != after[key]}
+        assert len(gone) <= 1
+        assert sum("fullwiki" in settings for settings in after.values()) == 5
 
 
 def test_every_sentence_that_is_released_is_known(collection: Collection) -> None:

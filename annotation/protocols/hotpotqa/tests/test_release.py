@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -10,17 +11,21 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 from django.test import Client
 
-from annotation.models import Context, Release, Verdict
+from annotation.difficulty.standing import Facts
+from annotation.models import Context, Placement, Release, Verdict
+from annotation.placing import make_splits
 from annotation.protocols.hotpotqa import layout
 from annotation.protocols.hotpotqa.layout import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
-from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, pairs
+from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, ask, give_context, pairs, town
 from annotation.release.assignments import work_digest
 from annotation.release.folder import ReleaseError
 from annotation.release.intake import Source, take_in
 from annotation.release.issue import Issued, issue
+from annotation.release.records import records
+from annotation.release.withholding import shown
 from annotation.tests.making import NOW
-from collector.models import Collection
+from collector.models import Collection, Paragraph
 from tasks.models import Question
 
 pytestmark = pytest.mark.django_db
@@ -186,9 +191,9 @@ def test_a_question_without_its_context_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection: Collection = pairs()
-    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda collection: 0)
+    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda *given: 0)
     Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
-    with pytest.raises(ValueError, match="no fullwiki context yet: find the contexts first"):
+    with pytest.raises(ReleaseError, match="no fullwiki context yet: find the contexts first"):
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
 
@@ -207,3 +212,53 @@ def test_published_files_without_answers_can_be_stored_looked_at_and_released(
     issued = issue(collection, tmp_path / "out", NOW)
     assert issued.private is None
     assert {name: loaded(issued.folder, name) for name in sample} == sample
+
+
+def test_a_later_release_moves_nothing_and_hides_nothing_that_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = pairs()
+    first = issue(collection, tmp_path / "out", NOW)
+    Placement.objects.update(placed_at=first.release.created_at)
+    told = Question.objects.get(placement__split="train-easy")
+    Placement.objects.filter(question=told).delete()
+    before = dict(Placement.objects.values_list("question__key", "split"))
+    later = pair_in(collection, "Later", NOW + timedelta(days=1))
+    facts = {each.pk: Facts(False, False, 1.0) for each in Question.objects.all()}
+    monkeypatch.setattr("annotation.placing.facts_of", lambda collection, rows: facts)
+    make_splits(collection, NOW + timedelta(days=2))
+    after = dict(Placement.objects.values_list("question__key", "split"))
+    assert {key: after[key] for key in before} == before
+    assert after[told.key] == "train-hard"
+    assert later.key in after
+
+
+def pair_in(collection: Collection, name: str, at: datetime) -> Question:
+    """Return one more kept question, asked at this time."""
+    question = ask(
+        collection, [town(collection.corpus, f"{name}{letter}") for letter in "AB"], name, "bridge"
+    )
+    Question.objects.filter(pk=question.pk).update(created_at=at)
+    return question
+
+
+def test_a_question_kept_since_the_splits_were_made_is_not_told(issued: Issued) -> None:
+    collection = issued.release.collection
+    late = pair_in(collection, "Late", NOW)
+    seeds = list(shown(records(collection), {"test-fullwiki": ()}))
+    assert late.text not in json.dumps(seeds)
+    assert late.text in json.dumps(list(shown(records(collection), {})))
+
+
+def test_withheld_questions_are_in_no_order_of_pairs(issued: Issued) -> None:
+    collection = issued.release.collection
+    for number in range(6):
+        question = pair_in(collection, f"More{number}", NOW)
+        Placement.objects.create(
+            question=question, split="test-fullwiki", reason="So.", placed_at=NOW
+        )
+        give_context(question, "fullwiki", list(Paragraph.objects.all()[:3]))
+    again = issue(collection, issued.folder.parent / "again", NOW)
+    ids = [item["_id"] for item in loaded(again.folder, TEST)]
+    assert ids == sorted(ids)
+    assert len(ids) == 7

@@ -11,6 +11,7 @@ from annotation.metrics.result import ScoreError
 from annotation.models import Context
 from annotation.protocols.hotpotqa.analysis.examples import examples_of
 from annotation.protocols.hotpotqa.analysis.labels import HELD_OUT, TRAIN, counted, drawn
+from annotation.protocols.hotpotqa.analysis.ranks import Ranks
 from annotation.protocols.hotpotqa.published import seed_records
 from annotation.protocols.hotpotqa.tests.items import item, record
 from annotation.protocols.hotpotqa.tests.pairs import pairs, read_again
@@ -63,6 +64,18 @@ def test_every_table_says_what_the_rows_hold() -> None:
     assert found["human_performance"]["human"] == [1, 100, 100, 100, 100, 100, 100]
     assert found["pairs"]["harbours"] == ["bridge", 6, 1, 6, 6, 1 / 7]
     assert found["outcomes"]["kept"] == ["answered_by_its_writer", *[1] * 6, 6, 1]
+
+
+def test_what_was_searched_for_before_is_in_no_later_sample_of_train_medium() -> None:
+    ranks = Ranks(2)
+    keys = ["k1", "k2", "k3", "k4"]
+    found = {"gold": [1, 2], "answer": 1, "pool": 5}
+    seeds = [record("train-medium", id=key, key=key, ranks=found) for key in keys]
+    for example in examples_of(seeds):
+        ranks.add(example)
+    assert by_name(ranks.tables())["retrieval"]["train-medium"][0] == 2
+    (table,) = Ranks(2).tables()
+    assert not table.rows
 
 
 @pytest.mark.django_db

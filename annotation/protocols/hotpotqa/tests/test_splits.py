@@ -121,3 +121,12 @@ def test_what_was_not_judged_is_refused_by_name():
 
 def test_no_fold_is_planned_with_a_pair():
     assert plan([], PARAMETERS, random.Random(1)) == {}
+
+
+@given(judged(), st.sets(st.integers(0, 59)))
+def test_what_was_in_the_open_tests_nobody(examples, published):
+    for example in examples:
+        example["published"] = int(example["key"][1:]) in published
+    for example, split, _ in assign(examples, PARAMETERS, random.Random(1)):
+        assert not (example["published"] and split.startswith("test-"))
+        assert not (example["published"] and split == "dev")
