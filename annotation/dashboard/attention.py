@@ -142,6 +142,7 @@ def decisions_waiting(collection: Collection) -> int:
         (refused_unmatched(), OF_SESSION),
         (proposed_rejections(), OF_SESSION),
         (refused_submissions(), "lease__unit__stage__collection"),
+        (refused_bonuses(), "collection"),
     ]
     return sum(found.filter(**{path: collection}).count() for found, path in rows)
 

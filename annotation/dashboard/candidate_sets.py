@@ -98,6 +98,7 @@ def _page(request: HttpRequest, desk: Desk, form: SetsForm, status: int = 200) -
         union=union,
         page=page,
         rows=_rows(graph, list(page), union),
+        first=next((each for each in page if each.state == SetState.PROPOSED), None),
         state=state if state in SetState.values else "",
         locked=desk.collection.state != "draft",
         **shown,

@@ -71,7 +71,7 @@ class Desk:
         return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
 
     def tabs(self) -> list[Tab]:
-        """Return the collection's pages, with how much waits on each; seven queries.
+        """Return the collection's pages, with how much waits on each; eight queries.
 
         Two more where difficulty is judged.
         """

@@ -43,9 +43,8 @@ class Spending:
     @property
     def bar(self) -> list[Segment]:
         """Return the budget's bar."""
-        unpaid = self.owed + self.refused
-        parts = [("confirmed", self.confirmed), ("owed", unpaid), ("reserved", self.reserved)]
-        return segments(parts, self.budget)
+        names = ("confirmed", "owed", "refused", "reserved")
+        return segments([(name, getattr(self, name)) for name in names], self.budget)
 
 
 def spending_of(collection: Collection, estimates: Iterable[StageEstimate]) -> Spending:

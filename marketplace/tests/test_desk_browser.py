@@ -19,9 +19,10 @@ from marketplace.people.importing import import_workers
 from marketplace.requirements import ADULT
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults_at, page, sign_in
 from marketplace.tests.desk import DeskVisitor, rows_in
-from marketplace.tests.desk_rows import NOTIFICATION
+from marketplace.tests.desk_rows import NOTIFICATION, asked_for
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
 from marketplace.tests.test_importing import PEOPLE
+from marketplace.tests.visitor import Visitor
 
 pytestmark = EVERY_TEST
 
@@ -131,6 +132,7 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     desk: DeskVisitor,
     rita: Any,
     make_hit: Any,
+    ada: Visitor,
     page: Any,
     settings: Any,
 ) -> None:
@@ -146,6 +148,10 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     own = ["projects", "projects/new/template", "projects/new/link", "team", "letters"]
     own += ["hits", f"hits/{hit.pk}", "events", "account"]
     own += [f"projects/{found.project_id}", f"batches/{found.pk}"]
+    worked = HIT.objects.get(batch_row__batch=found)
+    ada.submit({"HITId": worked.hit_id}, feeling="annoyed")
+    asked_for(hit.requester, ada.worker)
+    own += ["asked", f"hits/{worked.pk}/bonuses"]
     faulty = []
     for paths in (host, own):
         for path in paths:

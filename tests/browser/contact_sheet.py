@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import services
-from tests.browser import desk_sheet
+from tests.browser import desk_sheet, live_sheet, market_sheet
 from tests.browser.answer_page import AnswerPage, Given
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.desk_sheet import take_desk
@@ -18,10 +18,11 @@ from tests.browser.kept import ROWS
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, plan
-from tests.browser.sheet import Sheet
+from tests.browser.sheet import SIZES, Choice, Sheet
 from tests.serving import Instance, serving
 
 MARKETPLACE = ("hits", "work", "history", "earnings", "qualifications", "messages", "preferences")
+OF_WORK = ("preview of a HIT", "consent", "instructions", "question page", "answer page", "notice")
 
 
 def take_marketplace(sheet: Sheet, person: Person, state: str) -> None:
@@ -123,7 +124,7 @@ def take_refusals(sheet: Sheet, instance: Instance, person: Person) -> None:
 def take_everything(
     sheet: Sheet, instance: Instance, browser: Browser, *, with_sample: bool
 ) -> None:
-    """Go through all pages, from an empty instance to one with a finished release."""
+    """Go through all pages that are chosen, from an empty instance to finished releases."""
     rita = browser.new_context(base_url=instance.collector_url).new_page()
 
     def enter(name: str) -> Person:
@@ -132,51 +133,57 @@ def take_everything(
         person.sign_in()
         return person
 
-    door = browser.new_context().new_page()
-    door.goto(instance.marketplace_url)
-    sheet.take(door, "marketplace: sign in", "empty")
-    take_marketplace(sheet, enter("Nobody yet"), "empty")
-    take_desk(sheet, rita, "empty")
-    instance.call(f"{ROWS}:read_sample")
-    instance.call(f"{ROWS}:open_practice")
-    ada, grace = enter("Ada"), enter("Grace")
-    take_desk(sheet, rita, "one item", "single")
-    steps: list[Callable[[], None]] = [
-        lambda: take_questions(sheet, ada),
-        lambda: take_answers(sheet, grace),
-        lambda: take_longest(sheet, instance, enter("Hannah")),
-        lambda: take_refusals(sheet, instance, enter("Mallory")),
-        lambda: take_marketplace(sheet, ada, "one item"),
-    ]
-    for step in steps:
-        step()
-    desk_sheet.take_refusals(sheet, rita, "single")
+    if sheet.wants("marketplace"):
+        door = browser.new_context().new_page()
+        door.goto(instance.marketplace_url)
+        sheet.take(door, "marketplace: sign in", "empty")
+        take_marketplace(sheet, enter("Nobody yet"), "empty")
+    if sheet.wants("desk"):
+        take_desk(sheet, rita, "empty")
+    take_work(sheet, instance, rita, enter)
+    if sheet.wants("candidate sets"):
+        desk_sheet.take_sets(sheet, instance, rita)
+    if sheet.wants("dialog", "partner reports"):
+        live_sheet.take_dialogs(sheet, instance, enter)
+        desk_sheet.take_partners(sheet, rita, "talks")
+    if sheet.wants("validation page"):
+        live_sheet.take_validation(sheet, instance, enter("Nessa"))
+    if sheet.wants("pairs page"):
+        live_sheet.take_pairs(sheet, instance, enter("Petra"), enter("Agnes"))
+    if sheet.wants("market desk"):
+        market_sheet.take_market_desk(sheet, instance, rita)
     if with_sample:
         take_sample(sheet, instance, rita)
-        take_marketplace(sheet, grace, "full")
+
+
+def take_work(sheet: Sheet, instance: Instance, rita: Page, enter: Callable[[str], Person]) -> None:
+    """Take the HITs of questions and answers, and what both sites show of them."""
+    if sheet.wants(*OF_WORK, "marketplace", "desk"):
+        instance.call(f"{ROWS}:read_sample")
+        instance.call(f"{ROWS}:open_practice")
+    if sheet.wants("desk"):
+        take_desk(sheet, rita, "one item", "single")
+        desk_sheet.take_refusals(sheet, rita, "single")
+    if not sheet.wants(*OF_WORK, "marketplace"):
+        return
+    ada = enter("Ada")
+    take_questions(sheet, ada)
+    take_answers(sheet, enter("Grace"))
+    take_longest(sheet, instance, enter("Hannah"))
+    take_refusals(sheet, instance, enter("Mallory"))
+    take_marketplace(sheet, ada, "one item")
 
 
 def take_sample(sheet: Sheet, instance: Instance, rita: Page) -> None:
-    """Take the requester's pages of a finished collection, and of long words."""
-    instance.call("collector.sample:prepare_sample")
-    take_desk(sheet, rita, "full", "demo-iirc")
-    instance.call(f"{ROWS}:open_decisions", "demo-iirc")
-    desk_sheet.take_decisions(sheet, rita, "full", "demo-iirc")
-    desk_sheet.take_wordy(sheet, instance, rita)
-
-
-def take_only_desk(
-    sheet: Sheet, instance: Instance, browser: Browser, *, with_sample: bool
-) -> None:
-    """Go through the requester's pages alone."""
-    rita = browser.new_context(base_url=instance.collector_url).new_page()
-    take_desk(sheet, rita, "empty")
-    instance.call(f"{ROWS}:read_sample")
-    instance.call(f"{ROWS}:open_practice")
-    take_desk(sheet, rita, "one item", "single")
-    desk_sheet.take_refusals(sheet, rita, "single")
-    if with_sample:
-        take_sample(sheet, instance, rita)
+    """Take the requester's pages of finished collections, and of long words."""
+    if sheet.wants("difficulty"):
+        desk_sheet.take_difficulty(sheet, instance, rita)
+    if sheet.wants("desk"):
+        instance.call("collector.sample:prepare_sample")
+        take_desk(sheet, rita, "full", "demo-iirc")
+        instance.call(f"{ROWS}:open_decisions", "demo-iirc")
+        desk_sheet.take_decisions(sheet, rita, "full", "demo-iirc")
+        desk_sheet.take_wordy(sheet, instance, rita)
 
 
 def main() -> int:
@@ -186,10 +193,13 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="without the sample's finished collection"
     )
-    parser.add_argument("--only-desk", action="store_true", help="the requester's pages alone")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="WORDS", help='names hold them: "desk: money"'
+    )
+    parser.add_argument("--widths", nargs="+", type=int, choices=SIZES, default=[1366, 768])
+    parser.add_argument("--schemes", nargs="+", choices=("light", "dark"), default=["light"])
     chosen = parser.parse_args()
-    take = take_only_desk if chosen.only_desk else take_everything
-    sheet = Sheet(chosen.out)
+    sheet = Sheet(chosen.out, Choice(chosen.only, chosen.widths, chosen.schemes))
     path = os.environ.get("COLLECTOR_CHROMIUM") or services.chromium()
     with (
         tempfile.TemporaryDirectory() as home,
@@ -198,7 +208,7 @@ def main() -> int:
     ):
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:
-            take(sheet, instance, browser, with_sample=not chosen.quick)
+            take_everything(sheet, instance, browser, with_sample=not chosen.quick)
         finally:
             print(sheet.write())
             browser.close()

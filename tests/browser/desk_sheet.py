@@ -6,6 +6,7 @@ from tests.browser.kept import ROWS
 from tests.browser.sheet import Sheet
 from tests.serving import Instance
 
+JUDGED = "tests.browser.judged"
 OF_ALL = ("", "collections/", "collections/new/")
 OF_COLLECTION = (
     "",
@@ -41,7 +42,9 @@ def take_desk(sheet: Sheet, rita: Page, state: str, slug: str = "") -> None:
 
 
 def take_decisions(sheet: Sheet, rita: Page, state: str, slug: str) -> None:
-    """Take the page of one assignment for each state its pay can be in."""
+    """Take what is refused, and one assignment for each state its pay can be in."""
+    rita.goto(f"/collections/{slug}/money/")
+    sheet.take(rita, "desk: money, a bonus refused", state)
     for name in OF_PAY:
         rita.goto(f"/collections/{slug}/money/work/?show={name}")
         found = rita.locator("main td a")
@@ -51,6 +54,53 @@ def take_decisions(sheet: Sheet, rita: Page, state: str, slug: str) -> None:
             for closed in rita.locator("main details.propose > summary").all():
                 closed.click()
             sheet.take(rita, f"desk: one of work {name}", state)
+
+
+def take_sets(sheet: Sheet, instance: Instance, rita: Page) -> None:
+    """Take the sets of pages that pairs are drawn from: none yet, proposed, one of them."""
+    at = f"/collections/{instance.call(f'{JUDGED}:open_draft')}/seeds/sets/"
+    rita.goto(at)
+    sheet.take(rita, "candidate sets", "empty")
+    rita.locator("main .first-sets button").click()
+    sheet.take(rita, "candidate sets", "full")
+    rita.locator("main .sets-table th a").first.click()
+    sheet.take(rita, "candidate sets: one", "one item")
+    rita.goto(f"{at}?role=comparison")
+    rita.locator("main .sets-table th a").first.click()
+    sheet.take(rita, "candidate sets: one", "full")
+
+
+def take_difficulty(sheet: Sheet, instance: Instance, rita: Page) -> None:
+    """Take a collection of pairs that is judged, and its release with what is kept back."""
+    slug = instance.call(f"{JUDGED}:open_answered")
+    rita.goto(f"/collections/{slug}/difficulty/")
+    sheet.take(rita, "difficulty", "empty")
+    rita.locator("main .first-sample button").click()
+    sheet.take(rita, "difficulty", "one item")
+    rita.locator("main .workers-table .button").first.click()
+    sheet.take(rita, "difficulty: sampled worker", "empty")
+    for option in rita.locator("main .marks input[value=single]").all():
+        option.check()
+    rita.locator("main .hop-decision button[value='']").click()
+    sheet.take(rita, "difficulty: sampled worker", "full")
+    instance.call(f"{JUDGED}:finish", slug)
+    rita.goto(f"/collections/{slug}/difficulty/")
+    sheet.take(rita, "difficulty", "full")
+    rita.goto(f"/collections/{slug}/releases/1/")
+    sheet.take(rita, "difficulty: release, some kept back", "full")
+
+
+def take_partners(sheet: Sheet, rita: Page, slug: str) -> None:
+    """Take what partners of dialogs have reported, before and after it is decided."""
+    rita.goto(f"/collections/{slug}/problems/partners/")
+    sheet.take(rita, "partner reports", "one item")
+    rita.locator("main .complaint [name=decision][value=warn]").click()
+    sheet.take(rita, "partner reports", "error")
+    rita.locator("main .complaint [name=words]").fill("Please be kind to whoever you talk with.")
+    rita.locator("main .complaint [name=decision][value=warn]").click()
+    sheet.take(rita, "partner reports", "empty")
+    rita.goto("?show=decided")
+    sheet.take(rita, "partner reports, decided", "one item")
 
 
 def take_wordy(sheet: Sheet, instance: Instance, rita: Page) -> None:

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.dashboard.tests import making
-from collector.models import Collection, User
+from collector.models import Collection, Corpus, User
 from tasks.articles import article_text
 from tasks.models import Answer, Lease, ProblemReport, Question, Rejection, Submission
 from tasks.passages import find_article
@@ -26,8 +26,9 @@ SAMPLE = settings.BASE_DIR / "deploy" / "sample" / "quarnsey.xml"
 
 
 def read_sample() -> None:
-    """Read the sample corpus in."""
-    read_dump(str(SAMPLE), "quarnsey", "CC0 1.0")
+    """Read the sample corpus in, unless it is there."""
+    if not Corpus.objects.filter(slug="quarnsey").exists():
+        read_dump(str(SAMPLE), "quarnsey", "CC0 1.0")
 
 
 def read_dump(path: str, corpus: str, licence: str = "CC BY-SA 4.0", language: str = "") -> None:
@@ -131,7 +132,9 @@ def open_waiting(slug: str, title: str) -> None:
 
 def open_decisions(slug: str) -> None:
     """Put work into a collection for every state in which its pay can be."""
-    making.make_decisions(Collection.objects.get(slug=slug))
+    collection = Collection.objects.get(slug=slug)
+    making.make_decisions(collection)
+    making.make_refused_bonus(collection, "This Worker Id is closed (1700000000000)")
 
 
 def open_wordy() -> str:
@@ -144,6 +147,7 @@ def open_wordy() -> str:
     collection = Collection.objects.get(slug="wordy")
     making.make_full(collection)
     making.make_decisions(collection)
+    making.make_refused_bonus(collection, words * 4)
     Question.objects.filter(stage__collection=collection).update(text=(words * 6).strip())
     Rejection.objects.filter(session__posting__stage__collection=collection).update(
         reason=(words * 20)[:LONGEST_REASON]

@@ -18,8 +18,8 @@ CHOSEN = (
 )
 
 
-def open_talks(slug: str, title: str) -> None:
-    """Open a collection whose dialogs everybody may take."""
+def open_talks(slug: str, title: str, *changes: str) -> None:
+    """Open a collection whose dialogs everybody may take; `changes` read "name=value"."""
     read_sample()
     call_command(
         "create_collection",
@@ -31,7 +31,7 @@ def open_talks(slug: str, title: str) -> None:
         seed=7,
         requester="Rita",
         contact="rita@example.org",
-        set=[*CHOSEN, f'dialog.title="{title}"'],
+        set=[*CHOSEN, f'dialog.title="{title}"', *changes],
     )
     call_command("select_seeds", slug, count=4)
     call_command("publish", slug)

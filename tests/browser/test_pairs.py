@@ -9,24 +9,14 @@ from tests.browser import EVERY_TEST
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.keyboard import Keyboard
+from tests.browser.pair_page import QUESTIONS, words_of, write
 from tests.browser.person import Person
 from tests.browser.typed import official
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
-QUESTIONS = (
-    "What stands in both of these texts, and where does it stand?",
-    "Which of the two was known to more people, the first or the second?",
-    "Were the first and the second known to the same people?",
-)
 OFFICIAL = Path("official", "hotpotqa", "reflexion_100_distractor_official_nesting.json")
 TOO_LITTLE = "One paragraph says too little."
-
-
-def words_of(item: dict[str, Any], document: str) -> str:
-    """Return the second and the third word of a paragraph."""
-    [paragraph] = [one for one in item["paragraphs"] if one["document"] == document]
-    return " ".join(paragraph["text"].split()[1:3])
 
 
 def first_of_second(item: dict[str, Any]) -> int:
@@ -46,14 +36,6 @@ def check(stored: dict[str, Any], items: list[dict[str, Any]]) -> None:
     assert all(one["facts"] == [[0, 0], [1, 0]] for one in (first, second, third))
     assert all(one["by_the_writer"] for one in (first, second, third))
     assert stored["skips"][-1] == TOO_LITTLE
-
-
-def write(ada: Person, number: int) -> None:
-    """Type a question into the open pair, and pick the first sentence of both by mouse."""
-    ada.click("#field-text")
-    ada.type(QUESTIONS[number])
-    ada.click("[data-widget=paragraphs] .document:first-child .sentence:first-child .fact")
-    ada.click("[data-widget=paragraphs] .document:last-child .sentence:first-child .fact")
 
 
 def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(

@@ -19,6 +19,7 @@ from tasks.models import (
     LeaseState,
     Payment,
     PaymentKind,
+    PaymentState,
     Qualification,
     Question,
     ReceiptState,
@@ -227,3 +228,21 @@ def make_decisions(collection: Collection) -> list[Submission | Unmatched]:
     refusal = "This operation can be called with a status of: Submitted"
     payments.move(works[3], [ReceiptState.CONFIRMED], ReceiptState.REFUSED, refusal=refusal)
     return [*works, make_unmatched(collection)]
+
+
+def make_refused_bonus(collection: Collection, refusal: str) -> Payment:
+    """Return a bonus that the marketplace refused in these words, for work that was handed in."""
+    submission = make_submission(collection.stages.get(name="question"))
+    return Payment.objects.create(
+        collection=collection,
+        stage=submission.lease.unit.stage,
+        worker=submission.lease.worker,
+        lease=submission.lease,
+        posting=submission.lease.session.posting,
+        kind=PaymentKind.BONUS,
+        amount_cents=150,
+        state=PaymentState.REFUSED,
+        refusal=refusal,
+        key=f"test:bonus:{submission.pk}",
+        created_at=submission.received_at,
+    )

@@ -1,4 +1,4 @@
-"""The desk in a real Chromium: axe, both widths, keys, and the part that refreshes itself."""
+"""The desk in a real Chromium: axe, all widths, keys, and the part that refreshes itself."""
 
 import os
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from annotation.dashboard.tests.making import (
     make_decisions,
     make_full,
     make_lease,
+    make_refused_bonus,
 )
 from annotation.difficulty.hops import draw_sample
 from annotation.difficulty.standing import table_of
@@ -79,6 +80,7 @@ def fill_desk() -> Collection:
     collection = make_collection(corpus, slug="pilot")
     make_full(collection, 2)
     make_decisions(collection)
+    make_refused_bonus(collection, "This worker has no account any more.")
     question = stage_of(collection, "question")
     lease = make_lease(
         question,
@@ -139,7 +141,7 @@ def test_every_page_is_clean_fits_has_one_primary_button_and_keeps_its_policy(pa
     for address in addresses():
         page.goto(address)
         assert page.locator("main .button.primary").count() <= 1, address
-        for width in (768, 1366):
+        for width in (390, 768, 1366):
             page.set_viewport_size({"width": width, "height": 900})
             wide, seen = page.evaluate(sizes)
             assert wide <= seen, f"{address} at {width}"

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_lease, make_submission
+from annotation.dashboard.tests.making import make_lease, make_refused_bonus, make_submission
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, PaymentState
@@ -55,16 +55,12 @@ def test_owed_and_confirmed_are_never_mixed(rita: Client, pilot: Collection) -> 
 def test_a_refused_bonus_is_shown_with_the_marketplaces_words(
     rita: Client, pilot: Collection
 ) -> None:
-    submission = make_submission(stage_of(pilot, "question"), reward=400)
-    bonus = submission.payments.get()
-    bonus.pk, bonus.key, bonus.kind, bonus.amount_cents = None, "b", PaymentKind.BONUS, 150
-    bonus.submission, bonus.lease = None, submission.lease
-    bonus.state, bonus.refusal = PaymentState.REFUSED, "<b>No such worker.</b>"
-    bonus.save()
+    bonus = make_refused_bonus(pilot, "<b>No such worker.</b>")
     page = rita.get(PAGE).content.decode()
     assert "The marketplace says: <q>&lt;b&gt;No such worker.&lt;/b&gt;</q>" in page
     assert '<td class="n">$4.00</td><td class="n">$0.00</td>' in page
     assert "$1.50 refused" in page
+    assert '<span class="count">1<' in page
     assert "1 bonus payment refused" in rita.get("/collections/pilot/").content.decode()
     form = {"bonus": str(bonus.pk), "how": "again"}
     assert "asked again" in rita.post(f"{PAGE}bonus/", form, follow=True).content.decode()

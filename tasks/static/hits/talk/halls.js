@@ -69,6 +69,7 @@ export function showOver({ dialog, earned }, money) {
   ].filter(([, cents], index) => cents || !index);
   const total = lines.reduce((sum, [, cents]) => sum + cents, 0);
   find("[data-bill] tbody").replaceChildren(...lines.map(([words, cents]) => row(words, amount(cents, money))));
+  find("[data-over-rest]").hidden = lines.length === 1;
   find("[data-bill] tfoot").replaceChildren(row("Together", amount(total, money)));
   find("[data-complain-after]").hidden = !dialog || dialog.reported || (dialog.ending === "left" && dialog.ended_by_me);
 }
