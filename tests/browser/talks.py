@@ -6,7 +6,6 @@ from django.core.management import call_command
 
 from tasks.dialog.sections import section_of
 from tasks.models import Answer, Dialog, Payment, Ticket
-from tests.browser.rows import read_sample
 
 CHOSEN = (
     "seeds.category_keywords=[]",
@@ -20,7 +19,6 @@ CHOSEN = (
 
 def open_talks(slug: str, title: str) -> None:
     """Open a collection whose dialogs everybody may take."""
-    read_sample()
     call_command(
         "create_collection",
         slug,
