@@ -113,6 +113,7 @@ class Instance:
             assert self._desk.stdin
             self._desk.stdin.close()
             self._desk.wait(timeout=20)
+            self._desk = None
 
 
 def carry_out(*command: str) -> str:

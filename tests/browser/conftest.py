@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -10,6 +12,8 @@ from tests import services
 from tests.browser.person import Person
 from tests.serving import Instance, serving
 
+# Where the small protocol lies, whose fields are data.
+PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 Enter = Callable[..., Person]
 FAILED = pytest.StashKey[bool]()
@@ -25,8 +29,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(scope="package")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """Return a whole instance, served from an empty folder."""
-    with serving(tmp_path_factory.mktemp("instance")) as served:
+    """Return a whole instance, served from an empty folder, that knows the small protocol too.
+
+    It looks after every collection that is open: see rows.put_away.
+    """
+    home = tmp_path_factory.mktemp("instance")
+    with serving(home, {"COLLECTOR_PROTOCOLS": str(PROTOCOLS)}) as served:
+        served.call("tests.browser.rows:read_sample")
         yield served
 
 
@@ -45,17 +54,27 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def enter(instance: Instance, chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Enter]:
-    """Return a function that signs somebody in at the marketplace by their name.
+    """Return a function that signs somebody in at the marketplace by their name."""
+    with entering(instance, chromium, request) as enter:
+        yield enter
+
+
+@contextmanager
+def entering(
+    instance: Instance, chromium: Browser, request: pytest.FixtureRequest
+) -> Iterator[Enter]:
+    """Yield a function that opens a browser of their own to somebody, and signs them in.
 
     When the test fails, what each of them saw last is kept in the instance's folder.
     """
     people: list[Person] = []
 
-    def enter(name: str, width: int = 1366, height: int = 768) -> Person:
+    def enter(name: str, width: int = 1366, height: int = 768, *, sign_in: bool = True) -> Person:
         context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB")
         person = Person(name, instance, context)
         people.append(person)
-        person.sign_in()
+        if sign_in:
+            person.sign_in()
         return person
 
     yield enter
@@ -78,6 +97,5 @@ def rita(instance: Instance, chromium: Browser) -> Iterator[Page]:
 @pytest.fixture(scope="package")
 def practice(instance: Instance) -> Instance:
     """Return the instance with big HITs that everybody may take: see rows.open_practice."""
-    instance.call("tests.browser.rows:read_sample")
     instance.call("tests.browser.rows:open_practice")
     return instance

@@ -35,11 +35,11 @@ def take_marketplace(sheet: Sheet, person: Person, state: str) -> None:
 def take_questions(sheet: Sheet, person: Person) -> None:
     """Take the way of a question HIT: consent, instructions, nothing, one, all, refused."""
     name = "question page"
-    person.wait_for_hit("Practice: ten questions")
-    person.page.get_by_role("link", name="Preview Practice: ten questions").click()
+    person.wait_for_hit("Practice: five questions")
+    person.page.get_by_role("link", name="Preview Practice: five questions").click()
     person.frame.wait_for_selector("[data-page=preview]")
     sheet.take(person.page, "preview of a HIT", "one item", whole=False)
-    person.accept("Practice: ten questions")
+    person.accept("Practice: five questions")
     person.frame.wait_for_selector("[data-page=consent]")
     sheet.take(person.page, "consent", "one item", whole=False)
     person.frame.click("[data-action=agree]")
@@ -48,7 +48,7 @@ def take_questions(sheet: Sheet, person: Person) -> None:
     frame = person.ready()
     sheet.take(person.page, name, "empty", whole=False)
     page = QuestionPage(person)
-    questions = plan(list(page.items.values()), 10, 2)
+    questions = plan(list(page.items.values()), 5, 2)
     for number, question in enumerate(questions):
         page.write(question)
         if number == 0:
@@ -58,7 +58,7 @@ def take_questions(sheet: Sheet, person: Person) -> None:
             frame.wait_for_selector("[data-problems]:not([hidden])")
             sheet.take(person.page, name, "error", whole=False)
             person.click("[data-action=close-problems]")
-        if number < 9:
+        if number < 4:
             page.next()
     sheet.take(person.page, name, "full", whole=False)
     page.submit()
@@ -69,7 +69,7 @@ def take_questions(sheet: Sheet, person: Person) -> None:
 def take_answers(sheet: Sheet, person: Person) -> None:
     """Take the way of an answer HIT: nothing, an article open, each type, refused, all."""
     name = "answer page"
-    frame = person.begin("Practice: ten answers")
+    frame = person.begin("Practice: five answers")
     sheet.take(person.page, name, "empty", whole=False)
     page = AnswerPage(person)
     items = person.state()["items"]

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.dashboard.tests import making
-from collector.models import Collection, Corpus, User
+from collector.models import Collection, CollectionState, Corpus, User
 from tasks.articles import article_text
 from tasks.models import Answer, Lease, ProblemReport, Question, Rejection, Submission
 from tasks.passages import find_article
@@ -33,7 +33,9 @@ def read_sample() -> None:
 
 def read_dump(path: str, corpus: str, licence: str = "CC BY-SA 4.0", language: str = "") -> None:
     """Read one dump into a corpus of its own."""
-    call_command("ingest_dump", path, corpus=corpus, licence=licence, language=language)
+    # A dump this small is read before a second process has started.
+    options = {"licence": licence, "language": language, "processes": 1}
+    call_command("ingest_dump", path, corpus=corpus, **options)
 
 
 def open_collection(slug: str, corpus: str, seeds: int, **parameters: Any) -> None:
@@ -61,6 +63,11 @@ def _toml(value: Any) -> str:
     return json.dumps(value)
 
 
+def put_away(*slugs: str) -> None:
+    """Have collections no longer looked after, as if they had not been published yet."""
+    Collection.objects.filter(slug__in=slugs).update(state=CollectionState.DRAFT)
+
+
 def open_island(slug: str) -> None:
     """Open a collection with the real numbers of questions and answers, and few places."""
     few = {f"{name}__places_at_once": 2 for name in STAGES}
@@ -71,7 +78,7 @@ def open_island(slug: str) -> None:
 def open_practice() -> None:
     """Open a collection whose big HITs need no qualification, and one with a single question.
 
-    Its answer HIT asks ten questions that a writer of the test's own has handed in.
+    Its answer HIT asks five questions that a writer of the test's own has handed in.
     """
     many = {"train": 60, "dev": 60, "test": 60}
     few = {f"{name}__places_at_once": 1 for name in STAGES}
@@ -81,14 +88,14 @@ def open_practice() -> None:
         1,
         **few
         | {
-            "question_qualification__title": "Practice: ten questions",
-            "question_qualification__items_per_hit": 10,
-            "question_qualification__questions_per_hit": 10,
+            "question_qualification__title": "Practice: five questions",
+            "question_qualification__items_per_hit": 5,
+            "question_qualification__questions_per_hit": 5,
             "question_qualification__multi_link_questions": 2,
             "question_qualification__redundancy": many,
             "question_qualification__places_at_once": 8,
-            "answer_qualification__title": "Practice: ten answers",
-            "answer_qualification__items_per_hit": 10,
+            "answer_qualification__title": "Practice: five answers",
+            "answer_qualification__items_per_hit": 5,
             "answer_qualification__redundancy": many,
             "answer_qualification__places_at_once": 8,
         },

@@ -3,35 +3,44 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Frame, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage
-from tests.browser.conftest import Enter
+from tests.browser.conftest import entering
 from tests.browser.measures import measure
 from tests.browser.person import Person
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
-TITLE = "Practice: ten answers"
+TITLE = "Practice: five answers"
 
 
-@pytest.fixture
-def grace(practice: Instance, enter: Enter, request: pytest.FixtureRequest) -> Iterator[Person]:
-    """Return a Grace of the test's own, who gives her place back in the end: there are few."""
-    grace = enter(f"Grace of {request.node.name}"[:60])
-    yield grace
-    grace.page.click("#return-link")
-    grace.page.click("#return-dialog form button")
-    expect(grace.page.locator("iframe#task")).to_have_count(0)
+@pytest.fixture(scope="module")
+def grace(
+    practice: Instance, chromium: Browser, request: pytest.FixtureRequest
+) -> Iterator[Person]:
+    """Return Grace at her work, to which every test comes back by a reload."""
+    with entering(practice, chromium, request) as enter:
+        grace = enter("Grace who is advised")
+        grace.begin(TITLE)
+        yield grace
+
+
+def come_back(grace: Person) -> Frame:
+    """Reload the page; return the work in its frame, at the first question."""
+    grace.page.reload()
+    frame = grace.ready()
+    grace.click("[data-slot='0'] button")
+    return frame
 
 
 def test_advice_goes_when_it_is_followed(grace: Person) -> None:
-    frame = grace.begin(TITLE)
+    frame = come_back(grace)
     grace.click("[data-action=submit]")
     panel = frame.locator("[data-problems]")
     expect(panel.locator("li")).to_have_count(1)
-    expect(panel.locator("[data-problem]")).to_have_count(10)
+    expect(panel.locator("[data-problem]")).to_have_count(5)
     grace.click("[data-problem='1']")
     expect(frame.locator("[data-panel-title]")).to_have_text("Answer 2")
     advice = frame.locator("[data-messages] .wrong")
@@ -40,14 +49,14 @@ def test_advice_goes_when_it_is_followed(grace: Person) -> None:
     grace.page.route("**/hit/draft", lambda route: route.abort())
     grace.click(".card[data-type=none]")
     expect(advice).to_have_count(0, timeout=500)
-    grace.expect_progress("1 of 10 answered")
+    grace.expect_progress("1 of 5 answered")
     grace.key("Control+z")
     expect(advice).to_have_count(1, timeout=500)
     grace.page.unroute("**/hit/draft")
 
 
 def test_another_question_begins_without_the_words_looked_for(grace: Person) -> None:
-    frame = grace.begin(TITLE)
+    frame = come_back(grace)
     page = AnswerPage(grace)
     assert page.search("the")
     assert frame.locator(".found").count()
@@ -57,7 +66,7 @@ def test_another_question_begins_without_the_words_looked_for(grace: Person) -> 
 
 
 def test_the_foot_stays_whatever_the_answer_is(grace: Person) -> None:
-    frame = grace.begin(TITLE)
+    frame = come_back(grace)
     foot = frame.locator("[data-action=next]")
     before = foot.bounding_box()
     for kind in ("span", "value", "binary", "none", "bad"):
@@ -65,9 +74,25 @@ def test_the_foot_stays_whatever_the_answer_is(grace: Person) -> None:
         assert foot.bounding_box() == before, kind
 
 
+def test_the_caret_stays_in_the_text(grace: Person) -> None:
+    frame = come_back(grace)
+    page = AnswerPage(grace)
+    title = grace.state()["items"][0]["writer_links"][0]
+    page.open_article(title)
+    grace.key("t")
+    inside = "getSelection().focusNode.parentElement.closest('.block') !== null"
+    for key in ("ArrowRight", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", "Shift+ArrowUp"):
+        grace.key(key)
+        assert frame.evaluate(inside), key
+    for _ in range(40):
+        grace.key("ArrowDown")
+        assert frame.evaluate(inside)
+
+
 def test_time_is_spoken_of_when_ten_minutes_remain(grace: Person) -> None:
+    # From here on Grace's clock is the test's: this test comes last.
     grace.page.clock.install()
-    frame = grace.begin(TITLE)
+    frame = come_back(grace)
     told = "addEventListener('message', (event) => (window.told ??= []).push(event.data))"
     grace.page.evaluate(told)
     clock, more = frame.locator("[data-clock]"), frame.locator("[data-action=extend]")
@@ -85,18 +110,3 @@ def test_time_is_spoken_of_when_ten_minutes_remain(grace: Person) -> None:
     (said,) = grace.page.evaluate("told")
     assert said["collector"] == "time"
     assert said["ends"] > grace.state()["expires_at"]
-
-
-def test_the_caret_stays_in_the_text(grace: Person) -> None:
-    frame = grace.begin(TITLE)
-    page = AnswerPage(grace)
-    title = grace.state()["items"][0]["writer_links"][0]
-    page.open_article(title)
-    grace.key("t")
-    inside = "getSelection().focusNode.parentElement.closest('.block') !== null"
-    for key in ("ArrowRight", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", "Shift+ArrowUp"):
-        grace.key(key)
-        assert frame.evaluate(inside), key
-    for _ in range(40):
-        grace.key("ArrowDown")
-        assert frame.evaluate(inside)

@@ -38,7 +38,6 @@ def grace(instance: Instance, chromium: Browser) -> Iterator[Page]:
 def test_a_rejection_takes_two_and_is_taken_back(
     instance: Instance, enter: Enter, rita: Page, grace: Page
 ) -> None:
-    instance.call(f"{ROWS}:read_sample")
     instance.call(f"{ROWS}:open_waiting", SLUG, TITLE)
     mallory = enter("Mallory")
     words = hand_in(mallory)
@@ -61,6 +60,7 @@ def test_a_rejection_takes_two_and_is_taken_back(
     paid = instance.call(f"{ROWS}:pay", SLUG)
     assert (paid["spent"], paid["payments"]) == (132, [[120, "confirmed", ""]])
     without_work(instance, enter, rita)
+    instance.call(f"{ROWS}:put_away", SLUG)
 
 
 def without_work(instance: Instance, enter: Enter, rita: Page) -> None:

@@ -1,35 +1,32 @@
 """The pages whose fields are data of a protocol, from elsewhere: texts by mouse, labels by key."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import ONCE
+from tests.browser import EVERY_TEST
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
+from tests.browser.kept import ROWS
 from tests.browser.person import Person
-from tests.serving import Instance, serving
+from tests.serving import Instance
 
-PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
 WRITE = "Write headlines for two paragraphs"
 JUDGE = "Judge four headlines"
 
-pytestmark = [*ONCE, pytest.mark.xdist_group("forms")]
+pytestmark = EVERY_TEST
 
 
 @pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """Return an instance that knows the small protocol, with a collection of it open."""
-    home = tmp_path_factory.mktemp("forms")
-    with serving(home, {"COLLECTOR_PROTOCOLS": str(PROTOCOLS)}) as served:
-        served.call("tests.browser.rows:read_sample")
-        chosen = ("--protocol", "headline", "--corpus", "quarnsey", "--budget", "20")
-        served.run("create_collection", "lines", *chosen)
-        served.run("select_seeds", "lines", "--count", "2")
-        served.run("publish", "lines")
-        yield served
+def lines(instance: Instance) -> Iterator[Instance]:
+    """Return the instance with a collection of the small protocol open."""
+    chosen = ("--protocol", "headline", "--corpus", "quarnsey", "--budget", "20")
+    instance.run("create_collection", "lines", *chosen)
+    instance.run("select_seeds", "lines", "--count", "2")
+    instance.run("publish", "lines")
+    yield instance
+    instance.call(f"{ROWS}:put_away", "lines")
 
 
 def write(person: Person) -> None:
@@ -52,7 +49,7 @@ def write(person: Person) -> None:
     person.expect_receipt()
 
 
-def test_texts_are_written_and_labelled_in_the_browser(instance: Instance, enter: Enter) -> None:
+def test_texts_are_written_and_labelled_in_the_browser(lines: Instance, enter: Enter) -> None:
     for name in ("Ada", "Grace"):
         write(enter(name))
     edith = enter("Edith")
@@ -77,14 +74,14 @@ def test_texts_are_written_and_labelled_in_the_browser(instance: Instance, enter
     edith.click("[data-action=submit]")
     edith.expect_receipt()
     labels = ("faithful", "exaggerated", "wrong", "wrong")
-    assert instance.call("tests.hands:votes", "lines") == [
+    assert lines.call("tests.hands:votes", "lines") == [
         {"text": text, "label": label, "remark": "It is about another place." * (number == 3)}
         for number, (text, label) in enumerate(zip(given, labels, strict=True))
     ]
     assert edith.mistakes == []
 
 
-def test_a_preview_shows_the_instructions_alone(instance: Instance, enter: Enter) -> None:
+def test_a_preview_shows_the_instructions_alone(lines: Instance, enter: Enter) -> None:
     ida = enter("Ida")
     if ida.page.get_by_role("button", name=f"Accept {WRITE}").count():
         # Run by itself: there is nothing to judge yet.

@@ -1,9 +1,10 @@
 """A question HIT and an answer HIT by keyboard alone, from the front door to the receipt."""
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import Given, quoted
+from tests.browser.conftest import Enter
 from tests.browser.kept import ROWS, assert_answers_are_kept, assert_questions_are_kept
 from tests.browser.keyboard import Keyboard
 from tests.browser.person import Person
@@ -17,6 +18,7 @@ pytestmark = EVERY_TEST
 def sign_in(person: Person, keyboard: Keyboard) -> None:
     """Open the front door, whose one field has the focus."""
     person.page.goto(person.at(""))
+    person.page.wait_for_selector("#name:focus")
     person.type(person.name)
     person.key("Enter")
     expect(person.page.get_by_role("heading", name="HITs for you")).to_be_visible()
@@ -41,13 +43,13 @@ def begin(person: Person, keyboard: Keyboard, title: str) -> None:
     frame.wait_for_selector("[data-dialog=instructions]:not([open])", state="attached")
 
 
-def test_ten_questions_without_a_mouse(practice: Instance, chromium: Browser) -> None:
-    ada = Person("Ada of the keys", practice, chromium.new_context())
+def test_five_questions_without_a_mouse(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada of the keys", sign_in=False)
     keyboard = Keyboard(ada)
     sign_in(ada, keyboard)
-    begin(ada, keyboard, "Practice: ten questions")
+    begin(ada, keyboard, "Practice: five questions")
     frame = ada.frame
-    questions = plan(ada.state()["items"], 10, 2)
+    questions = plan(ada.state()["items"], 5, 2)
     for number, question in enumerate(questions):
         if number:
             # Out of the field, to the next paragraph.
@@ -72,20 +74,19 @@ def test_ten_questions_without_a_mouse(practice: Instance, chromium: Browser) ->
         ada.type(question.text)
         if number < len(questions) - 1:
             ada.key("Control+Enter")
-    ada.expect_progress("10 of 10 questions · 2 of 2 multi-link")
+    ada.expect_progress("5 of 5 questions · 2 of 2 multi-link")
     keyboard.tab_to(frame, "[data-action=submit]", back=True)
     ada.key("Enter")
     ada.expect_receipt()
     rows = practice.call(f"{ROWS}:questions", "practice", "question_qualification")
-    assert_questions_are_kept(rows[-10:], questions)
-    ada.leave()
+    assert_questions_are_kept(rows[-5:], questions)
 
 
-def test_ten_answers_without_a_mouse(practice: Instance, chromium: Browser) -> None:
-    grace = Person("Grace of the keys", practice, chromium.new_context())
+def test_five_answers_without_a_mouse(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace of the keys", sign_in=False)
     keyboard = Keyboard(grace)
     sign_in(grace, keyboard)
-    begin(grace, keyboard, "Practice: ten answers")
+    begin(grace, keyboard, "Practice: five answers")
     first = grace.state()["items"][0]
     passage, title = first["passage"]["text"], first["writer_links"][0]
     link = next(link for link in first["passage"]["links"] if link["title"] == title)
@@ -104,14 +105,13 @@ def test_ten_answers_without_a_mouse(practice: Instance, chromium: Browser) -> N
     keyboard.select("main", proof[1].words, proof[1].occurrence)
     grace.key("Enter", "Control+Enter")
     given = [Given("span", spans=(spans,), evidence=proof)]
-    given += [type_answer(grace, keyboard, number) for number in range(1, 10)]
-    grace.expect_progress("10 of 10 answered")
+    given += [type_answer(grace, keyboard, number) for number in range(1, 5)]
+    grace.expect_progress("5 of 5 answered")
     keyboard.tab_to(grace.frame, "[data-action=submit]", back=True)
     grace.key("Enter")
     grace.expect_receipt()
     rows = practice.call(f"{ROWS}:answers", "practice", "answer_qualification")
-    assert_answers_are_kept(rows[-10:], given)
-    grace.leave()
+    assert_answers_are_kept(rows[-5:], given)
 
 
 def type_answer(person: Person, keyboard: Keyboard, number: int) -> Given:
@@ -135,7 +135,7 @@ def type_answer(person: Person, keyboard: Keyboard, number: int) -> Given:
         keyboard.tab_to(person.frame, "[data-part=evidence] [data-sentence]")
         person.type("1")
         person.key("Enter")
-    if number < 9:
+    if number < 4:
         person.key("Control+Enter")
     else:
         keyboard.tab_to(person.frame, "button")

@@ -2,7 +2,6 @@
 
 from statistics import median
 
-import pytest
 from playwright.sync_api import Frame, Page
 
 from tests.browser import EVERY_TEST
@@ -15,16 +14,20 @@ from tests.browser.question_page import QuestionPage, plan
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
-SCREENS = pytest.mark.parametrize(
-    ("width", "height"), [(1366, 768), (1920, 1080)], ids=["1366x768", "1920x1080"]
-)
+SCREENS = ((1366, 768), (1920, 1080))
 READ = ".block, .question-text, [data-text], [data-value], [data-unit], .prose, .prose p, .prose li"
 
 
-@SCREENS
-def test_the_question_page(practice: Instance, enter: Enter, width: int, height: int) -> None:
-    ada = enter(f"Ada at {width}", width, height)
-    frame = ada.begin("Single: one question")
+def open_at(person: Person, screen: tuple[int, int]) -> Frame:
+    """Open the page afresh on a screen of this size; return the work in its frame."""
+    person.page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    person.page.reload()
+    return person.ready()
+
+
+def test_the_question_page(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who looks", *SCREENS[0])
+    ada.begin("Single: one question")
     item = ada.state()["items"][0]
     assert 870 <= len(item["text"]) <= 925
     in_sight = [
@@ -37,19 +40,32 @@ def test_the_question_page(practice: Instance, enter: Enter, width: int, height:
         "[data-action=next]",
         "[data-action=submit]",
     ]
-    assert measure(frame, "outOfSight", in_sight) == []
+    for screen in reversed(SCREENS):
+        frame = open_at(ada, screen)
+        assert measure(frame, "outOfSight", in_sight) == []
     page = QuestionPage(ada)
     (question,) = plan([item], 1, 1)
     page.write(question)
-    chips = ["[data-field=context] .chip", "[data-field=links] .chip"]
-    assert measure(frame, "outOfSight", in_sight + chips) == []
+    in_sight += ["[data-field=context] .chip", "[data-field=links] .chip"]
+    assert measure(frame, "outOfSight", in_sight) == []
+    assert_calm(ada, frame)
+    ada.wait_until_saved()
+    frame = open_at(ada, SCREENS[1])
+    assert measure(frame, "outOfSight", in_sight) == []
     assert_calm(ada, frame)
 
 
-@SCREENS
-def test_the_answer_page(practice: Instance, enter: Enter, width: int, height: int) -> None:
-    grace = enter(f"Grace at {width}", width, height)
-    frame = grace.begin("Practice: ten answers")
+def test_the_answer_page(practice: Instance, enter: Enter) -> None:
+    grace = enter("Grace who looks", *SCREENS[0])
+    frame = grace.begin("Practice: five answers")
+    look_at_answers(grace, frame)
+    frame = open_at(grace, SCREENS[1])
+    grace.click("[data-slot='0'] button")
+    look_at_answers(grace, frame)
+
+
+def look_at_answers(grace: Person, frame: Frame) -> None:
+    """Check what is in sight at every question, from the first on."""
     in_sight = [
         "[data-document=question]",
         "[data-document=main] .block",
@@ -85,15 +101,17 @@ def assert_calm(person: Person, frame: Frame) -> None:
     assert measure(frame, "shifts") == []
 
 
-@SCREENS
-def test_nothing_moves_when_advice_comes(
-    practice: Instance, enter: Enter, width: int, height: int
-) -> None:
-    ada = enter(f"Ada advised at {width}", width, height)
-    frame = ada.begin("Practice: ten questions")
-    page = QuestionPage(ada)
-    question = plan(list(page.items.values()), 1, 1)[0]
+def test_nothing_moves_when_advice_comes(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who is advised", *SCREENS[0])
+    ada.begin("Practice: five questions")
+    for screen in SCREENS:
+        be_advised(ada, open_at(ada, screen))
+
+
+def be_advised(ada: Person, frame: Frame) -> None:
+    """Write what the page has something to say to, and check that nothing moves."""
     ada.click("[data-text]")
+    ada.key("Control+a")
     ada.type("Why?")
     frame.wait_for_selector("[data-message=problem]")
     ada.click("[data-document=main] .document-title")
@@ -101,7 +119,7 @@ def test_nothing_moves_when_advice_comes(
     assert measure(frame, "shifts") == []
     ada.click("[data-text]")
     ada.key("Control+a")
-    item = page.items[question.item]
+    item = ada.state()["items"][0]
     # A copied sentence brings the advice that no link is needed.
     ada.type(item["text"][slice(*item["sentences"][0])])
     frame.wait_for_selector("[data-message=hint]")
@@ -113,7 +131,7 @@ def test_nothing_moves_when_advice_comes(
 
 def test_few_actions_make_a_question(practice: Instance, enter: Enter) -> None:
     ada = enter("Ada who counts")
-    ada.begin("Practice: ten questions")
+    ada.begin("Practice: five questions")
     page = QuestionPage(ada)
     counted = []
     for question in plan(list(page.items.values()), 3, 2):
@@ -121,7 +139,7 @@ def test_few_actions_make_a_question(practice: Instance, enter: Enter) -> None:
         page.write(question)
         page.next()
         counted.append(ada.actions)
-    ada.expect_progress("3 of 10 questions · 2 of 2 multi-link")
+    ada.expect_progress("3 of 5 questions · 2 of 2 multi-link")
     print(f"\nactions beyond typing for each question: {counted}")
     assert max(counted) <= 6
 
@@ -130,7 +148,7 @@ def test_few_actions_make_an_answer_and_an_article_keeps_its_place(
     practice: Instance, enter: Enter
 ) -> None:
     grace = enter("Grace who counts", 1366, 560)
-    frame = grace.begin("Practice: ten answers")
+    frame = grace.begin("Practice: five answers")
     page = AnswerPage(grace)
     item = grace.state()["items"][0]
     title, passage = item["writer_links"][0], item["passage"]["text"]
@@ -145,7 +163,7 @@ def test_few_actions_make_an_answer_and_an_article_keeps_its_place(
         )
     )
     page.next()
-    grace.expect_progress("1 of 10 answered")
+    grace.expect_progress("1 of 5 answered")
     print(f"\nactions beyond typing for a one-span answer, with a search: {grace.actions}")
     assert grace.actions <= 8
     grace.click("[data-action=previous]")

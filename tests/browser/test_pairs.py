@@ -75,6 +75,7 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     ada.click("[data-action=submit]")
     ada.expect_receipt()
     check(practice.call("tests.browser.pairs:stored", "by-mouse"), items)
+    practice.call("tests.browser.rows:put_away", "by-mouse")
     assert ada.mistakes == []
     assert ada.cookies_of_the_frame() == []
 
@@ -100,6 +101,7 @@ def test_the_same_is_written_and_answered_again_by_keyboard_alone(
     check(practice.call("tests.browser.pairs:stored", "by-keyboard"), items)
     practice.call("tests.browser.pairs:open_second_reading", "by-keyboard")
     answer_again(practice, enter("Grace of pairs"))
+    practice.call("tests.browser.rows:put_away", "by-keyboard")
 
 
 def prove(keyboard: Keyboard, item: dict[str, Any], document: str, words: str) -> None:

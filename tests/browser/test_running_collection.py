@@ -2,40 +2,40 @@
 
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import ONCE
+from tests.browser import EVERY_TEST
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
+from tests.browser.kept import ROWS
 from tests.browser.person import PATIENCE_MS
 from tests.services import free_port
-from tests.serving import Instance, serving
+from tests.serving import Instance
 
-PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
-WRITE = "Write headlines for two paragraphs"
-PAGE = "/collections/lines"
+WRITE = "Write headlines while it runs"
+SLUG = "running"
+PAGE = f"/collections/{SLUG}"
 
-pytestmark = [*ONCE, pytest.mark.xdist_group("running")]
+pytestmark = EVERY_TEST
 
 
-@pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """Return an instance with a collection of headlines open, two HITs at a time."""
-    home = tmp_path_factory.mktemp("running")
-    with serving(home, {"COLLECTOR_PROTOCOLS": str(PROTOCOLS)}) as served:
-        served.call("tests.browser.rows:read_sample")
-        chosen = ("--protocol", "headline", "--corpus", "quarnsey", "--budget", "20")
-        served.run("create_collection", "lines", *chosen, "--set", "text.places_at_once=2")
-        served.run("select_seeds", "lines", "--count", "4")
-        served.run("publish", "lines")
-        yield served
+@pytest.fixture
+def running(instance: Instance) -> Iterator[Instance]:
+    """Return the instance with a collection of headlines open, two HITs at a time."""
+    chosen = ("--protocol", "headline", "--corpus", "quarnsey", "--budget", "20")
+    own = ("--set", "text.places_at_once=2", "--set", f'text.title="{WRITE}"')
+    instance.run("create_collection", SLUG, *chosen, *own)
+    instance.run("select_seeds", SLUG, "--count", "4")
+    instance.run("publish", SLUG)
+    yield instance
+    instance.call(f"{ROWS}:put_away", SLUG)
 
 
 def move(instance: Instance) -> None:
     """Stop the instance and serve it on another port."""
+    instance.close()
     instance.stop(signal.SIGTERM)
     port = free_port()
     instance.environment["PORT"] = str(port)
@@ -72,7 +72,7 @@ def finish(rita: Page) -> None:
 
 
 def test_work_goes_on_while_the_collection_changes(
-    instance: Instance, enter: Enter, rita: Page
+    running: Instance, enter: Enter, rita: Page
 ) -> None:
     ada = enter("Ada")
     frame = ada.begin(WRITE)
@@ -80,13 +80,13 @@ def test_work_goes_on_while_the_collection_changes(
     frame.fill("#field-headline", "Ada: the first")
     ada.wait_until_saved()
     raise_pay(rita)
-    move(instance)
+    move(running)
     ada.page.goto(ada.at("hits/"))
     ada.page.get_by_role("link", name=WRITE).first.click()
     frame = ada.ready()
     expect(frame.locator("#field-headline")).to_have_value("Ada: the first")
     assert ada.state()["reward"] == paid
-    rita = rita.context.browser.new_context(base_url=instance.collector_url).new_page()  # type: ignore[union-attr]
+    rita = rita.context.browser.new_context(base_url=running.collector_url).new_page()  # type: ignore[union-attr]
     finish(rita)
     frame.click("[data-action=next]")
     frame.fill("#field-headline", "Ada: the second")

@@ -110,3 +110,4 @@ def mark_and_compare(person: Person, instance: Instance, slug: str, marked: Mark
     person.wait_until_saved()
     wanted = [words.words for words in marked.by_keyboard + marked.by_mouse]
     assert instance.call(f"{ROWS}:drafts", slug)[0]["marked"] == wanted
+    instance.call(f"{ROWS}:put_away", slug)

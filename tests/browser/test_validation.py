@@ -1,33 +1,24 @@
 """A finished dialog's questions are answered again, in order, each answer for good."""
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
-from tests.serving import Instance, serving
+from tests.browser.kept import ROWS
+from tests.serving import Instance
 
+SLUG = "validated"
 TITLE = "Answer the questions of a dialog from a text"
 
 pytestmark = EVERY_TEST
 
 
-@pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """Return an instance with a finished dialog that wants validators."""
-    with serving(tmp_path_factory.mktemp("validation")) as served:
-        served.call("tests.browser.rows:read_sample")
-        yield served
-
-
 def test_answers_are_given_one_by_one_and_the_teachers_come_after(
     instance: Instance, enter: Enter
 ) -> None:
-    questions = instance.call("tests.browser.dialogs:open_talks", "talks")
-    secrets = instance.call("tests.browser.dialogs:teachers_words", "talks")
+    questions = instance.call("tests.browser.dialogs:open_talks", SLUG)
+    secrets = instance.call("tests.browser.dialogs:teachers_words", SLUG)
     ada = enter("Ada")
     frame = ada.begin(TITLE)
     expect(frame.locator("[data-question]")).to_have_text(questions[0])
@@ -63,7 +54,8 @@ def test_answers_are_given_one_by_one_and_the_teachers_come_after(
     assert faults(ada.page, frame) == []
     ada.click("[data-action=submit]")
     ada.expect_receipt()
-    votes = instance.call("tests.browser.dialogs:votes_of", "talks")
+    votes = instance.call("tests.browser.dialogs:votes_of", SLUG)
     assert [vote["type"] for vote in votes] == ["span", "span", "none", "none"]
     assert [vote["affirmation"] for vote in votes] == ["neither", "yes", "neither", "neither"]
     assert ada.mistakes == []
+    instance.call(f"{ROWS}:put_away", SLUG)

@@ -17,6 +17,8 @@ from tests.serving import Instance
 pytestmark = EVERY_TEST
 
 SLUG = "island"
+# What a browser would send wherever it may: the frame's requests must come without it.
+PROBE = {"name": "probe", "value": "1", "sameSite": "None", "secure": True}
 TITLES = {
     "question_qualification": "Qualify: write questions about what a paragraph leaves out",
     "question": "Write ten questions about what a paragraph leaves out",
@@ -28,10 +30,11 @@ TITLES = {
 def test_one_person_asks_another_answers_and_both_are_paid(
     instance: Instance, enter: Enter, rita: Page
 ) -> None:
-    instance.call(f"{ROWS}:read_sample")
     # One redundancy for all folds, so that the ten questions make one answer HIT.
     instance.call(f"{ROWS}:open_island", SLUG)
     ada, grace = enter("Ada who asks"), enter("Grace who answers", 1920, 1080)
+    for person in (ada, grace):
+        person.context.add_cookies([{**PROBE, "url": instance.collector_url}])
     first = ask(ada, "question_qualification", 3, 1)
     assert_questions_are_kept(
         instance.call(f"{ROWS}:questions", SLUG, "question_qualification"), first
@@ -50,6 +53,7 @@ def test_one_person_asks_another_answers_and_both_are_paid(
         assert_paid(person, paid)
         assert person.mistakes == []
         assert person.refusals() == []
+        assert len(person.visits()) >= 5
         assert person.cookies_of_the_frame() == []
     assert [row["marketplace"] for row in instance.call(f"{ROWS}:receipts", SLUG)] == [
         ["approved"]
@@ -68,6 +72,7 @@ def ask(person: Person, stage: str, count: int, multi_link: int) -> list[Written
             page.next()
     person.expect_progress(f"{count} of {count} questions")
     assert frame.inner_text(".button.primary") == "Submit"
+    assert frame.evaluate("document.cookie") == ""
     page.submit()
     person.expect_receipt()
     return questions

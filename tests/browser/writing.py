@@ -1,4 +1,4 @@
-"""Hands in ten questions of a writer of the tests' own, so that there is something to answer."""
+"""Hands in questions of a writer of the tests' own, so that there is something to answer."""
 
 from datetime import timedelta
 from uuid import uuid4

@@ -12,9 +12,9 @@ from django.db import connection
 from playwright.sync_api import expect, sync_playwright
 
 from tests import services
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.conftest import ARGUMENTS, PROTOCOLS
 from tests.browser.person import Person
-from tests.browser.test_forms import PROTOCOLS, WRITE
+from tests.browser.test_forms import WRITE
 from tests.migrated import databases
 from tests.serving import ROOT, START_SECONDS, Instance
 

@@ -23,7 +23,8 @@ export class Memory {
 
   set(name, value) {
     if (JSON.stringify(this.values[name] ?? null) === JSON.stringify(value)) return;
-    this.values[name] = value;
+    // A copy: whoever has set it goes on changing it.
+    this.values[name] = structuredClone(value);
     try {
       sessionStorage.setItem(this.key, JSON.stringify(this.values));
     } catch {
