@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import sys
 import tomllib
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec
@@ -111,7 +112,7 @@ class Protocol:
         """Return protocol.toml as nested dictionaries, not validated yet."""
         path = self.folder / "protocol.toml"
         try:
-            return tomllib.loads(path.read_text("utf-8"))
+            return deepcopy(_values(path.read_text("utf-8")))
         except FileNotFoundError:
             raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.") from None
         except tomllib.TOMLDecodeError as error:
@@ -172,6 +173,11 @@ def every() -> list[Protocol]:
         for path in Path(parent).glob("*/protocol.toml")
     }
     return [found[name] for name in sorted(found)]
+
+
+@cache
+def _values(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)
 
 
 @cache

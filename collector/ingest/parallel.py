@@ -50,15 +50,16 @@ def read_records(
     """Yield the records of the dump's pages in batches, in order, the first `skip` pages left out.
 
     `site`: the dump's own, or with its language corrected. The result does not depend on
-    `processes`; with one, nothing is started. At most a few batches are held at once.
+    `processes`; with one, or where everything fits in one batch, nothing is started. At most a few
+    batches are held at once.
 
     Raises DumpError where the dump ends too early, after all batches before it.
     """
     work = batches(islice(dump.pages(), skip, None))
+    reader = PageReader(site)
+    for batch in islice(work, None if processes <= 1 else 1):
+        yield _read_batch(reader, batch)
     if processes <= 1:
-        reader = PageReader(site)
-        for batch in work:
-            yield _read_batch(reader, batch)
         return
     # Spawned, not forked: the caller may run threads and hold database connections.
     executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (site,))

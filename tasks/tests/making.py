@@ -60,31 +60,41 @@ def make_corpus(articles: int = 12, slug: str = "hollin") -> Corpus:
         slug=slug, name="Hollin", language="en", site_name=slug, state="ready"
     )
     titles = [f"Place {number}" for number in range(articles)]
-    for number, title in enumerate(titles):
-        article = Article.objects.create(
-            corpus=corpus, page_id=number + 1, title=title, revision_id=1000 + number
-        )
-        section = Section.objects.create(article=article, position=0, level=1, heading="")
-        first, second = titles[(number + 1) % articles], titles[(number + 2) % articles]
-        before = f"{title} was founded in {1200 + number} by people from "
-        text = f"{before}{first} and {second}. It has {100 + number} houses."
-        links = [
-            [len(before), len(before) + len(first), first],
-            [len(before) + len(first) + 5, len(before) + len(first) + 5 + len(second), second],
-        ]
-        end = text.index(". ") + 1
-        Paragraph.objects.create(
-            article=article,
+    rows = Article.objects.bulk_create(
+        Article(corpus=corpus, page_id=number + 1, title=title, revision_id=1000 + number)
+        for number, title in enumerate(titles)
+    )
+    sections = Section.objects.bulk_create(
+        Section(article=article, position=0, level=1, heading="") for article in rows
+    )
+    texts = [_text_of(number, titles) for number in range(articles)]
+    Paragraph.objects.bulk_create(
+        Paragraph(
+            article=section.article,
             section=section,
             position=0,
             text=text,
             links=links,
             n_links=2,
             n_links_in_corpus=2,
-            sentences=[[0, end], [end + 1, len(text)]],
+            sentences=[[0, text.index(". ") + 1], [text.index(". ") + 2, len(text)]],
             splitter="test",
         )
+        for section, (text, links) in zip(sections, texts, strict=True)
+    )
     return corpus
+
+
+def _text_of(number: int, titles: list[str]) -> tuple[str, list[list[Any]]]:
+    """Return the text of one article and its links to the next two."""
+    first, second = (titles[(number + step) % len(titles)] for step in (1, 2))
+    before = f"{titles[number]} was founded in {1200 + number} by people from "
+    text = f"{before}{first} and {second}. It has {100 + number} houses."
+    links = [
+        [len(before), len(before) + len(first), first],
+        [len(before) + len(first) + 5, len(before) + len(first) + 5 + len(second), second],
+    ]
+    return text, links
 
 
 def make_collection(

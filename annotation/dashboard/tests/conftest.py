@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.dashboard.access import owner
 from annotation.dashboard.tests.making import make_browser
 
 
@@ -14,5 +15,5 @@ def rita(db: None, settings: Any) -> Client:
     settings.OPEN_DESK = True
     browser = make_browser()
     # Signing in costs queries of its own: tests that count them begin after it.
-    browser.get("/collections/new/")
+    browser.force_login(owner())
     return browser

@@ -68,7 +68,7 @@ def test_its_queries_do_not_follow_the_work(rita: Client, pilot: Collection) -> 
     decide(rita, make_confirmed(pilot), "propose", "Copied.")
     pages = [f"{LIST}?show=waiting", f"{LIST}?show=unmatched", f"{LIST}?show=proposed", MONEY]
     few = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]
-    for _ in range(6):
+    for _ in range(3):
         make_confirmed(pilot)
         make_unmatched(pilot)
         decide(rita, make_confirmed(pilot), "propose", "Copied.")

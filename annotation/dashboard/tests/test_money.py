@@ -140,7 +140,7 @@ def test_its_queries_do_not_follow_the_payments(rita: Client, pilot: Collection)
     unfinished(pilot)
     compensate(rita, unfinished(pilot))
     one = queries(lambda: rita.get(PAGE))
-    for _ in range(15):
+    for _ in range(4):
         make_submission(stage_of(pilot, "question"))
         unfinished(pilot)
         compensate(rita, unfinished(pilot))

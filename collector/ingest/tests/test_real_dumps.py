@@ -157,6 +157,7 @@ def test_links_and_what_they_say_are_those_of_mwparserfromhell(name: str, step: 
     assert common / (common + missing) >= 0.995
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_the_slice_has_637_seeds_give_or_take_a_line() -> None:
     corpus = ingest_files([WIKI / ROCK], CorpusOptions(slug="rock"), processes=1)

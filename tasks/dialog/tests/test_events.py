@@ -36,7 +36,7 @@ def crowd():
     return stage, workers
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(meet=True, then=[*TURN * 13, ("look after", 0, 1)])
 @example(meet=True, then=[*TURN * 3, ("return", 0, 1), ("power cut", 0, 1), ("look after", 0, 1)])
 @example(meet=True, then=[*TURN, ("report", 1, 1), ("come", 2, 1), ("look after", 0, 1)])
