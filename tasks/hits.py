@@ -31,12 +31,8 @@ def plan_postings(stage: Stage, now: datetime) -> int:
     """Write a posting, its money reserved, for every place that can be opened now.
 
     Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
-    Returns how many were written; fewer than wanted when the budget is used up. Where none is
-    wanted, nothing is locked.
+    Returns how many were written; fewer than wanted when the budget is used up.
     """
-    table = parameters_of(stage.collection).stages()[stage.name]
-    if _wanted(stage, table) <= 0:
-        return 0
     with transaction.atomic():
         stage = (
             Stage.objects.select_for_update(of=("self",), no_key=True)
@@ -47,9 +43,11 @@ def plan_postings(stage: Stage, now: datetime) -> int:
             return 0
         parameters = parameters_of(stage.collection)
         table = parameters.stages()[stage.name]
-        wanted = _wanted(stage, table)
+        ordinary = stage.postings.filter(worker__isnull=True)
+        standing = ordinary.filter(state__in=OUTSTANDING).count()
+        wanted = min(places_left(stage), table.places_at_once) - standing
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
-        serial = stage.postings.filter(worker__isnull=True).count()
+        serial = ordinary.count()
         written = 0
         while (
             written < wanted
@@ -68,11 +66,6 @@ def plan_postings(stage: Stage, now: datetime) -> int:
             )
             written += 1
         return written
-
-
-def _wanted(stage: Stage, table: StageTable) -> int:
-    standing = stage.postings.filter(worker__isnull=True, state__in=OUTSTANDING).count()
-    return min(places_left(stage), table.places_at_once) - standing
 
 
 def token_of(key: str, stage: str, serial: int) -> UUID:
@@ -172,10 +165,8 @@ def close_surplus(stage: Stage) -> int:
     """
     live = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True)
     surplus = live.count()
-    if surplus and is_open(stage):
+    if is_open(stage):
         surplus -= places_left(stage)
-    if surplus <= 0:
-        return 0
     idle = live.exclude(sessions__leases__state=LeaseState.LIVE).order_by("-id")
     asked: list[Posting] = []
 

@@ -19,6 +19,7 @@ from tasks import (
     qualifications,
     reconcile,
     rejecting,
+    standing,
     units,
     unmatched,
 )
@@ -133,10 +134,14 @@ def _steps(
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
         "postings expired": lambda: reconcile.expire_postings(collection, now),
         "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
-        "HITs closed": lambda: marketplace.one_by_one(stages, hits.close_surplus),
-        "places planned": lambda: sum(hits.plan_postings(stage, now) for stage in open_stages),
+        "HITs closed": lambda: marketplace.one_by_one(
+            standing.with_surplus(stages), hits.close_surplus
+        ),
+        "places planned": lambda: sum(
+            hits.plan_postings(stage, now) for stage in standing.with_room(open_stages)
+        ),
         "HITs published": lambda: marketplace.one_by_one(
-            open_stages, lambda stage: hits.publish_pending(stage, now)
+            standing.with_plans(open_stages), lambda stage: hits.publish_pending(stage, now)
         ),
         "compensations published": lambda: compensation.publish_pending(collection, now),
     }

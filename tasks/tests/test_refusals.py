@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks import hits, qualifications
+from tasks import hits, qualifications, standing
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Grant, GrantState, PostingState
@@ -79,6 +79,7 @@ def test_a_stage_that_is_refused_leaves_the_next_one_alone(stage, monkeypatch):
             raise MarketplaceError("No such thing.", permanent=True)
         return 1
 
+    monkeypatch.setattr(standing, "with_plans", list)
     monkeypatch.setattr(hits, "publish_pending", refused)
     others = stage.collection.stages.count() - 1
     assert tend(stage.collection, NOW)["HITs published"] == others
