@@ -14,6 +14,7 @@ from tests.serving import Instance, serving
 
 # Where the small protocol lies, whose fields are data.
 PROTOCOLS = Path(__file__).resolve().parent.parent / "protocols"
+PRACTICE = ("practice", "single")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 Enter = Callable[..., Person]
 FAILED = pytest.StashKey[bool]()
@@ -95,7 +96,15 @@ def rita(instance: Instance, chromium: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="package")
-def practice(instance: Instance) -> Instance:
-    """Return the instance with big HITs that everybody may take: see rows.open_practice."""
+def practised(instance: Instance) -> Instance:
+    """Return the instance with HITs for practice: see rows.open_practice."""
     instance.call("tests.browser.rows:open_practice")
     return instance
+
+
+@pytest.fixture(scope="module")
+def practice(practised: Instance) -> Iterator[Instance]:
+    """Return the instance with HITs that everybody may take, looked after meanwhile."""
+    practised.call("tests.browser.rows:take_up", *PRACTICE)
+    yield practised
+    practised.call("tests.browser.rows:put_away", *PRACTICE)

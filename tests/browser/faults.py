@@ -11,17 +11,23 @@ SOURCE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(
 # In dark a page differs by its colours alone.
 RULES = {"light": None, "dark": ["color-contrast", "link-in-text-block"]}
 # The frame is examined by itself: it is another site, into which the page cannot look.
-RUN = """async (runOnly) => {
+RUN = """async ([within, runOnly]) => {
   const options = {iframes: false, resultTypes: ["violations"], ...(runOnly && {runOnly})};
-  return (await axe.run(options)).violations;
+  return (await axe.run(within, options)).violations;
 }"""
 SERIOUS = ("serious", "critical")
 
 
 def faults(
-    page: Page, place: Page | Frame | None = None, impacts: Collection[str] = SERIOUS
+    page: Page,
+    place: Page | Frame | None = None,
+    within: str = "html",
+    impacts: Collection[str] = SERIOUS,
 ) -> list[str]:
-    """Return what axe calls `impacts` in `place`, by default the page itself."""
+    """Return what axe calls `impacts` in `place`, by default the page itself.
+
+    within: selects the part that has changed since the place was looked at as a whole.
+    """
     place = place or page
     found = []
     for scheme, rules in RULES.items():
@@ -31,7 +37,7 @@ def faults(
             place.evaluate(SOURCE)
         found += [
             f"{scheme}: {place.url}: {one['id']}: {_where(node)}"
-            for one in place.evaluate(RUN, rules)
+            for one in place.evaluate(RUN, [within, rules])
             if one["impact"] in impacts
             for node in one["nodes"]
         ]

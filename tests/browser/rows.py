@@ -68,6 +68,11 @@ def put_away(*slugs: str) -> None:
     Collection.objects.filter(slug__in=slugs).update(state=CollectionState.DRAFT)
 
 
+def take_up(*slugs: str) -> None:
+    """Have collections looked after again that were put away."""
+    Collection.objects.filter(slug__in=slugs).update(state=CollectionState.COLLECTING)
+
+
 def open_island(slug: str) -> None:
     """Open a collection with the real numbers of questions and answers, and few places."""
     few = {f"{name}__places_at_once": 2 for name in STAGES}

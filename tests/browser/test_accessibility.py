@@ -44,7 +44,7 @@ def test_the_question_page_from_consent_to_refusal(practice: Instance, enter: En
     for name in ("preferences", "report", "return"):
         frame.click("[data-action=menu]")
         frame.click(f"[data-action={name}]")
-        found += faults(ada.page, frame)
+        found += faults(ada.page, frame, "dialog[open]")
         frame.press(f"[data-dialog={name}]", "Escape")
     assert found == []
 
@@ -60,7 +60,7 @@ def test_the_answer_page_with_an_article_open(practice: Instance, enter: Enter) 
     found += faults(grace.page, frame)
     for kind in ("span", "value", "binary", "none", "bad"):
         grace.click(f".card[data-type={kind}]")
-        found += faults(grace.page, frame)
+        found += faults(grace.page, frame, ".panel")
     assert found == []
 
 

@@ -225,7 +225,7 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     expect(frame.locator("[data-waited]")).not_to_have_text("0:00")
     found = look_at(ada, ["[data-waited]", "[data-earned]", "[data-usual]", "[data-action=finish]"])
     frame.click("[data-action=finish]")
-    found += faults(ada.page, frame)
+    found += faults(ada.page, frame, "dialog[open]")
     frame.press("[data-dialog=finish]", "Escape")
     grace.begin(TITLE)
     waiting.wait_for("checking")
@@ -245,7 +245,7 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     found += look_at(teacher.person, both + answers)
     for name in ("end", "complain"):
         teacher.frame.click(f"[data-scene=talking] [data-action={name}]")
-        found += faults(teacher.person.page, teacher.frame)
+        found += faults(teacher.person.page, teacher.frame, "dialog[open]")
         teacher.frame.press(f"[data-dialog={name}]", "Escape")
     for talker in (student, teacher):
         for width in (1920, 820, 400):

@@ -11,7 +11,7 @@ from tests.browser.faults import faults
 from tests.browser.keyboard import Keyboard
 from tests.browser.pair_page import QUESTIONS, words_of, write
 from tests.browser.person import Person
-from tests.browser.typed import official
+from tests.browser.typed import SLUG, official
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
@@ -39,9 +39,9 @@ def check(stored: dict[str, Any], items: list[dict[str, Any]]) -> None:
 
 
 def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
-    practice: Instance, enter: Enter
+    instance: Instance, enter: Enter
 ) -> None:
-    practice.call("tests.browser.pairs:open_pairs", "by-mouse", "Pairs by mouse")
+    instance.call("tests.browser.pairs:open_pairs", "by-mouse", "Pairs by mouse")
     ada = enter("Ada of pairs")
     frame = ada.begin("Pairs by mouse")
     items = ada.state()["items"]
@@ -74,16 +74,16 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     expect(frame.locator("[data-standing]")).to_contain_text("0 of this round’s 200")
     ada.click("[data-action=submit]")
     ada.expect_receipt()
-    check(practice.call("tests.browser.pairs:stored", "by-mouse"), items)
-    practice.call("tests.browser.rows:put_away", "by-mouse")
+    check(instance.call("tests.browser.pairs:stored", "by-mouse"), items)
+    instance.call("tests.browser.rows:put_away", "by-mouse")
     assert ada.mistakes == []
     assert ada.cookies_of_the_frame() == []
 
 
 def test_the_same_is_written_and_answered_again_by_keyboard_alone(
-    practice: Instance, enter: Enter
+    instance: Instance, enter: Enter
 ) -> None:
-    practice.call("tests.browser.pairs:open_pairs", "by-keyboard", "Pairs by keyboard")
+    instance.call("tests.browser.pairs:open_pairs", "by-keyboard", "Pairs by keyboard")
     ada = enter("Ada of keys")
     frame = ada.begin("Pairs by keyboard")
     keyboard = Keyboard(ada)
@@ -98,10 +98,10 @@ def test_the_same_is_written_and_answered_again_by_keyboard_alone(
     expect(frame.locator("[name=skip_reason] >> nth=1")).to_be_checked()
     ada.expect_progress("4 of 4 pairs · 1 skipped")
     submit(keyboard)
-    check(practice.call("tests.browser.pairs:stored", "by-keyboard"), items)
-    practice.call("tests.browser.pairs:open_second_reading", "by-keyboard")
-    answer_again(practice, enter("Grace of pairs"))
-    practice.call("tests.browser.rows:put_away", "by-keyboard")
+    check(instance.call("tests.browser.pairs:stored", "by-keyboard"), items)
+    instance.call("tests.browser.pairs:open_second_reading", "by-keyboard")
+    answer_again(instance, enter("Grace of pairs"))
+    instance.call("tests.browser.rows:put_away", "by-keyboard")
 
 
 def prove(keyboard: Keyboard, item: dict[str, Any], document: str, words: str) -> None:
@@ -127,7 +127,7 @@ def submit(keyboard: Keyboard) -> None:
     keyboard.person.expect_receipt()
 
 
-def answer_again(practice: Instance, grace: Person) -> None:
+def answer_again(instance: Instance, grace: Person) -> None:
     """Somebody else answers what was asked, from paragraphs in any order, by keyboard."""
     frame = grace.begin("Pairs by keyboard again")
     keyboard = Keyboard(grace)
@@ -141,7 +141,7 @@ def answer_again(practice: Instance, grace: Person) -> None:
         grace.key("Control+Enter")
     assert faults(grace.page, frame) == []
     submit(keyboard)
-    answers = practice.call("tests.browser.pairs:stored", "by-keyboard")["answers"][-3:]
+    answers = instance.call("tests.browser.pairs:stored", "by-keyboard")["answers"][-3:]
     assert {one["stage"] for one in answers} == {"human_performance"}
     assert [one["type"] for one in answers] == ["yes"] * 3
     assert all(one["facts"] == [[0, 0], [1, 0]] for one in answers)
@@ -149,10 +149,11 @@ def answer_again(practice: Instance, grace: Person) -> None:
 
 
 def test_real_questions_typed_through_the_pages_are_kept_as_they_were(
-    practice: Instance, data: Path
+    instance: Instance, data: Path
 ) -> None:
     path = data / OFFICIAL
-    kept = practice.call("tests.browser.typed:type_again", str(path))
+    kept = instance.call("tests.browser.typed:type_again", str(path))
+    instance.call("tests.browser.rows:put_away", SLUG)
     true = official(path)
     assert len(true) == 100
     assert kept == true

@@ -48,29 +48,29 @@ class Marked:
 
 @pytest.mark.data
 @pytest.mark.parametrize("code", DIRECTIONS)
-def test_a_paragraph_of_wikipedia(code: str, practice: Instance, enter: Enter, data: Path) -> None:
+def test_a_paragraph_of_wikipedia(code: str, instance: Instance, enter: Enter, data: Path) -> None:
     path = data / "wiki" / "minidumps" / f"{code}.xml.bz2"
-    practice.call(f"{ROWS}:read_dump", str(path), code, "CC BY-SA 4.0", code)
-    practice.call(f"{ROWS}:open_single", code, code, TITLES[code], 1, 120, 2000, 2)
+    instance.call(f"{ROWS}:read_dump", str(path), code, "CC BY-SA 4.0", code)
+    instance.call(f"{ROWS}:open_single", code, code, TITLES[code], 1, 120, 2000, 2)
     ada = enter(f"Ada reads {code}")
     ada.begin(TITLES[code])
     (item,) = ada.state()["items"]
     assert (item["lang"], item["dir"]) == (code, DIRECTIONS[code])
     chosen = list(plain_phrases(item["text"], 5))
-    mark_and_compare(ada, practice, code, Marked(chosen[2:], chosen[:2]))
+    mark_and_compare(ada, instance, code, Marked(chosen[2:], chosen[:2]))
 
 
-def test_emoji_and_combining_marks(practice: Instance, enter: Enter, tmp_path: Path) -> None:
+def test_emoji_and_combining_marks(instance: Instance, enter: Enter, tmp_path: Path) -> None:
     text = "\n\n".join(PARAGRAPH.format(number=n, odd=", ".join(ODD)) for n in (1, 2))
     (tmp_path / "made.xml").write_text(MADE.format(text=text), "utf-8")
-    practice.call(f"{ROWS}:read_dump", str(tmp_path / "made.xml"), "made")
-    practice.call(f"{ROWS}:open_single", "made", "made", TITLES["made"], 1, 20, 2000, 2)
+    instance.call(f"{ROWS}:read_dump", str(tmp_path / "made.xml"), "made")
+    instance.call(f"{ROWS}:open_single", "made", "made", TITLES["made"], 1, 20, 2000, 2)
     ada = enter("Ada reads everything")
     ada.begin(TITLES["made"])
     (item,) = ada.state()["items"]
     assert all(words in item["text"] for words in ODD)
     odd = [Phrase("main", words, item["text"].index(words)) for words in ODD]
-    mark_and_compare(ada, practice, "made", Marked(odd[::2], odd[1::2]))
+    mark_and_compare(ada, instance, "made", Marked(odd[::2], odd[1::2]))
 
 
 def plain_phrases(text: str, number: int) -> Iterator[Phrase]:
