@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,14 +51,17 @@ def sources(*rooms: str, tests: bool = False) -> Iterator[Path]:
             yield path
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full name of every module a file imports, inside functions too."""
+@cache
+def imports(path: Path) -> list[str]:
+    """Return the full name of every module a file imports, inside functions too."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: import by full name"
-            yield node.module or ""
+            found.append(node.module or "")
+    return found
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -91,7 +95,9 @@ def test_no_protocol_is_named_outside_its_folder() -> None:
         wrong = [
             str(path.relative_to(ROOT))
             for path in code
-            if folder not in path.parents and word.search(_without_prose(path))
+            if folder not in path.parents
+            and word.search(path.read_text("utf-8"))
+            and word.search(_without_prose(path))
         ]
         assert wrong == [], f"{folder.name} is named in {wrong}"
 
@@ -118,8 +124,11 @@ def test_files_and_functions_stay_small() -> None:
     wrong = []
     for path in [*sources(tests=True), *(ROOT / "tests").rglob("*.py")]:
         text = path.read_text("utf-8")
-        if len(text.splitlines()) > MAX_LINES:
-            wrong.append(f"{path.relative_to(ROOT)} has {len(text.splitlines())} lines")
+        n_lines = len(text.splitlines())
+        if n_lines > MAX_LINES:
+            wrong.append(f"{path.relative_to(ROOT)} has {n_lines} lines")
+        if n_lines <= MAX_FUNCTION_LINES:
+            continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
@@ -132,10 +141,15 @@ def test_modules_are_named_by_a_noun_and_say_what_they_are_for() -> None:
     wrong = [
         str(path.relative_to(ROOT))
         for path in sources(tests=True)
-        if path.name in FORBIDDEN_NAMES
-        or (path.read_text("utf-8").strip() and not ast.get_docstring(ast.parse(path.read_text())))
+        if path.name in FORBIDDEN_NAMES or not says_what_it_is_for(path.read_text("utf-8"))
     ]
     assert wrong == []
+
+
+def says_what_it_is_for(text: str) -> bool:
+    """Return whether a module has a docstring, or nothing that would want one."""
+    begins = text.strip()[:3]
+    return begins in ("", '"""') or bool(ast.get_docstring(ast.parse(text)))
 
 
 def test_every_parameter_names_its_source() -> None:

@@ -7,7 +7,7 @@ from math import log, log1p
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.metrics.tests.golden import vectors
@@ -19,6 +19,8 @@ from collector.retrieval.keys import key_of
 from collector.retrieval.layout import RetrievalError
 
 pytestmark = pytest.mark.pure
+# Every example builds an index of the real number of buckets.
+few = settings(max_examples=25)
 FEW_WORDS = st.lists(st.sampled_from("ash bay cove dune the of , é elm fen".split()), max_size=12)
 TEXTS = st.lists(FEW_WORDS.map(" ".join), min_size=1, max_size=30)
 
@@ -84,6 +86,7 @@ def test_golden_candidates_are_equal() -> None:
         assert sorted(found) == sorted(case["candidates"])
 
 
+@few
 @given(TEXTS, FEW_WORDS.map(" ".join), st.integers(1, 8), st.sampled_from([0, 3, 1 << 20]))
 def test_the_best_are_those_of_the_definition_however_little_is_looked_at(
     texts: list[str], question: str, k: int, long: int
@@ -102,6 +105,7 @@ def test_the_best_are_those_of_the_definition_however_little_is_looked_at(
     assert [each.score for each in ranked] == pytest.approx(sorted(scores, reverse=True))
 
 
+@few
 @given(TEXTS, FEW_WORDS.map(" ".join), st.integers(0, 8))
 def test_candidates_are_those_of_the_printed_algorithm(
     texts: list[str], question: str, at_most: int
@@ -110,6 +114,7 @@ def test_candidates_are_those_of_the_printed_algorithm(
     assert found.tolist() == literal_filter(texts, question, at_most)
 
 
+@few
 @given(TEXTS)
 def test_the_same_texts_are_the_same_bytes_in_any_portions(texts: list[str]) -> None:
     whole = _bytes(texts)
