@@ -168,9 +168,8 @@ def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -
     rita.create_qualification_type(
         Name="Writer", Description="Practise first.", QualificationTypeStatus="Active"
     )
-    screens = (("light", 1366), ("dark", 390))
     page.goto("/")
-    found = faults_at(page, *screens)
+    found = faults_at(page, light=1366, dark=390)
     sign_in(page)
     page.get_by_role("button", name="Accept").click()
     frame = page.frame_locator("#task")
@@ -183,7 +182,7 @@ def test_every_page_passes_axe(rita: Any, make_hit: Any, task: str, page: Any) -
     places = (*places, "account", f"work/{one.pk}/submitted", f"work/{one.pk}/write")
     for path in places:
         page.goto(f"/{path}/")
-        found += faults_at(page, *screens)
+        found += faults_at(page, light=1366, dark=390)
     assert found == []
 
 

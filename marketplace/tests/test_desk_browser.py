@@ -156,7 +156,7 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     for paths in (host, own):
         for path in paths:
             page.goto(f"/desk/{path}/")
-            faulty += faults_at(page, ("light", 1366), ("dark", 768))
+            faulty += faults_at(page, light=1366, dark=768)
         page.goto("/desk/requesters/")
         page.get_by_role("button", name=re.compile("Open desk of Rita")).click()
     assert faulty == []
