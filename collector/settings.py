@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "csp",
+    "common",
     "collector",
     "tasks",
     "annotation",
@@ -149,7 +150,7 @@ WHITENOISE_USE_FINDERS = not ENVIRONMENT.COLLECTOR_HASHED_STATIC
 if ENVIRONMENT.COLLECTOR_HASHED_STATIC:
     STORAGES = {
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "collector.hashed_static.HashedStatic"},
+        "staticfiles": {"BACKEND": "common.static_files.HashedStatic"},
     }
 WHITENOISE_AUTOREFRESH = False
 

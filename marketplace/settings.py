@@ -129,7 +129,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"]
 
-INSTALLED_APPS = ["django.contrib.staticfiles", "marketplace"]
+INSTALLED_APPS = ["django.contrib.staticfiles", "common", "marketplace"]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -148,7 +148,7 @@ WHITENOISE_USE_FINDERS = not MARKETPLACE_HASHED_STATIC
 if MARKETPLACE_HASHED_STATIC:
     STORAGES = {
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "marketplace.hashed_static.HashedStatic"},
+        "staticfiles": {"BACKEND": "common.static_files.HashedStatic"},
     }
 USE_TZ = True
 TIME_ZONE = "UTC"

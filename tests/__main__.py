@@ -23,7 +23,7 @@ MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
     "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
-    "types": [PYTHON, "-m", "mypy", "collector", "tasks", "annotation", "marketplace"],
+    "types": [PYTHON, "-m", "mypy", "common", "collector", "tasks", "annotation", "marketplace"],
     "system check": [*MANAGE, "check", "--fail-level", "WARNING"],
     "migrations": [*MANAGE, "makemigrations", "--check", "--dry-run"],
 }

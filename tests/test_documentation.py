@@ -13,7 +13,7 @@ from collector.environment import Environment
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
-ROOMS = ("collector", "tasks", "annotation", "marketplace")
+ROOMS = ("common", "collector", "tasks", "annotation", "marketplace")
 COMMANDS = {name: app for name, app in get_commands().items() if app in ROOMS}
 # They run until they are stopped, or print a whole day of other commands.
 PRINT_NO_RESULT = {"run", "serve", "demo"}
