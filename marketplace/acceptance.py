@@ -171,6 +171,17 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
     return True
 
 
+def keep_aside(assignment: Assignment, answer: str, now: datetime) -> None:
+    """Keep beside an acceptance what may be its answer, as late work is kept.
+
+    It counts for nothing: a form that does not say whose it is must not hand in for the
+    holder, nor be lost.
+    """
+    with locked(now, pk=assignment.hit_id):
+        assignment.refresh_from_db()
+        _keep_late(assignment, answer)
+
+
 def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
     """Tell whether work that came after the deadline still finds its own place free."""
     in_grace = now <= assignment.deadline + timedelta(seconds=GRACE_SECONDS)

@@ -8,8 +8,9 @@ NAMESPACE = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/"
     "QuestionFormAnswers.xsd"
 )
-# These name the assignment or belong to the frame's address; they are never answers.
-RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
+# The first names the assignment itself, the second holds the secret of its acceptance. What else a
+# page sends is answer, also `hitId` and `workerId`: published scripts read them back.
+RESERVED = {"assignmentId", "turkSubmitTo"}
 
 
 @dataclass(frozen=True)

@@ -87,4 +87,7 @@ urlpatterns = [
         submission.external_submit,
         name="external-submit",
     ),
+    # The service's own path, and what a browser makes of it beside `turkSubmitTo`.
+    path("mturk/externalSubmit", submission.fixed_submit, name="fixed-submit"),
+    path("accepted/mturk/externalSubmit", submission.fixed_submit, name="fixed-submit"),
 ]

@@ -67,8 +67,7 @@ def _assignment_of_worker(call: Call, parameters: dict[str, Any]) -> Assignment:
     )
     if found is None:
         raise DoesNotExist("Assignment", "Assignment", parameters["AssignmentId"])
-    worked_at = found.submitted_at or found.ended_at
-    assert worked_at is not None
+    worked_at = found.submitted_at or found.ended_at or found.accepted_at
     if call.now - worked_at > WORKED_WITHIN:
         raise InvalidParameter("A bonus can be sent within six months after the work was done.")
     return found

@@ -1,6 +1,11 @@
-"""The form POST from inside the frame that hands an assignment in."""
+"""The form from inside the frame that hands an assignment in."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -8,13 +13,24 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock
-from marketplace.acceptance import TooLateError, submit
+from marketplace.acceptance import TooLateError, keep_aside, submit
 from marketplace.answers import RESERVED, answers_xml
 from marketplace.models import Assignment
 from marketplace.site.languages import speaking
 from marketplace.site.pages import harden
 
 NOTHING_LOST = gettext_noop("Nothing was submitted or lost: go back and try again.")
+TWO_HOLDERS = gettext_noop(
+    "This page does not say who is submitting, and somebody else had this place before. What you "
+    "sent was kept: write to the requester, who can still pay you for it."
+)
+
+
+# The part of `turkSubmitTo` that proves an acceptance.
+SECRET = re.compile(r"/accepted/([A-Za-z0-9_-]{1,64})/?")
+ENTITY_ID = re.compile(r"[A-Za-z0-9]{1,64}")
+
+Fields = dict[str, list[str]]
 
 
 @csrf_exempt
@@ -22,28 +38,104 @@ def external_submit(request: HttpRequest, secret: str) -> HttpResponse:
     """Hand in the assignment whose acceptance this secret belongs to.
 
     The secret in the path proves the acceptance; no cookie reaches a frame on another site. The
-    form carries `assignmentId` and at least one field more. Twice is the same as once.
+    form carries `assignmentId` and at least one field more, in its body or in the address, as
+    published pages send them. Twice is the same as once.
     """
-    assignment = Assignment.objects.select_related("hit", "worker").filter(secret=secret).first()
+    assignment = _accepted_with(secret)
     with speaking(request, assignment.worker.language if assignment else ""):
-        return _hand_in(request, assignment)
+        return _hand_in(request, _fields_of(request), assignment)
 
 
-def _hand_in(request: HttpRequest, assignment: Assignment | None) -> HttpResponse:
-    if request.method != "POST":
-        return reply(request, _("A finished HIT is sent to this address by its own page."), 405)
+@csrf_exempt
+def fixed_submit(request: HttpRequest) -> HttpResponse:
+    """Hand in for a page that posts to the service's own path instead of `turkSubmitTo`.
+
+    The acceptance is found by a secret that came along all the same, else by the assignment's id.
+    """
+    fields = _fields_of(request)
+    holders = _holders(request, fields or {})
+    assignment = holders[0] if holders else None
+    with speaking(request, assignment.worker.language if assignment else ""):
+        if fields is not None and len(holders) > 1:
+            keep_aside(holders[0], answers_xml(fields.items()), clock.now())
+            return reply(request, _(TWO_HOLDERS), 409)
+        return _hand_in(request, fields, assignment)
+
+
+def _accepted_with(secret: str) -> Assignment | None:
+    return Assignment.objects.select_related("hit", "worker").filter(secret=secret).first()
+
+
+def _secret_told(request: HttpRequest, fields: Fields) -> str:
+    """Return the secret in a field named turkSubmitTo, or in the address of the page before."""
+    query = urlsplit(request.headers.get("Referer", "")).query
+    for told in (fields, parse_qs(query)):
+        found = SECRET.fullmatch(urlsplit(_one(told, "turkSubmitTo")).path)
+        if found:
+            return found[1]
+    return ""
+
+
+def _holders(request: HttpRequest, fields: Fields) -> list[Assignment]:
+    """Return the acceptances that a form may be of, none to two, the last one first.
+
+    A secret proves one. Without it the assignment's id names them: that of a place that was given
+    up goes to its next holder, and then the worker's id, which neither knows of the other, tells
+    them apart.
+    """
+    if secret := _secret_told(request, fields):
+        found = _accepted_with(secret)
+        return [found] if found else []
+    assignment_id, worker_id = _one(fields, "assignmentId"), _one(fields, "workerId")
+    if not ENTITY_ID.fullmatch(assignment_id):
+        return []
+    rows = Assignment.objects.select_related("hit", "worker").order_by("-pk")
+    rows = rows.filter(assignment_id=assignment_id)
+    holders = list(rows[:2])
+    if len(holders) < 2 or not ENTITY_ID.fullmatch(worker_id):
+        return holders
+    # Who took the place twice works at it the second time.
+    theirs = Q(worker__worker_id=worker_id) | Q(worker__merged__worker_id=worker_id)
+    return list(rows.filter(theirs)[:1])
+
+
+def _one(fields: Mapping[str, list[str]], name: str) -> str:
+    """Return the first value of a field that is not empty."""
+    return next(filter(None, fields.get(name, [])), "")
+
+
+def _fields_of(request: HttpRequest) -> Fields | None:
+    """Return what a form sent, of a field in its body and in the address the body's values.
+
+    None when it is more than can be read.
+    """
     try:
-        fields = [(name, list(values)) for name, values in request.POST.lists()]
+        given = {**dict(request.GET.lists()), **dict(request.POST.lists())}
     except (RequestDataTooBig, SuspiciousOperation):
+        return None
+    if not any(given.get("assignmentId", [])):
+        given["assignmentId"] = request.GET.getlist("assignmentId")
+    return {name: [str(value) for value in values] for name, values in given.items()}
+
+
+def _hand_in(
+    request: HttpRequest, fields: Fields | None, assignment: Assignment | None
+) -> HttpResponse:
+    if fields is None:
         return _refused(request, _("The answer is too large to be handed in here."), 413)
+    is_form = request.method == "POST" or (
+        request.method == "GET" and "assignmentId" in request.GET
+    )
+    if not is_form:
+        return reply(request, _("A finished HIT is sent to this address by its own page."), 405)
     if assignment is None:
         return _refused(request, _("This HIT is not known here."), 404)
-    if request.POST.get("assignmentId") != assignment.assignment_id:
+    if _one(fields, "assignmentId") != assignment.assignment_id:
         return _refused(request, _("This form belongs to a different HIT."), 400)
-    if not any(name not in RESERVED for name, _ in fields):
+    if not any(name not in RESERVED for name in fields):
         return _refused(request, _("The form has no answer in it."), 400)
     try:
-        is_new = submit(assignment, answers_xml(fields), clock.now())
+        is_new = submit(assignment, answers_xml(fields.items()), clock.now())
     except TooLateError as refusal:
         return reply(request, str(refusal), 409)
     if is_new:

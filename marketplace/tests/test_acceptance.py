@@ -93,7 +93,7 @@ def test_a_form_of_another_hit_is_refused(rita: Any, ada: Visitor, make_hit: Any
 
 def test_a_form_without_an_answer_is_refused(rita: Any, ada: Visitor, make_hit: Any) -> None:
     frame = ada.accept(make_hit(rita))
-    reply = frame.submit(hitId="x", workerId="y")
+    reply = frame.submit(turkSubmitTo="y")
     assert reply.status_code == 400
     assert b"no answer in it" in reply.content
     assert frame.submit(answer="").status_code == 200

@@ -24,7 +24,7 @@ def read_back(xml: str) -> list[tuple[str, str]]:
 
 
 def test_other_characters_are_references_and_reserved_names_are_left_out() -> None:
-    xml = answers_xml([("assignmentId", ["X"]), ("q", ["Zoë <3"]), ("hitId", ["Y"])])
+    xml = answers_xml([("assignmentId", ["X"]), ("q", ["Zoë <3"]), ("turkSubmitTo", ["Y"])])
     assert xml.startswith('<?xml version="1.0" encoding="ASCII"?><QuestionFormAnswers xmlns="')
     assert "<FreeText>Zo&#235; &lt;3</FreeText>" in xml
     assert read_back(xml) == [("q", "Zoë <3")]
@@ -46,5 +46,5 @@ def test_a_carriage_return_survives() -> None:
 def test_whatever_is_sent_is_read_back_less_what_xml_forbids(
     fields: list[tuple[str, list[str]]],
 ) -> None:
-    n_sent = sum(name not in {"assignmentId", "hitId"} for name, _ in fields)
+    n_sent = sum(name not in {"assignmentId", "turkSubmitTo"} for name, _ in fields)
     assert len(read_back(answers_xml(fields))) == n_sent

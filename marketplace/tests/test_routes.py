@@ -51,6 +51,7 @@ TABLE = {
     "test": ("GET", 302, 404, 404),
     "ask": ("POST", 302, 302, 302),
     "external-submit": ("GET", 405, 405, 405),
+    "fixed-submit": ("GET", 405, 405, 405),
 }
 PAGES = sorted(name for name, row in TABLE.items() if row[0] == "GET" and row[2] != 405)
 
@@ -175,6 +176,7 @@ def test_a_list_costs_the_same_for_one_hit_and_for_many(
         "/kinds/%00/",
         "/accepted/%00/question/",
         "/accepted/%00/mturk/externalSubmit",
+        "/mturk/externalSubmit?assignmentId=%00&workerId=%00&a=b",
         "/qualifications/%00/test/",
         "/join/?code=%00",
         "/desk/sign-in/?next=%00",
