@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.parameters import Parameters
 from collector.protocol import Protocol, ProtocolError, find
+from collector.storable import NotStorable, storable
 
 SEED_BITS = 62
 
@@ -43,7 +44,8 @@ def create_collection(
     Without a seed, one that nobody can guess is chosen where answers are to be withheld: whoever
     knew it could draw the same pairs. Elsewhere it is 0.
 
-    Raises CreationError for a taken slug, ProtocolError for wrong parameters or missing texts.
+    Raises CreationError for a taken slug and for what no column can hold, ProtocolError for wrong
+    parameters or missing texts.
     """
     parameters = protocol.parameters(overrides)
     texts = {name: protocol.text(name) for name in ("consent", *parameters.stages())}
@@ -62,7 +64,9 @@ def create_collection(
         created_at=now,
     )
     try:
-        _write(collection, parameters, texts)
+        _write(storable(collection), parameters, texts)
+    except NotStorable as error:
+        raise CreationError(str(error)) from None
     except IntegrityError:
         raise CreationError(
             f"There is already a collection {slug!r}: choose another name."

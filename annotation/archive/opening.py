@@ -10,6 +10,7 @@ from collector.models import Collection, CollectionState, Corpus
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.parameters import Parameters
 from collector.protocol import Protocol
+from collector.storable import storable
 from tasks.models import Posting
 from tasks.models.worker import ARCHIVE
 
@@ -53,14 +54,17 @@ def made(place: Place, language: str, now: datetime) -> Collection:
     """Return the collection of the place, made if it is not there; it is finished: no HITs."""
     if place.collection:
         return place.collection
-    corpus = place.corpus or Corpus.objects.create(
-        slug=place.corpus_slug,
-        name=f"the passages of {place.slug}",
-        kind=CorpusKind.IMPORTED,
-        language=language,
-        source="old results",
-        state=CorpusState.READY,
+    corpus = place.corpus or storable(
+        Corpus(
+            slug=place.corpus_slug,
+            name=f"the passages of {place.slug}",
+            kind=CorpusKind.IMPORTED,
+            language=language,
+            source="old results",
+            state=CorpusState.READY,
+        )
     )
+    corpus.save()
     collection = create_collection(
         place.slug,
         place.protocol,

@@ -8,6 +8,7 @@ from django.utils.text import slugify
 
 from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
+from collector.models.name import is_name
 from collector.protocol import Protocol, ProtocolError, every, find
 
 
@@ -17,10 +18,11 @@ class CollectionForm(forms.Form):
     title = forms.CharField(
         label="Name", max_length=200, help_text="Workers and readers of the dataset see it."
     )
-    slug = forms.SlugField(
+    slug = forms.CharField(
         label="Short name",
         max_length=80,
         required=False,
+        validators=[is_name],
         help_text="For addresses and commands. Left empty, it is made from the name.",
     )
     protocol = forms.ChoiceField(label="Protocol", help_text="What is collected, and how.")
@@ -70,10 +72,11 @@ class CollectionForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Return the cleaned data; a short name taken or not to be made is said at its field."""
         given = super().clean() or {}
-        slug = given.get("slug") or slugify(given.get("title", ""))[:80]
-        if not slug and "title" in given:
+        slug = given.get("slug") or slugify(given.get("title", ""))[:80].lstrip("-_")
+        slug = "new-collection" if slug == "new" else slug
+        if not slug and "title" in given and "slug" not in self.errors:
             self.add_error("slug", "Give a short name in Latin letters, digits and hyphens.")
-        if slug in RESERVED or Collection.objects.filter(slug=slug).exists():
+        if Collection.objects.filter(slug=slug).exists():
             self.add_error("slug", f"There is already a collection {slug!r}: choose another name.")
         given["slug"] = slug
         if given.get("protocol"):
@@ -90,10 +93,6 @@ class CollectionForm(forms.Form):
         if "budget" in given:
             given["budget_cents"] = int(given["budget"] * 10**units)
         return protocol
-
-
-# Addresses that are pages of their own.
-RESERVED = frozenset({"new"})
 
 
 def protocol_choices() -> list[tuple[str, str]]:

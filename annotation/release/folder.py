@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from collector.inside import inside
+
 SUMS = "SHA256SUMS"
 READ_BYTES = 1 << 20
 
@@ -40,7 +42,7 @@ def beside(target: Path) -> Iterator[Path]:
 
 def put(folder: Path, name: str, chunks: Iterable[bytes]) -> None:
     """Write one file of the release."""
-    with (folder / name).open("wb") as file:
+    with inside(folder, name).open("wb") as file:
         for chunk in chunks:
             file.write(chunk)
 

@@ -36,6 +36,7 @@ from collector.models import (
 )
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.protocol import find
+from collector.storable import storable
 from tasks.models import Answer, Question
 
 BATCH = 500
@@ -91,16 +92,19 @@ def _collection(
     slug: str, protocol: str, files: Mapping[str, bytes], source: Source, now: datetime
 ) -> Collection:
     names = ", ".join(PurePath(name).name for name in files)
-    corpus = Corpus.objects.create(
-        slug=slug,
-        name=f"the passages of {slug}",
-        kind=CorpusKind.IMPORTED,
-        language=source.language,
-        licence_name=source.licence_name,
-        licence_url=source.licence_url,
-        source=names,
-        state=CorpusState.READY,
+    corpus = storable(
+        Corpus(
+            slug=slug,
+            name=f"the passages of {slug}",
+            kind=CorpusKind.IMPORTED,
+            language=source.language,
+            licence_name=source.licence_name,
+            licence_url=source.licence_url,
+            source=names,
+            state=CorpusState.READY,
+        )
     )
+    corpus.save(force_insert=True)
     collection = create_collection(
         slug,
         find(protocol),

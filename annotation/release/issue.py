@@ -16,6 +16,7 @@ from annotation.release.contents import Watcher, write
 from annotation.release.folder import ReleaseError
 from annotation.release.records import main_stages
 from annotation.replay.writing import check_loggable, keep_log
+from collector.inside import inside
 from collector.models import Collection
 from collector.retrieval.layout import RetrievalError
 from tasks.models import Question
@@ -60,7 +61,7 @@ def issue(
         raise ReleaseError(str(error)) from None
     if log:
         check_loggable(collection, log)
-    base = (out or Path(settings.RELEASES) / collection.slug).resolve()
+    base = out.resolve() if out else inside(Path(settings.RELEASES), collection.slug)
     with folder.beside(base) as space:
         made, private = space / "release", space / "private"
         made.mkdir()

@@ -15,6 +15,7 @@ from collector.graph.building import Progress, build
 from collector.graph.layout import VERSION, GraphError
 from collector.graph.links import Graph
 from collector.graph.pages import links_of, pages
+from collector.inside import inside
 from collector.models import Corpus, LinkGraph
 from collector.models.corpus import CorpusState
 
@@ -40,7 +41,7 @@ def graph_of(corpus: Corpus) -> Graph:
 
 def path_of(row: LinkGraph) -> Path:
     """Return where the file is, or would be, on this machine."""
-    return _folder() / row.file_name
+    return inside(_folder(), row.file_name)
 
 
 def current_row(corpus: Corpus) -> LinkGraph | None:
@@ -71,7 +72,7 @@ def build_graph(
         raise GraphError(
             f"The corpus {corpus.slug} is not ready: run its ingest_dump again to the end first."
         )
-    with alone(_folder() / f"{corpus.slug}.building") as folder:
+    with alone(inside(_folder(), f"{corpus.slug}.building")) as folder:
         row = current_row(corpus)
         if row and path_of(row).exists() and _sha256(path_of(row)) == row.sha256:
             return row, False

@@ -21,6 +21,7 @@ from collector.models.article import Article
 from collector.models.corpus import Corpus, CorpusState
 from collector.models.dump_file import DumpFile, DumpFileState
 from collector.models.paragraph import Paragraph
+from collector.storable import NotStorable, storable
 
 HEAD_BYTES = 1 << 20
 
@@ -124,16 +125,19 @@ def _store_all(dump: Dump, site: Site, dump_file: DumpFile, processes: int, repo
 
 def _corpus_of(site: Site, options: CorpusOptions, name: str) -> Corpus:
     language = options.language or site.language
-    corpus, _ = Corpus.objects.get_or_create(
-        slug=options.slug,
-        defaults={
-            "name": options.name or options.slug,
-            "language": language,
-            "direction": direction_of(language),
-            "site_name": site.name,
-            "base_url": site.base_url,
-        },
-    )
+    told = {
+        "name": options.name or options.slug,
+        "language": language,
+        "direction": direction_of(language),
+        "site_name": site.name,
+        "base_url": site.base_url,
+    }
+    licence = {"licence_name": options.licence, "licence_url": options.licence_url}
+    try:
+        storable(Corpus(slug=options.slug, **told, **licence))
+    except NotStorable as error:
+        raise DumpError(str(error)) from None
+    corpus, _ = Corpus.objects.get_or_create(slug=options.slug, defaults=told)
     if corpus.language != language:
         raise DumpError(
             f"{name} is in {language}, the corpus {corpus.slug} in {corpus.language}; give it a "

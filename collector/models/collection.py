@@ -5,6 +5,8 @@ import secrets
 from django.db import models
 from django.db.models import F, Q
 
+from collector.models.name import NameField, slug_is_a_name
+
 
 class CollectionState(models.TextChoices):
     """Where a collection stands; only a collecting one hands out work."""
@@ -28,7 +30,7 @@ class Collection(models.Model):
     collection to itself.
     """
 
-    slug = models.SlugField(unique=True, max_length=80)
+    slug = NameField("short name", unique=True, max_length=80)
     title = models.CharField(max_length=200)
     protocol = models.CharField(max_length=80)
     protocol_version = models.PositiveIntegerField()
@@ -39,7 +41,7 @@ class Collection(models.Model):
         max_length=20, choices=CollectionState.choices, default=CollectionState.DRAFT
     )
     requester_name = models.CharField(max_length=200)
-    requester_contact = models.CharField(max_length=200)
+    requester_contact = models.CharField(max_length=200, blank=True)
     ethics_number = models.CharField(max_length=120, blank=True)
     budget_cents = models.PositiveBigIntegerField(default=0)
     reserved_cents = models.BigIntegerField(default=0)
@@ -51,6 +53,7 @@ class Collection(models.Model):
     class Meta:
         ordering = ["-created_at"]
         constraints = [
+            slug_is_a_name("collection"),
             models.CheckConstraint(
                 condition=Q(reserved_cents__gte=0) & Q(spent_cents__gte=0),
                 name="collection_money_is_never_negative",

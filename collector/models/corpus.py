@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from collector.models.name import NameField, slug_is_a_name
+
 
 class CorpusKind(models.TextChoices):
     """Where a corpus comes from."""
@@ -32,7 +34,7 @@ class Corpus(models.Model):
     holds the totals of all its dump files and of its rows.
     """
 
-    slug = models.SlugField(max_length=80, unique=True)
+    slug = NameField("short name", max_length=80, unique=True)
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=20, choices=CorpusKind.choices, default=CorpusKind.WIKI)
     language = models.CharField(max_length=35)
@@ -53,6 +55,7 @@ class Corpus(models.Model):
     class Meta:
         verbose_name_plural = "corpora"
         constraints = [
+            slug_is_a_name("corpus"),
             models.CheckConstraint(
                 condition=models.Q(state__in=CorpusState.values), name="corpus_state_is_known"
             ),

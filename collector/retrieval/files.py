@@ -11,6 +11,7 @@ from django.db.models import Max
 from collector.arrays import alone, put
 from collector.graph.files import corpus_version
 from collector.graph.pages import first_paragraphs
+from collector.inside import inside
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import CorpusState
 from collector.retrieval.building import Progress, build
@@ -42,7 +43,7 @@ def path_of(corpus: Corpus) -> Path:
     # Rows of another database have other ids.
     last = corpus.articles.aggregate(last=Max("pk"))["last"]
     name = hashlib.sha256(f"{corpus_version(corpus)}:{last}".encode()).hexdigest()[:16]
-    return _folder(corpus) / f"{name}-{VERSION}.index"
+    return folder_of(corpus) / f"{name}-{VERSION}.index"
 
 
 def build_index(
@@ -57,11 +58,11 @@ def build_index(
         raise RetrievalError(
             f"The corpus {corpus.slug} is not ready: run its ingest_dump again to the end first."
         )
-    with alone(_folder(corpus) / "building") as folder:
+    with alone(folder_of(corpus) / "building") as folder:
         target = path_of(corpus)
         if target.exists():
             return target, False
-        old = list(_folder(corpus).glob("*.index"))
+        old = list(folder_of(corpus).glob("*.index"))
         put(build(folder, _texts(corpus), progress=progress), target)
         for path in old:
             path.unlink(missing_ok=True)
@@ -76,8 +77,9 @@ def _texts(corpus: Corpus) -> Iterator[tuple[int, str]]:
         yield from ((each, texts[each]) for each in wanted)
 
 
-def _folder(corpus: Corpus) -> Path:
-    return Path(settings.HOME) / "retrieval" / corpus.slug
+def folder_of(corpus: Corpus) -> Path:
+    """Return the folder of the corpus's index."""
+    return inside(Path(settings.HOME) / "retrieval", corpus.slug)
 
 
 @lru_cache(maxsize=8)

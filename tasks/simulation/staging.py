@@ -19,6 +19,7 @@ from collector.models.corpus import CorpusState
 from collector.models.dump_file import DumpFileState
 from collector.protocol import Protocol
 from collector.seeds.selection import Candidate, store_seeds
+from collector.storable import storable
 from tasks.publication import publish
 
 LICENCE = "CC BY-SA 4.0"
@@ -57,16 +58,19 @@ def stage_replay(
 
 def make_corpus(slug: str, replay: Any, source: str) -> Corpus:
     """Return a corpus of the replay's pages, exactly as the file has their texts."""
-    corpus = Corpus.objects.create(
-        slug=slug,
-        name=f"Texts quoted by {source}",
-        language="en",
-        site_name="Wikipedia",
-        base_url="https://en.wikipedia.org/wiki/Main_Page",
-        licence_name=LICENCE,
-        licence_url=licence_address(LICENCE),
-        source=source,
+    corpus = storable(
+        Corpus(
+            slug=slug,
+            name=f"Texts quoted by {source}"[:200],
+            language="en",
+            site_name="Wikipedia",
+            base_url="https://en.wikipedia.org/wiki/Main_Page",
+            licence_name=LICENCE,
+            licence_url=licence_address(LICENCE),
+            source=source,
+        )
     )
+    corpus.save(force_insert=True)
     file = DumpFile.objects.create(corpus=corpus, name=source[:255], size_bytes=0)
     pages = replay.pages()
     store_records(file, [_record(page, number) for number, page in enumerate(pages, 1)])

@@ -80,8 +80,8 @@ def test_without_a_corpus_it_says_how_to_get_one(rita: Client) -> None:
     [
         ({"title": ""}, "This field is required."),
         ({"slug": "pilot"}, "There is already a collection"),
-        ({"slug": "new"}, "There is already a collection"),
-        ({"slug": "no blanks"}, "letters, numbers, underscores or hyphens"),
+        ({"slug": "new"}, "and is not “new”"),
+        ({"slug": "no blanks"}, "letters from A to Z, digits, hyphens and underscores"),
         ({"title": "كتاب"}, "Give a short name in Latin letters"),
         ({"budget": "much"}, "Enter a number."),
         ({"budget": "-1"}, "greater than or equal to 0"),

@@ -125,6 +125,10 @@ def test_it_is_laid_out_in_an_empty_database_over_the_same_corpus_alone(
         object.__setattr__(one, "worker", "somebody new")
     with pytest.raises(CreationError, match="already a collection 'pilot'"):
         lay_out(log, corpus, NOW)
+    object.__setattr__(log.collection, "slug", "../../evil")
+    with pytest.raises(CreationError, match=r"The short name '../../evil' cannot be kept"):
+        lay_out(log, corpus, NOW)
+    object.__setattr__(log.collection, "slug", "pilot")
     Collection.objects.update(slug="earlier")
     other = make_corpus("other")
     with pytest.raises(LogError, match="'other' lacks 3 of the 3 seeds of the log"):

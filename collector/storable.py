@@ -1,0 +1,38 @@
+"""Sees to it that a row holds what its columns can, before a database says so in its own words."""
+
+from typing import TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+
+Row = TypeVar("Row", bound=Model)
+
+
+class NotStorable(ValueError):
+    """A value does not fit its column; the message is one line that names both."""
+
+
+def storable(row: Row) -> Row:
+    """Return the row, whose every field fits its column on every database; raises NotStorable."""
+    try:
+        row.clean_fields()
+    except ValidationError as error:
+        name, sentences = next(iter(error.message_dict.items()))
+        raise NotStorable(_sentence(row, name, sentences[0])) from None
+    for field in row._meta.concrete_fields:
+        value = getattr(row, field.attname)
+        if isinstance(value, str) and not is_text(value):
+            raise NotStorable(_sentence(row, field.name, "it holds what is no text"))
+    return row
+
+
+def is_text(value: str) -> bool:
+    """Return whether every database can keep it: no NUL character, no half of a surrogate pair."""
+    return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _sentence(row: Model, name: str, why: str) -> str:
+    label = row._meta.get_field(name).verbose_name  # type: ignore[union-attr]
+    value = str(getattr(row, name))
+    shown = value if len(value) <= 60 else f"{value[:60]}…"
+    return f"The {label} {shown!r} cannot be kept: {why[0].lower()}{why[1:].rstrip('.')}."
