@@ -11,13 +11,13 @@ def agreeing_groups(
 ) -> list[tuple[int, ...]]:
     """Return the indices of `votes` in groups that agree, each group in submission order.
 
-    A vote joins the first group whose first member it agrees with, so that `agree` is asked of
-    as few pairs as possible; for an equivalence relation these are its classes.
+    A vote joins the first group with all of whose members it agrees; for an equivalence relation
+    these are its classes.
     """
     groups: list[list[int]] = []
     for index, vote in enumerate(votes):
         for group in groups:
-            if agree(votes[group[0]], vote):
+            if all(agree(votes[member], vote) for member in group):
                 group.append(index)
                 break
         else:

@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from annotation.agreement.kappa import fleiss_kappa
+from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.conversion import drop_answer
 from annotation.protocols.iirc.validation import Vote, agree, vote
@@ -46,11 +47,8 @@ class Agreement:
         self.pairs[fold] += len(votes) * (len(votes) - 1) // 2
         self.equal_pairs[fold] += equal
         answered = [one for one in votes if one.type != "bad"]
-        self.agreeing[fold] += any(
-            1 + sum(_equal(one, other) for other in answered if other is not one)
-            >= self.min_agreeing
-            for one in answered
-        )
+        same = largest_group(agreeing_groups(answered, agree))
+        self.agreeing[fold] += len(same) >= self.min_agreeing
 
     def table(self) -> Table:
         """Return the agreement by fold."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.agreement.verdict import Outcome, Verdict
-from annotation.metrics.drop import answer_strings, exact_match, normalise
+from annotation.metrics.drop import answer_strings, exact_match
 from annotation.protocols.iirc.conversion import drop_answer
+from annotation.protocols.iirc.units import same_unit
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
@@ -75,10 +76,13 @@ def verdict(
 
 
 def agree(one: Vote, other: Vote) -> bool:
-    """Return whether two answers are the same: type, official exact match, unit of a value."""
+    """Return whether two answers are the same: type, official exact match, unit of a value.
+
+    A unit left blank agrees with any, so three numbers may agree in pairs that differ.
+    """
     if one.type != other.type:
         return False
-    if one.type == "value" and normalise(one.unit) != normalise(other.unit):
+    if one.type == "value" and not same_unit(one.unit, other.unit):
         return False
     return exact_match(one.strings(), other.strings()) == 1.0
 

@@ -26,7 +26,7 @@ ALPHABET = [
     ("the word yes", Vote("span", spans=("yes",))),
     ("the words 1000", Vote("span", spans=("1000",))),
     ("1000 km", Vote("value", value="1,000", unit="km")),
-    ("1000 km", Vote("value", value="1000.0", unit="the KM")),
+    ("1000 km", Vote("value", value="1000.0", unit="kilometres")),
     ("1000 miles", Vote("value", value="1000", unit="miles")),
     ("7 km", Vote("value", value="7", unit="km")),
     ("0", Vote("value", value="0")),
@@ -124,3 +124,49 @@ def test_the_chosen_vote_is_the_first_of_those_that_agree(listed: list[Vote], st
     result = verdict(listed[start : start + 3], PARAMETERS, "test")
     if result.outcome is Outcome.KEPT:
         assert result.chosen == min(result.agreeing)
+
+
+SAME_UNITS = [
+    ("years", "year"),
+    ("years", "yrs."),
+    ("years old", "years"),
+    ("km", "Kilometers"),
+    ("kilometres", "kilometer"),
+    ("km²", "square kilometres"),
+    ("sq mi", "square miles"),
+    ("feet", "ft"),
+    ("the inches", "in"),
+    ("lbs", "pounds"),
+    ("%", "percent"),
+    ("mph", "miles per hour"),
+    ("people", "person"),
+    ("countries", "country"),
+    ("churches", "church"),
+]
+OTHER_UNITS = [
+    ("years", "months"),
+    ("km", "miles"),
+    ("km", "square km"),
+    ("m", "mm"),
+    ("s", "m"),
+    ("%", "people"),
+    ("census", "person"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_UNITS)
+def test_a_unit_may_be_written_out_or_short_one_or_many(one: str, other: str) -> None:
+    assert agree(Vote("value", value="14", unit=one), Vote("value", value="14", unit=other))
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER_UNITS)
+def test_another_unit_is_another_answer(one: str, other: str) -> None:
+    assert not agree(Vote("value", value="14", unit=one), Vote("value", value="14", unit=other))
+
+
+def test_a_unit_left_blank_agrees_with_any_and_brings_no_others_together() -> None:
+    blank, years, months = (Vote("value", value="14", unit=u) for u in ("", "years", "months"))
+    assert agree(blank, years) and agree(months, blank)
+    assert verdict([blank, years, months], PARAMETERS, "dev").agreeing == (0, 1)
+    assert verdict([years, months, blank], PARAMETERS, "dev").agreeing == (0, 2)
+    assert not agree(Vote("value", value="13"), years)
