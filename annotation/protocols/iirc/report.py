@@ -10,19 +10,20 @@ from annotation.protocols.iirc.export import FOLDS
 from annotation.protocols.iirc.layout import QUESTION
 from annotation.protocols.iirc.scoring import MOST_LINKS
 from annotation.release.shape import QuestionRecord, SeedRecord, chosen_vote, is_kept
-from annotation.reports.table import Table, share
+from annotation.reports.table import Cell, Table, share
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
 ALL = "all"
-TYPES = ("span", "value", "binary", "none")
+NONE = "none"
+TYPES = ("span", "value", "binary", NONE)
 
 
 def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
     """Return the tables of sections 2.4 and 4.2; goes through the seeds once."""
     sizes = {fold: Size() for fold in (ALL, *FOLDS)}
-    links: Counter[int] = Counter()
+    links: Counter[tuple[int, bool]] = Counter()
     types: Counter[str] = Counter()
     agreement, reading = Agreement(parameters), SecondReading(parameters)
     for seed in seeds:
@@ -34,7 +35,7 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
             vote = chosen_vote(question)
             if vote is not None:
                 types[vote["type"]] += 1
-                links[needed_documents(question)] += 1
+                links[needed_documents(question), vote["type"] == NONE] += 1
         for question in seed["questions"]:
             agreement.add(seed["fold"], question)
             reading.add(question)
@@ -83,19 +84,32 @@ def size_table(sizes: dict[str, Size]) -> Table:
     return Table("size", "Size (Table 2)", ["measure", *sizes], rows, note)
 
 
-def links_table(links: Counter[int]) -> Table:
-    """Return how many linked documents hold the evidence of an answer (Table 4)."""
-    whole = links.total()
-    groups = {
-        f"{number}+" if number == MOST_LINKS else str(number): sum(
-            count for needed, count in links.items() if min(needed, MOST_LINKS) == number
-        )
-        for number in range(MOST_LINKS + 1)
-    }
-    rows = [[name, number, share(number, whole)] for name, number in groups.items()]
-    note = f"At most {max(links)} documents are needed." if links else ""
-    title = "Linked documents needed (Table 4)"
-    return Table("links", title, ["documents", "questions", "share"], rows, note)
+def links_table(links: Counter[tuple[int, bool]]) -> Table:
+    """Return how many linked documents the questions need (Table 4).
+
+    links: questions by that number and whether they have no answer.
+    """
+    whole, most = links.total(), max((number for number, _ in links), default=0)
+    rows: list[list[Cell]] = []
+    for group in range(MOST_LINKS + 1):
+        counts = {
+            none: sum(n for (k, is_none), n in links.items() if is_none == none and _in(group, k))
+            for none in (False, True)
+        }
+        questions = sum(counts.values())
+        name = f"{group}+" if group == MOST_LINKS else str(group)
+        rows.append([name, questions, share(questions, whole), share(counts[True], questions)])
+    note = (
+        f"{most} at most. Counted by the evidence of the answer; where there is no answer, by the "
+        "links that the writer picked. In the paper 30 % need two or more, and nearly half of 4+ "
+        "have no answer."
+    )
+    columns = ["documents", "questions", "share", "no answer share"]
+    return Table("links", "Linked documents needed (Table 4)", columns, rows, note)
+
+
+def _in(group: int, number: int) -> bool:
+    return min(number, MOST_LINKS) == group
 
 
 def types_table(types: Counter[str]) -> Table:
@@ -107,8 +121,14 @@ def types_table(types: Counter[str]) -> Table:
 
 
 def needed_documents(question: QuestionRecord) -> int:
-    """Return how many documents but the passage hold the released evidence."""
+    """Return how many documents but the passage the question needs, by its released answer."""
     vote = chosen_vote(question)
     context = vote["payload"].get("context") or () if vote else ()
     documents = {span["document"] for span in context} - {QUESTION}
-    return n_linked_documents({"context": [{"passage": document} for document in documents]})
+    return n_linked_documents(
+        {
+            "answer": {"type": vote["type"] if vote else ""},
+            "question_links": question["payload"].get("links") or (),
+            "context": [{"passage": document} for document in documents],
+        }
+    )

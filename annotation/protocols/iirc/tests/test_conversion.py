@@ -46,6 +46,12 @@ def test_the_main_passage_is_no_linked_document() -> None:
     assert n_linked_documents({}) == 0
 
 
+def test_without_an_answer_the_links_that_the_writer_picked_count() -> None:
+    picked = {"question_links": ["A", "B", "A"], "context": []}
+    assert n_linked_documents({**picked, "answer": {"type": "none"}}) == 2
+    assert n_linked_documents({**picked, "answer": {"type": "span"}}) == 0
+
+
 def test_it_refuses_an_unknown_type() -> None:
     with pytest.raises(LayoutError, match="unknown answer type 'date'"):
         drop_answer({"type": "date"})

@@ -27,16 +27,26 @@ def test_the_tables_of_a_small_collection() -> None:
     assert found["size"]["links per passage"] == [7 / 3, 3.0, 2.0, 2.0]
     assert found["size"]["distinct initial trigrams"] == [5, 2, 1, 2]
     assert found["links"] == {
-        "0": [1, 0.2],
-        "1": [3, 0.6],
-        "2": [1, 0.2],
-        "3": [0, 0.0],
-        "4+": [0, 0.0],
+        "0": [1, 0.2, 1.0],
+        "1": [3, 0.6, 0.0],
+        "2": [1, 0.2, 0.0],
+        "3": [0, 0.0, None],
+        "4+": [0, 0.0, None],
     }
     assert found["types"]["span"] == [2, 0.4]
     assert found["agreement"]["dev"] == [3, 2, 0.5, 1 / 6, 1.0]
     assert found["agreement"]["test"] == [3, 2, 1.0, 1.0, 1.0]
     assert found["human_performance"] == {}
+
+
+def test_an_unanswerable_question_needs_the_links_that_its_writer_picked() -> None:
+    collection = island()
+    asked = Question.objects.get(text="Who built the school?")
+    asked.payload = {**asked.payload, "links": ["Hollin", "Port Ellan"]}
+    asked.save()
+    found = report(collection)["links"]
+    assert found["0"] == [0, 0.0, None]
+    assert found["2"] == [2, 0.4, 0.5]
 
 
 def test_the_parts_of_a_dataset_are_called_splits_as_on_the_pages() -> None:

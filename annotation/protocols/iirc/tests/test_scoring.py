@@ -25,7 +25,7 @@ GOLD = [
         "questions": [
             question("q_a", SPAN, "main", "A", "A"),
             question("q_b", {"type": "bad"}),
-            question("q_c", {"type": "none"}),
+            question("q_c", {"type": "none"}) | {"question_links": ["A", "B", "C"]},
             question("q_d", {"type": "value", "answer_value": "5", "answer_unit": "km"}, *"ABCDE"),
             question("q_e", {"type": "binary", "answer_value": "yes"}, "main", "A", "B"),
         ],
@@ -60,9 +60,9 @@ def test_every_golden_file_has_the_official_totals(score: Any, layout: str) -> N
 def test_it_breaks_down_by_linked_documents(score: Any) -> None:
     result = score({"qid_1": "Ada", "qid_2": "none", "qid_3": "6"}, by="links")
     assert result["groups"] == {
-        "0": {"global_em": 1.0, "global_f1": 1.0},
         "1": {"global_em": 1.0, "global_f1": 1.0},
         "2": {"global_em": 0.0, "global_f1": 0.0},
+        "3": {"global_em": 1.0, "global_f1": 1.0},
         "4+": {"global_em": 0.0, "global_f1": 0.0},
     }
     assert result["rows"][0] == ["all", "4", "50.00", "50.00"]
