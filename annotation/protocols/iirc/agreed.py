@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from annotation.agreement.kappa import fleiss_kappa
 from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
-from annotation.protocols.iirc.conversion import drop_answer
+from annotation.protocols.iirc.analysis.released import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote
-from annotation.release.shape import QuestionRecord, VoteRecord, chosen_vote
+from annotation.release.shape import QuestionRecord, VoteRecord
 from annotation.reports.table import Cell, Table, share
 
 if TYPE_CHECKING:
@@ -83,10 +83,9 @@ class SecondReading:
 
     def add(self, question: QuestionRecord) -> None:
         """Score the second readings of one question, if it is released."""
-        released = chosen_vote(question)
-        if released is None or released["type"] == "bad":
+        gold = gold_of(question)
+        if gold is None:
             return
-        gold = {"answer": drop_answer(_official(vote(released["type"], released["payload"])))}
         for one in question["votes"]:
             if one["stage"] == SECOND_READING:
                 self.bad += one["type"] == "bad"
@@ -121,11 +120,3 @@ def _prediction(given: VoteRecord) -> list[str] | None:
     if given["type"] == "bad":
         return None
     return list(vote(given["type"], given["payload"]).strings())
-
-
-def _official(cast: Vote) -> dict[str, object]:
-    return {
-        "type": cast.type,
-        "answer_spans": [{"text": span} for span in cast.spans],
-        "answer_value": cast.yes_no if cast.type == "binary" else cast.value,
-    }

@@ -49,6 +49,12 @@ class AgreementTable(Table):
     max_bad: int = Field(ge=0)
 
 
+class ReportTable(Table):
+    """What the report draws and counts (IIRC 2.4)."""
+
+    hand_labels: int = Field(100, ge=1)
+
+
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
@@ -61,3 +67,5 @@ class Parameters(EveryProtocol):
     checks: ChecksTable
     agreement: AgreementTable
     splits: SplitsTable
+    # Collections of before have none.
+    report: ReportTable = ReportTable()

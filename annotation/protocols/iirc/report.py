@@ -1,14 +1,20 @@
 """The paper's own tables for a collection: size, linked documents, answer types (IIRC 2.4, 4.2)."""
 
+import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from annotation.metrics.result import ScoreError
 from annotation.protocols.iirc.agreed import Agreement, SecondReading
-from annotation.protocols.iirc.conversion import n_linked_documents
+from annotation.protocols.iirc.analysis import labels
+from annotation.protocols.iirc.analysis.openings import Openings
+from annotation.protocols.iirc.analysis.released import NONE, needed_documents
+from annotation.protocols.iirc.analysis.systems import Systems
 from annotation.protocols.iirc.export import FOLDS
-from annotation.protocols.iirc.layout import QUESTION
-from annotation.protocols.iirc.scoring import MOST_LINKS
+from annotation.protocols.iirc.layout import LayoutError
+from annotation.protocols.iirc.scoring import MOST_LINKS, read_predictions
 from annotation.release.shape import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share
 
@@ -16,7 +22,6 @@ if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
 
 ALL = "all"
-NONE = "none"
 TYPES = ("span", "value", "binary", NONE)
 
 
@@ -25,13 +30,14 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
     sizes = {fold: Size() for fold in (ALL, *FOLDS)}
     links: Counter[tuple[int, bool]] = Counter()
     types: Counter[str] = Counter()
-    agreement, reading = Agreement(parameters), SecondReading(parameters)
+    agreement, reading, openings = Agreement(parameters), SecondReading(parameters), Openings()
     for seed in seeds:
         kept = [question for question in seed["questions"] if is_kept(question)]
         for fold in (ALL, seed["fold"]):
             if kept and fold in sizes:
                 sizes[fold].add(seed, kept)
         for question in kept:
+            openings.add(question["text"])
             vote = chosen_vote(question)
             if vote is not None:
                 types[vote["type"]] += 1
@@ -43,9 +49,39 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
         size_table(sizes),
         links_table(links),
         types_table(types),
+        openings.table(),
         agreement.table(),
         reading.table(),
     ]
+
+
+def predicted(
+    seeds: Iterable[SeedRecord], parameters: "Parameters", predictions: Path
+) -> list[Table]:
+    """Return the scores of official predictions by split, links and type of answer, and Table 6.
+
+    Raises ScoreError naming the file.
+    """
+    try:
+        systems = Systems(read_predictions(predictions))
+    except LayoutError as error:
+        raise ScoreError(str(error)) from None
+    for seed in seeds:
+        for question in seed["questions"]:
+            systems.add(seed["fold"], question)
+    return systems.tables()
+
+
+def sample(
+    seeds: Iterable[SeedRecord], parameters: "Parameters", rng: random.Random
+) -> list[dict[str, str]]:
+    """Return the questions that Table 1 wants labelled by hand."""
+    return labels.drawn(seeds, parameters.report.hand_labels, rng)
+
+
+def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:
+    """Return Table 1 of the sample with its labels; raises ScoreError naming a row."""
+    return labels.counted(rows)
 
 
 class Size:
@@ -118,17 +154,3 @@ def types_table(types: Counter[str]) -> Table:
     rows = [[name, types[name], share(types[name], types.total())] for name in names]
     note = "Type none: the linked articles do not tell; 30 % in the paper."
     return Table("types", "Types of answers", ["type", "questions", "share"], rows, note)
-
-
-def needed_documents(question: QuestionRecord) -> int:
-    """Return how many documents but the passage the question needs, by its released answer."""
-    vote = chosen_vote(question)
-    context = vote["payload"].get("context") or () if vote else ()
-    documents = {span["document"] for span in context} - {QUESTION}
-    return n_linked_documents(
-        {
-            "answer": {"type": vote["type"] if vote else ""},
-            "question_links": question["payload"].get("links") or (),
-            "context": [{"passage": document} for document in documents],
-        }
-    )

@@ -1,0 +1,1 @@
+"""What the paper tells of its data, counted for a collection."""
