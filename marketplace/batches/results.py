@@ -1,5 +1,6 @@
 """A batch's answers as a CSV with the columns that MTurk's batch results had."""
 
+import json
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -55,6 +56,34 @@ def answers_in(xml: str) -> dict[str, str]:
     return found
 
 
+def with_parts(answers: dict[str, str]) -> dict[str, str]:
+    """Return the fields with what a crowd-form packed into `taskAnswers` behind it, each by name.
+
+    Of choices those that were made, by a bar, as plain boxes come in; what else is no text as JSON.
+    """
+    try:
+        packed = json.loads(answers.get("taskAnswers", "[]"))
+    except ValueError:
+        return answers
+    parts = [one for one in packed if isinstance(one, dict)] if isinstance(packed, list) else []
+    return answers | {
+        name: _plain(value) for part in parts for name, value in part.items() if name not in answers
+    }
+
+
+def readable(xml: str) -> dict[str, str]:
+    """Return the fields of an answer for somebody to read: parts in place of their JSON."""
+    fields = answers_in(xml)
+    parts = with_parts(fields)
+    return {name: parts[name] for name in parts if name != "taskAnswers" or parts == fields}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict) and all(isinstance(one, bool) for one in value.values()):
+        return "|".join(name for name, is_chosen in value.items() if is_chosen)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:
     """Return the header and a line for each assignment handed in, by row, then by time."""
     rows = list(
@@ -62,7 +91,7 @@ def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:
         .select_related("worker", "hit__hit_type", "hit__batch_row")
         .order_by("hit__batch_row__position", "submitted_at", "pk")
     )
-    answers = [answers_in(row.answer) for row in rows]
+    answers = [with_parts(answers_in(row.answer)) for row in rows]
     names = list(dict.fromkeys(name for answer in answers for name in answer))
     inputs = [str(column) for column in batch.columns]
     header = [

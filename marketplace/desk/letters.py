@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
-from marketplace.batches.results import answers_in
+from marketplace.batches.results import readable
 from marketplace.contests import ContestError, grant_contest, keep_rejection, unanswered_contests
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
@@ -19,7 +19,7 @@ def letters(request: DeskRequest) -> HttpResponse:
     """Show the contests that wait and the messages, newest first; those shown count as read."""
     page = page_of(request, letters_to(request.requester))
     contests = [
-        (contest, answers_in(contest.assignment.answer))
+        (contest, readable(contest.assignment.answer))
         for contest in unanswered_contests(request.requester)[:50]
     ]
     shown = [message.pk for message in page]

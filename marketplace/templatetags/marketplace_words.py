@@ -11,7 +11,7 @@ from django.utils.translation import get_language, gettext_noop, ngettext
 from django.utils.translation import gettext as _
 
 from marketplace.amounts import amount_of
-from marketplace.batches.results import answers_in
+from marketplace.batches.results import readable
 from marketplace.configuration import currency_symbol
 from marketplace.own_words import said
 from marketplace.site.languages import LANGUAGES
@@ -120,4 +120,4 @@ def languages() -> tuple[tuple[str, str], ...]:
 @register.filter
 def answers(xml: str) -> list[tuple[str, str]]:
     """Return what a worker handed in, field by field; nothing for an empty text."""
-    return list(answers_in(xml).items()) if xml else []
+    return list(readable(xml).items()) if xml else []

@@ -12,8 +12,9 @@ import pytest
 
 from marketplace import clock
 from marketplace.accounts import RequesterKeys
+from marketplace.batches.results import answers_in
 from marketplace.events import post
-from marketplace.models import HIT, Requester
+from marketplace.models import HIT, Assignment, Requester
 from marketplace.people.groups import make_group
 from marketplace.people.importing import import_workers
 from marketplace.requirements import ADULT
@@ -31,6 +32,7 @@ def choose_crowd(frame: Any) -> None:
     frame.get_by_label("It is false").check()
     frame.get_by_label("It is true").check()
     frame.get_by_label("I looked it up").check()
+    frame.get_by_label("On the web").check()
     frame.get_by_label("How sure are you?").fill("8")
     frame.get_by_role("button", name="Send it").click()
 
@@ -85,13 +87,26 @@ WORK: dict[str, tuple[Callable[[Any], None], dict[str, str]]] = {
         filling(total="4.50", day="2026-05-03"),
         {"receipt": "R-17", "total": "4.50", "day": "2026-05-03"},
     ),
-    "crowd_text": (write_crowd, {"question": "Who built the mill?", "answer": "Ida"}),
-    "crowd_choice": (choose_crowd, {"true": "true", "looked_up": "yes", "sure": "8"}),
+    "crowd_text": (
+        write_crowd,
+        {"question": "Who built the mill?", "answer": "Ida", "sure.yes": "false"},
+    ),
+    "crowd_choice": (
+        choose_crowd,
+        {"true": "true", "looked_up": "yes", "sure": "8", "where": "web"},
+    ),
 }
+# What a crowd-form hands in as its one answer, unless its answers are to be flattened.
 TASK_ANSWERS = {
-    "crowd_text": [{"question": "Who built the mill?", "answer": "Ida"}],
     "crowd_choice": [
-        {"true": {"true": True}, "false": {"false": False}, "looked_up": {"yes": True}, "sure": 8}
+        {
+            "true": {"true": True},
+            "false": {"false": False},
+            "looked_up": {"yes": True},
+            "where": {"book": False, "web": True},
+            "sources": {"more": False},
+            "sure": 8,
+        }
     ],
 }
 
@@ -126,6 +141,8 @@ def test_ten_templates_are_worked_in_a_browser(desk: DeskVisitor, page: Any) -> 
         task_answers = found.pop("taskAnswers", None)
         assert {key: value for key, value in found.items() if value or key in expected} == expected
         assert (json.loads(task_answers) if task_answers else None) == TASK_ANSWERS.get(name)
+        if name in TASK_ANSWERS:
+            assert list(answers_in(Assignment.objects.latest("pk").answer)) == ["taskAnswers"]
 
 
 def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.answers import answers_xml
-from marketplace.batches.results import answers_in
+from marketplace.batches.results import answers_in, readable, with_parts
 from marketplace.batches.template import (
     document,
     filled,
@@ -81,6 +81,17 @@ def test_a_survey_s_address_cannot_break_out_of_its_link() -> None:
     html = survey_page('https://s.example/?a=1&b="><script>', "<b>Ten minutes</b>")
     assert "<script>" not in html
     assert "&lt;b&gt;Ten minutes" in html
+
+
+def test_the_parts_of_a_crowd_form_are_read_by_name() -> None:
+    packed = '[{"q": "Who?", "kind": {"a": true, "b": true, "c": false}, "n": 8, "at": [{"x": 1}]}]'
+    parts = {"q": "Who?", "kind": "a|b", "n": "8", "at": '[{"x": 1}]'}
+    sent = answers_xml([("taskAnswers", [packed])])
+    assert readable(sent) == parts
+    assert with_parts(answers_in(sent)) == {"taskAnswers": packed, **parts}
+    for other in ("no JSON", "[1]", "3"):
+        plain = answers_xml([("taskAnswers", [other])])
+        assert readable(plain) == with_parts(answers_in(plain)) == {"taskAnswers": other}
 
 
 @given(st.lists(st.tuples(st.text("abc", min_size=1), st.text(max_size=20)), max_size=5))

@@ -1,5 +1,6 @@
-// The usual crowd-* elements, drawn with the browser's own controls. A crowd-form hands in each
-// field under its name, and all of them together as `taskAnswers`, the way the service did.
+// The usual crowd-* elements, drawn with the browser's own controls. A crowd-form hands in all of its
+// fields as one answer, `taskAnswers`, or with answer-format="flatten-objects" each under its name, a
+// part of an object under both names with a dot between: the way the service did.
 (() => {
   const LABELS = {
     "short-summary": () => say("Summary"),
@@ -34,6 +35,16 @@
   const make = (tag, values = {}) => Object.assign(document.createElement(tag), values);
   const text = (element, name) => element.getAttribute(name) || "";
   const isSet = (element, name) => element.hasAttribute(name) && text(element, name) !== "false";
+  // Radio buttons and boxes, be there one or several of a name.
+  const isChoice = (found) => ["radio", "checkbox"].includes((found?.length ? found[0] : found)?.type);
+  const isPlainObject = (value) => value instanceof Object && !Array.isArray(value);
+  const flatten = (data, path, value) => {
+    if (isPlainObject(value)) {
+      for (const [name, part] of Object.entries(value)) flatten(data, path ? `${path}.${name}` : name, part);
+    } else {
+      data.append(path, typeof value === "string" ? value : JSON.stringify(value));
+    }
+  };
   const identified = (element) => {
     element.id ||= `crowd-${++count}`;
     return element.id;
@@ -62,8 +73,7 @@
       if (text(this, "min-length")) control.minLength = Number(text(this, "min-length"));
       return control;
     }
-    // What goes in under the field's own name, null for nothing, and what goes into taskAnswers.
-    get plain() { return this.control.value; }
+    // What the form hands in under the field's name; objects of several fields of one name are joined.
     get answer() { return this.control.value; }
   }
 
@@ -111,7 +121,6 @@
       return control;
     }
     get value() { return text(this, "value") || "on"; }
-    get plain() { return this.control.checked ? this.value : null; }
     get answer() { return { [this.value]: this.control.checked }; }
   }
 
@@ -184,18 +193,27 @@
       this.form.addEventListener("formdata", (event) => this.collect(event.formData));
     }
     collect(data) {
-      for (const name of [...data.keys()]) {
-        if (name.startsWith("crowd-radio-") || name === "assignmentId") data.delete(name);
-      }
       const answers = {};
-      for (const [name, value] of data) answers[name] = value;
+      const join = (name, part) => { answers[name] = { ...Object(answers[name]), ...part }; };
+      for (const [name, value] of [...data]) {
+        if (typeof value === "string" && !isChoice(this.form.elements.namedItem(name))) {
+          answers[name] = name in answers ? [answers[name], value].flat() : value;
+        }
+        data.delete(name);
+      }
+      delete answers.assignmentId;
+      for (const control of this.form.elements) {
+        const isOwn = "crowd" in control.dataset || !control.name || control.matches(":disabled");
+        if (!isOwn && isChoice(control)) join(control.name, { [control.value]: control.checked });
+      }
       for (const field of this.form.querySelectorAll("*")) {
         if (!(field instanceof Field) || !field.name || field.control.disabled) continue;
-        if (field.plain !== null) data.append(field.name, field.plain);
-        const answer = field.answer;
-        answers[field.name] = answer instanceof Object ? { ...answers[field.name], ...answer } : answer;
+        const { answer } = field;
+        if (isPlainObject(answer)) join(field.name, answer);
+        else answers[field.name] = answer;
       }
-      data.append("taskAnswers", JSON.stringify([answers]));
+      if (text(this, "answer-format") === "flatten-objects") flatten(data, "", answers);
+      else data.append("taskAnswers", JSON.stringify([answers]));
       data.append("assignmentId", assignmentId);
     }
   }
