@@ -16,24 +16,25 @@ from annotation.protocols.iirc.analysis.released import gold_of
 from annotation.release.shape import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share
 
+Labels = Mapping[str, tuple[str, float | None]]
 # Label -> what it means and, where the paper says it, its share.
-RETRIEVAL = {
+RETRIEVAL: Labels = {
     "one link": ("the passage and one linked article", None),
     "several links": ("the passage and two or more linked articles", None),
     "nothing found": ("no linked article tells", None),
 }
-REASONING = {
+REASONING: Labels = {
     "look-up": ("the answer stands in a text once the article is found", None),
     "discrete": ("counting, comparing, calculating with numbers or dates", 0.39),
     "other": ("anything else that joins the texts", None),
 }
-ANSWER = {
+ANSWER: Labels = {
     "span": ("words of a text", None),
     "number": ("a number and its unit", None),
     "yes/no": ("yes or no", None),
     "no answer": ("it cannot be answered from the linked articles", 0.30),
 }
-PARTS = {"retrieval": RETRIEVAL, "reasoning": REASONING, "answer_kind": ANSWER}
+PARTS: Mapping[str, Labels] = {"retrieval": RETRIEVAL, "reasoning": REASONING, "answer_kind": ANSWER}
 
 
 def drawn(seeds: Iterable[SeedRecord], number: int, rng: random.Random) -> list[dict[str, str]]:
