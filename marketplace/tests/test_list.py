@@ -59,6 +59,13 @@ def test_junk_in_the_form_means_nothing() -> None:
 
 
 @pytest.mark.usefixtures("three")
+def test_how_a_requester_pays_stands_once_above_all_its_hits(ada: Visitor) -> None:
+    page = ada.get("/hits/").content.decode()
+    assert page.count('class="group"') == 3
+    assert page.count("Rita has not said how and when it pays.") == 1
+
+
+@pytest.mark.usefixtures("three")
 def test_pay_per_hour_comes_from_the_median_time(ada: Visitor) -> None:
     page = ada.get("/hits/").content.decode()
     assert "$6.00 an hour" in page
