@@ -11,7 +11,7 @@ from collector.creation import parameters_of
 from collector.models import Stage
 from tasks.independence import suitable_units
 from tasks.kinds import kind
-from tasks.models import Exposure, Lease, LeaseState, Session, Unit, Worker
+from tasks.models import Exposure, Lease, LeaseState, Session, Step, StepKind, Unit, Worker
 from tasks.statements import insert, insert_all, run
 
 # A longer silence between two saves is a break, not work.
@@ -87,6 +87,7 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         consent_text_id=texts["consent"],
     )
     insert(lease)
+    insert(Step(lease=lease, kind=StepKind.TAKEN))
     shown = {"worker_id": session.worker_id, "kind": stage.kind, "at": now}
     seeds = [{"seed_id": seed} for seed in kind(stage.kind).seeds_shown(unit)]
     insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")

@@ -13,7 +13,7 @@ from tasks import leases, payments, qualifications
 from tasks.articles import documents_of
 from tasks.kinds import kind
 from tasks.leases import LONGEST_PAUSE_SECONDS, take_slot
-from tasks.models import Lease, LeaseState, Submission, Unit
+from tasks.models import Lease, LeaseState, Step, StepKind, Submission, Unit
 from tasks.problems import Problem
 from tasks.statements import insert, run
 
@@ -97,6 +97,8 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
             kind(stage.kind).store(submission, data)
             if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)
+        # Only now: equal questions are numbered by whose came first.
+        insert(Step(lease=lease, kind=StepKind.HANDED_IN))
         payments.owe_reward(submission, lease.session.posting, parameters, now)
     return submission
 

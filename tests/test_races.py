@@ -1,10 +1,14 @@
 """Sixteen claimants from four processes want the last slot, or the last cent: one wins."""
 
 import time
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
+from annotation.release.assignments import assignments
+from tasks import leases
 from tasks.tests.making import (
+    NOW,
     make_collection,
     make_posting,
     make_session,
@@ -49,3 +53,29 @@ def test_one_of_sixteen_gets_the_last_cent(tmp_path, settings):
     assert sum(won) == 1
     collection.refresh_from_db()
     assert collection.reserved_cents == 400
+
+
+def test_equal_questions_are_numbered_as_the_log_has_them():
+    people = PROCESSES * EACH
+    wide = {"train": people, "dev": people, "test": people}
+    stage = stage_of(
+        make_collection(seeds=2, question_qualification__redundancy=wide), "question_qualification"
+    )
+    posting = make_posting(stage, 100, 100 * people)
+    leases_ = [
+        leases.claim(make_session(make_worker(f"A{number}"), posting), stage, NOW).pk
+        for number in range(people)
+    ]
+    texts = ["Who was first?", "Who was last?"]
+    start = soon()
+    groups = [leases_[first::PROCESSES] for first in range(PROCESSES)]
+    arguments = [[keys, texts, start] for keys in groups]
+    assert sum(together("tests.racing", "hand_in_alike", arguments)) == people
+    told = sorted(assignments(stage.collection), key=lambda one: one.handed_in or 0)
+    for text in texts:
+        keys = [one.submission.questions.get(text=text).key for one in told]
+        seed = stage.units.get().items.get().the_seed().key
+        assert keys == [
+            uuid5(NAMESPACE_URL, f"{stage.name}\n{seed}\n{text}\n{number}").hex
+            for number in range(people)
+        ]

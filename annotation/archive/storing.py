@@ -28,6 +28,8 @@ from tasks.models import (
     Question,
     ReceiptState,
     Session,
+    Step,
+    StepKind,
     Submission,
     Unit,
     Worker,
@@ -69,6 +71,7 @@ def store(collection: Collection, stage_name: str, works: Sequence[Work], now: d
             writer = _Writer(stage, seeds, texts_for(collection, source, items, seeds), now)
         for work in works:
             writer.add(work)
+        writer.write_steps()
         paid = writer.stored.paid_cents
         Collection.objects.filter(pk=collection.pk).update(
             budget_cents=F("budget_cents") + paid, spent_cents=F("spent_cents") + paid
@@ -88,6 +91,12 @@ class _Writer:
     ) -> None:
         self.stage, self.seeds, self.texts, self.now = stage, seeds, texts, now
         self.stored = Stored()
+        self._steps: list[tuple[datetime, Step]] = []
+
+    def write_steps(self) -> None:
+        """Write what happened, as the results tell when it did."""
+        told = sorted(self._steps, key=lambda step: step[0])
+        Step.objects.bulk_create(step for _, step in told)
 
     def add(self, work: Work) -> None:
         """Write one assignment: who, the HIT, the stay, the lease, the work and its payment."""
@@ -177,6 +186,10 @@ class _Writer:
             active_seconds=result.work_seconds,
             compensated=True,
         )
+        self._steps += [
+            (lease.taken_at, Step(lease=lease, kind=StepKind.TAKEN)),
+            (at, Step(lease=lease, kind=StepKind.HANDED_IN)),
+        ]
         Exposure.objects.bulk_create(
             (
                 Exposure(worker=worker, seed_id=seed, kind=self.stage.kind, at=at)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count, groupby
+from itertools import groupby
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from annotation.models import Placement
 from annotation.release.pseudonyms import pseudonym, sealed
 from collector.models import Collection
-from tasks.models import Grant, GrantState, Lease, Submission, UnitItem
+from tasks.models import Grant, GrantState, Lease, Step, StepKind, Submission, UnitItem
 
 FILE = "assignments.jsonl"
 
@@ -95,8 +95,8 @@ def assignments(collection: Collection) -> Iterator[Assignment]:
         submission = getattr(lease, "submission", None)
         yield Assignment(
             number=number,
-            taken=places["taken", lease.pk],
-            handed_in=places["handed in", submission.pk] if submission else None,
+            taken=places[StepKind.TAKEN, lease.pk],
+            handed_in=places[StepKind.HANDED_IN, lease.pk] if submission else None,
             lease=lease,
             # A unit without items is none that a page could show.
             unit=names.get(lease.unit_id, ""),
@@ -142,18 +142,14 @@ def _with_splits(collection: Collection, splits: Iterable[str]) -> set[int]:
 
 
 def _leases(collection: Collection) -> "QuerySet[Lease]":
-    return Lease.objects.filter(
-        unit__stage__collection=collection, worker__withdrawn_at__isnull=True
-    ).order_by("taken_at", "id")
+    taken = Lease.objects.filter(steps__kind=StepKind.TAKEN, worker__withdrawn_at__isnull=True)
+    return taken.filter(unit__stage__collection=collection).order_by("steps__id")
 
 
 def _places(collection: Collection) -> dict[tuple[str, int], int]:
-    """Return the place of each taking and handing in, in one order."""
-    submissions = Submission.objects.filter(
+    """Return the place of each (kind of step, lease), in one order."""
+    steps = Step.objects.filter(
         lease__unit__stage__collection=collection, lease__worker__withdrawn_at__isnull=True
     )
-    # At one moment, what was taken comes before what was handed in.
-    events = [(at, 0, pk) for pk, at in _leases(collection).values_list("pk", "taken_at")]
-    events += [(at, 1, pk) for pk, at in submissions.values_list("pk", "received_at")]
-    numbers = count(1)
-    return {(("taken", "handed in")[what], pk): next(numbers) for _, what, pk in sorted(events)}
+    told = steps.order_by("id").values_list("kind", "lease_id")
+    return {step: place for place, step in enumerate(told.iterator(), start=1)}

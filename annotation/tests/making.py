@@ -28,6 +28,8 @@ from tasks.models import (
     Question,
     ReceiptState,
     Session,
+    Step,
+    StepKind,
     Submission,
     Unit,
     Worker,
@@ -167,6 +169,8 @@ def make_submission(
         closed_at=at + timedelta(seconds=seconds),
         expires_at=at + timedelta(hours=2),
     )
+    Step.objects.create(lease=lease, kind=StepKind.TAKEN)
+    Step.objects.create(lease=lease, kind=StepKind.HANDED_IN)
     return Submission.objects.create(
         lease=lease,
         raw={},

@@ -22,6 +22,7 @@ from tasks.models.qualification import Grant, GrantState, Qualification
 from tasks.models.question import Question
 from tasks.models.rejection import Rejection, RejectionState, RejectionStep
 from tasks.models.skip import Skip
+from tasks.models.step import Step, StepKind
 from tasks.models.submission import ReceiptState, Submission
 from tasks.models.unit import Exposure, Unit, UnitItem
 from tasks.models.unmatched import Unmatched
@@ -56,6 +57,8 @@ __all__ = [
     "ReportDecision",
     "Session",
     "Skip",
+    "Step",
+    "StepKind",
     "Submission",
     "Tally",
     "Ticket",

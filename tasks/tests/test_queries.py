@@ -77,13 +77,13 @@ def answers_for(state):
     }
 
 
-def test_accepting_a_hit_takes_twenty_four(client, collection, soon):
+def test_accepting_a_hit_takes_twenty_five(client, collection, soon):
     worker = make_worker("AADA", qualified=(stage_of(collection, "question_qualification"),))
     consent(worker, collection)
     posting = make_posting(stage_of(collection, "question"))
     with CaptureQueriesContext(connection) as captured:
         state_of(open_page(client, posting, "AADA", soon))
-    assert len(statements(captured)) == 24
+    assert len(statements(captured)) == 25
 
 
 def test_a_reload_takes_one_and_a_process_that_has_not_seen_the_items_three(
@@ -111,12 +111,12 @@ def test_a_draft_takes_two_and_a_look_for_a_newer_one_one(client, collection, so
     assert len(statements(captured)) == 1
 
 
-def test_a_submission_of_questions_takes_eight(client, collection, soon, size):
+def test_a_submission_of_questions_takes_nine(client, collection, soon, size):
     _, state = at_work(client, collection, soon)
     data = questions_for(Lease.objects.get(), number=size)
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "submit", {"data": data}).status_code == 200
-    assert len(statements(captured)) == 8
+    assert len(statements(captured)) == 9
     assert Question.objects.count() == size
 
 
@@ -130,7 +130,7 @@ def test_an_article_takes_one_once_it_was_read(client, collection, soon):
     assert len(statements(captured)) == 1
 
 
-def test_answers_marked_in_articles_take_two_as_a_draft_and_nine_as_a_submission(
+def test_answers_marked_in_articles_take_two_as_a_draft_and_ten_as_a_submission(
     client, collection, soon
 ):
     state = answering(client, collection, soon)
@@ -142,4 +142,4 @@ def test_answers_marked_in_articles_take_two_as_a_draft_and_nine_as_a_submission
     assert len(statements(captured)) == 2
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "submit", {"data": data}).status_code == 200
-    assert len(statements(captured)) == 9
+    assert len(statements(captured)) == 10

@@ -24,6 +24,8 @@ from tasks.models import (
     Question,
     ReceiptState,
     RejectionState,
+    Step,
+    StepKind,
     Submission,
     Unit,
     UnitItem,
@@ -50,7 +52,7 @@ def make_lease(stage: Stage, worker: Worker | None = None, **fields: Any) -> Lea
     )
     now = timezone.now()
     fields = {"state": LeaseState.SUBMITTED, **fields}
-    return Lease.objects.create(
+    lease = Lease.objects.create(
         unit=unit,
         worker=worker,
         session=make_session(worker, make_posting(stage)),
@@ -58,6 +60,8 @@ def make_lease(stage: Stage, worker: Worker | None = None, **fields: Any) -> Lea
         expires_at=now + timedelta(hours=1),
         **fields,
     )
+    Step.objects.create(lease=lease, kind=StepKind.TAKEN)
+    return lease
 
 
 def make_submission(
@@ -66,6 +70,7 @@ def make_submission(
     """Return work handed in at the stage, its reward due."""
     lease = make_lease(stage, worker)
     Unit.objects.filter(pk=lease.unit_id).update(submitted=1)
+    Step.objects.create(lease=lease, kind=StepKind.HANDED_IN)
     submission = Submission.objects.create(
         lease=lease,
         raw={},
