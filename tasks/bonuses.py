@@ -1,13 +1,14 @@
-"""Pays what was earned beside the reward: as a bonus, or by a HIT of the worker's own."""
+"""Pays what comes beside the reward, by a rule or a person: as a bonus, or by a HIT of its own."""
 
 from datetime import datetime
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from collector.creation import parameters_of
 from collector.models import Collection
+from tasks import budget
 from tasks.compensation import open_posting
 from tasks.crowd import bonuses, marketplace
 from tasks.crowd.requester_api import MarketplaceError
@@ -20,11 +21,81 @@ from tasks.models import (
     PaymentKind,
     PaymentState,
     ReceiptState,
+    Submission,
     Ticket,
     TicketState,
 )
 
 MOST_WORDS = 500
+
+
+class BonusError(Exception):
+    """The bonus cannot be given like this; the message says why and what to do."""
+
+
+def give(
+    submission: Submission, cents: int, reason: str, by: str, once: UUID, now: datetime
+) -> Payment:
+    """Return a bonus that a person gives for work that was handed in, drawn from the budget.
+
+    It is sent when the marketplace lists the work. reason: the worker reads it. once: the same
+    again gives the same bonus, not another. Raises BonusError, and nothing is done.
+    """
+    reason = reason.strip()
+    if cents < 1:
+        raise BonusError("Write an amount above zero, such as 0.50.")
+    if not reason or len(reason) > MOST_WORDS:
+        raise BonusError(f"Say what it is for, in at most {MOST_WORDS} characters: they read it.")
+    if not hasattr(submission.lease.worker, "identity"):
+        raise BonusError("This person asked to be forgotten: nothing can be sent to them any more.")
+    key = f"given:{submission.lease_id}:{once}"
+    try:
+        return _give(submission.lease, key, cents, reason, by, now)
+    except IntegrityError:
+        # Pressed twice, and the other request was quicker by a moment.
+        return Payment.objects.get(key=key)
+
+
+def _give(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
+    stage = lease.unit.stage
+    fee = budget.fee_cents(cents, parameters_of(stage.collection).pay)
+    with transaction.atomic():
+        found = Payment.objects.filter(key=key).first()
+        if found:
+            return found
+        # The rows come before the budget's, as everywhere.
+        payment = Payment.objects.create(
+            collection_id=stage.collection_id,
+            stage=stage,
+            worker_id=lease.worker_id,
+            lease=lease,
+            posting_id=lease.session.posting_id,
+            kind=PaymentKind.BONUS,
+            amount_cents=cents,
+            fee_cents=fee,
+            key=key,
+            reason=reason,
+            by=by,
+            created_at=now,
+        )
+        if not budget.reserve(stage.collection_id, cents + fee):
+            raise BonusError("The budget cannot hold it: raise the budget, then give the bonus.")
+        budget.earn(stage.collection_id, reserved_cents=cents + fee, cost_cents=cents + fee)
+    return payment
+
+
+def drop(payment: Payment) -> bool:
+    """Let go of a bonus that a person gave and the marketplace refuses; the budget has it back.
+
+    Returns False, and nothing is done, for any other: what a rule promised stays owed.
+    """
+    with transaction.atomic():
+        rows = Payment.objects.filter(pk=payment.pk, kind=PaymentKind.BONUS).exclude(by="")
+        dropped = rows.filter(state=PaymentState.REFUSED).update(state=PaymentState.WITHHELD)
+        if dropped:
+            cents = payment.amount_cents + payment.fee_cents
+            budget.give_back(payment.collection_id, cents)
+    return bool(dropped)
 
 
 def send_due(collection: Collection, now: datetime) -> int:
@@ -76,19 +147,41 @@ def pay_apart(payment: Payment, now: datetime) -> bool:
 def _send(payment: Payment, now: datetime) -> int:
     assert payment.lease is not None
     stay, collection = payment.lease.session, payment.collection
+    minor_units = parameters_of(collection).pay.minor_units
     # The marketplace forgets a token after a day; then it is asked what it has sent.
     old = payment.created_at < now - TOKEN_HOLDS
-    if not old or payment.reason not in bonuses.reasons_sent(stay.session_id, stay.person):
+    if not old or not _was_sent(payment, minor_units):
         bonuses.send(
             stay.person,
             stay.session_id,
-            amount=money(payment.amount_cents, parameters_of(collection).pay.minor_units),
+            amount=money(payment.amount_cents, minor_units),
             reason=payment.reason,
             token=str(uuid5(NAMESPACE_URL, f"{collection.pseudonym_key}/{payment.key}")),
         )
     return Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
         state=PaymentState.CONFIRMED, confirmed_at=now
     )
+
+
+def _was_sent(payment: Payment, minor_units: int) -> bool:
+    """Return whether the marketplace lists one more bonus like this than the ledger confirms."""
+    assert payment.lease is not None
+    stay = payment.lease.session
+    like_it = [
+        row
+        for row in bonuses.listed(AssignmentId=stay.session_id)
+        if row.person == stay.person
+        and row.cents(minor_units) == payment.amount_cents
+        and row.reason == payment.reason
+    ]
+    confirmed = Payment.objects.filter(
+        lease=payment.lease,
+        kind=PaymentKind.BONUS,
+        state=PaymentState.CONFIRMED,
+        amount_cents=payment.amount_cents,
+        reason=payment.reason,
+    )
+    return len(like_it) > confirmed.count()
 
 
 def reroute_unsendable(collection: Collection, now: datetime) -> int:

@@ -109,15 +109,15 @@ def _take_in(posting: Posting) -> None:
 def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
     missing = cost_cents - posting.reserved_cents
     if missing > 0:
-        _hold_anyway(posting.stage.collection_id, missing, now)
+        hold_anyway(posting.stage.collection_id, missing, "late work", now)
     held = max(posting.reserved_cents, cost_cents)
     budget.earn(posting.stage.collection_id, reserved_cents=held, cost_cents=cost_cents)
 
 
-def _hold_anyway(collection_id: int, cents: int, now: datetime) -> None:
-    """Hold money for work that was done: it is owed whatever the cap says.
+def hold_anyway(collection_id: int, cents: int, by: str, now: datetime) -> None:
+    """Hold money that is owed or was paid whatever the cap says; expects a transaction.
 
-    The overrun shows in the budget.
+    The overrun shows in the budget's changes, with what it came `by`.
     """
     if budget.reserve(collection_id, cents):
         return
@@ -126,7 +126,7 @@ def _hold_anyway(collection_id: int, cents: int, now: datetime) -> None:
     # Somebody may have raised it since.
     if wanted > raised.budget_cents:
         raised.revisions.create(
-            key="budget_cents", old=raised.budget_cents, new=wanted, by="late work", at=now
+            key="budget_cents", old=raised.budget_cents, new=wanted, by=by, at=now
         )
         raised.budget_cents = wanted
         raised.save(update_fields=["budget_cents"])
@@ -161,7 +161,7 @@ def owe_again(work: Work, now: datetime, *, within_budget: bool) -> bool:
     cents = withheld.aggregate(cents=COST)["cents"]
     withheld.update(state=PaymentState.DUE)
     if not within_budget:
-        _hold_anyway(collection_id, cents, now)
+        hold_anyway(collection_id, cents, "late work", now)
     elif not budget.reserve(collection_id, cents):
         return False
     budget.earn(collection_id, reserved_cents=cents, cost_cents=cents)

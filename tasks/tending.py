@@ -11,6 +11,7 @@ from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
 from tasks import (
     bonuses,
+    bonuses_elsewhere,
     compensation,
     complaints,
     hits,
@@ -127,6 +128,7 @@ def _steps(
         "decided without us": lambda: unmatched.find_decided(collection, now),
         # Before its HIT is done with and deleted.
         "bonuses sent": lambda: bonuses.send_due(collection, now),
+        "bonuses paid elsewhere": lambda: bonuses_elsewhere.find(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
         "bonuses awarded": lambda: sum(counting.award(stage, now) for stage in stages),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),

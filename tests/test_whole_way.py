@@ -35,6 +35,11 @@ def test_a_dump_becomes_a_released_dataset(tmp_path: Path, data: Path) -> None:
         collect(instance, data / REAL, out, *IN_SLICE)
         report = json.loads(instance.run("report", "whole", "--json"))
         money = instance.call("tests.test_whole_way:money", "whole")
+        before, after = instance.call("tests.test_whole_way:pay_bonuses_from_both_sides", "whole")
+    # The marketplace knows no fee, and this collection is its only one.
+    assert before["ours"] == before["theirs"] > 0
+    assert after["ours"] == after["theirs"] == before["ours"] + 125 + 70
+    assert after["spent"] == after["ours"]
     check_release(out)
     assert report
     assert money["due"] == 0
@@ -58,6 +63,44 @@ def money(slug: str) -> dict[str, int]:
         "confirmed_cents": confirmed.aggregate(all=Sum("amount_cents"))["all"],
         "rewards": payments.filter(kind=PaymentKind.REWARD).count(),
         "submissions": Submission.objects.count(),
+    }
+
+
+def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return what both ledgers say before and after bonuses (runs on the instance's databases)."""
+    from uuid import uuid4
+
+    from django.core.management import call_command
+    from django.utils import timezone
+
+    from tasks import bonuses
+    from tasks.crowd import bonuses as wire
+    from tasks.models import Submission
+
+    before = both_ledgers(slug)
+    one, other = Submission.objects.filter(lease__unit__stage__collection__slug=slug)[:2]
+    bonuses.give(one, 125, "The clearest questions.", "rita", uuid4(), timezone.now())
+    stay = other.session
+    wire.send(stay.person, stay.session_id, amount="0.70", reason="Thank you.", token="desk")
+    call_command("collect", slug)
+    return before, both_ledgers(slug)
+
+
+def both_ledgers(slug: str) -> dict[str, int]:
+    """Return in cents what the collection has confirmed and spent, and what is owed for it."""
+    from django.db.models import Sum
+
+    from collector.models import Collection
+    from marketplace.models import Kind, LedgerEntry
+    from tasks.models import Payment, PaymentState
+
+    ours = Payment.objects.filter(collection__slug=slug, state=PaymentState.CONFIRMED)
+    theirs = LedgerEntry.objects.filter(kind__in=[Kind.REWARD, Kind.BONUS])
+    all_cents = Sum("amount_cents", default=0)
+    return {
+        "ours": ours.aggregate(all=all_cents)["all"],
+        "theirs": theirs.aggregate(all=all_cents)["all"],
+        "spent": Collection.objects.get(slug=slug).spent_cents,
     }
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.assignments import FILTERS, assignments_of, counts_of, lines_of
 from annotation.dashboard.desk import Desk, on_desk
+from annotation.dashboard.giving import bonus_form, bonuses_of
 from annotation.dashboard.inspection import sheets_of
 from annotation.dashboard.pay_acts import ACTS, PayError, paid_apart
 from annotation.dashboard.people import people_of
@@ -78,6 +79,8 @@ def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         apart=paid_apart(line.work),
         longest=LONGEST_REASON,
         typed=request.session.pop(_typed(session), {}),
+        bonus=bonus_form(request, submission) if submission else None,
+        bonuses=bonuses_of(submission) if submission else [],
     )
 
 

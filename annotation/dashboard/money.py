@@ -24,15 +24,27 @@ from collector.models import Collection, Stage
 from tasks import bonuses
 from tasks.compensation import compensate
 from tasks.estimates import estimate
-from tasks.models import Payment, PaymentKind, PaymentState
+from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
 
 PER_PAGE = 25
 MAX_REASON = 500
+_bonus = Q(kind=PaymentKind.BONUS)
+# What is paid beside rewards, by who decided it.
+BESIDE = {
+    "all": ("All", ~Q(kind=PaymentKind.REWARD)),
+    "given": ("Given by you", _bonus & ~Q(by="") & ~Q(by=ON_MARKETPLACE)),
+    "rules": ("Promised by a rule", _bonus & Q(by="")),
+    "elsewhere": ("Paid on the marketplace", _bonus & Q(by=ON_MARKETPLACE)),
+    "compensation": ("Compensation", Q(kind=PaymentKind.COMPENSATION)),
+}
 
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """Payments of one stage: how many, and cents owed, refused, confirmed and in fees."""
+    """Payments of one stage: how many, and cents owed, refused, confirmed and in fees.
+
+    `bonuses` is what of them is paid beside the rewards, in cents.
+    """
 
     stage: Stage
     payments: int
@@ -40,6 +52,7 @@ class LedgerLine:
     refused: int
     confirmed: int
     fees: int
+    bonuses: int
     compensations: int
     pace: Pace | None
 
@@ -49,10 +62,11 @@ class LedgerLine:
 def money(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show the budget, the ledger by stage, what is due for unfinished work, and every change."""
     people = people_of(desk.collection)
-    rows = Payment.objects.filter(
-        collection=desk.collection, kind=PaymentKind.COMPENSATION
-    ).select_related("stage")
-    page = Paginator(rows.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    wanted = request.GET.get("show", "")
+    wanted = wanted if wanted in BESIDE else "all"
+    rows = Payment.objects.filter(BESIDE[wanted][1], collection=desk.collection)
+    rows = rows.select_related("stage", "lease").order_by("-pk")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     unmatched = assignments_of(desk.collection, "unmatched").order_by("pk")
     revisions = desk.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
     return desk.render(
@@ -65,7 +79,9 @@ def money(request: HttpRequest, desk: Desk) -> HttpResponse:
         decisions=decisions_of(desk, attention_to([desk.collection])[desk.collection.pk]),
         unmatched=lines_of(unmatched.select_related("posting__stage")[:PER_PAGE], people),
         page=page,
-        compensations=[(row, people.name(row.worker_id)) for row in page],
+        wanted=wanted,
+        filters=[(name, words) for name, (words, _) in BESIDE.items()],
+        beside=[(row, people.name(row.worker_id)) for row in page],
         refused=[(row, people.name(row.worker_id)) for row in _refused(desk)[:PER_PAGE]],
         revisions=revisions[:PER_PAGE],
     )
@@ -98,7 +114,7 @@ def compensate_lease(request: HttpRequest, desk: Desk) -> HttpResponse:
 @on_desk
 @require_POST
 def decide_bonus(request: HttpRequest, desk: Desk) -> HttpResponse:
-    """Ask the marketplace again for a bonus it refused, or pay it by a HIT of the worker's own."""
+    """Ask the marketplace again for a bonus it refused, pay it by a HIT, or let it go."""
     given = request.POST.get("bonus", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
     rows = Payment.objects.filter(collection=desk.collection, kind=PaymentKind.BONUS)
@@ -106,6 +122,9 @@ def decide_bonus(request: HttpRequest, desk: Desk) -> HttpResponse:
     if request.POST.get("how") == "apart":
         done = bonuses.pay_apart(payment, timezone.now())
         sentence = "A HIT that only this worker can take opens within a minute."
+    elif request.POST.get("how") == "drop":
+        done = bonuses.drop(payment)
+        sentence = "Dropped: nothing is owed, and the budget has the money back."
     else:
         done = bool(bonuses.ask_again(rows.filter(pk=key)))
         sentence = "The marketplace is asked again within a minute."
@@ -145,6 +164,7 @@ def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
             refused=Sum("amount_cents", filter=refused, default=0),
             confirmed=Sum("amount_cents", filter=confirmed, default=0),
             fees=Sum("fee_cents"),
+            bonuses=Sum("amount_cents", filter=_bonus, default=0),
             compensations=Count("pk", filter=Q(kind=PaymentKind.COMPENSATION)),
         )
     )

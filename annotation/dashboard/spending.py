@@ -51,16 +51,18 @@ def spending_of(collection: Collection, estimates: Iterable[StageEstimate]) -> S
     """Return the collection's money; one query beside the estimates."""
     rows = list(estimates)
     bound = collection.reserved_cents + collection.spent_cents
+    ledger = Payment.objects.filter(collection=collection).aggregate(
+        beside=Sum(CENTS, filter=~Q(by="") & ~Q(state=PaymentState.WITHHELD), default=0),
+        confirmed=Sum(CENTS, filter=Q(state=PaymentState.CONFIRMED), default=0),
+        refused=Sum(CENTS, filter=Q(state=PaymentState.REFUSED), default=0),
+    )
     if collection.state == CollectionState.FINISHED:
         # Nothing more is handed out.
         worst = expected = bound
     else:
-        worst = sum(row.worst_cents for row in rows)
-        expected = sum(row.expected_cents for row in rows)
-    ledger = Payment.objects.filter(collection=collection).aggregate(
-        confirmed=Sum(CENTS, filter=Q(state=PaymentState.CONFIRMED), default=0),
-        refused=Sum(CENTS, filter=Q(state=PaymentState.REFUSED), default=0),
-    )
+        # What a person gives comes on top of what the protocol promises.
+        worst = sum(row.worst_cents for row in rows) + ledger["beside"]
+        expected = sum(row.expected_cents for row in rows) + ledger["beside"]
     return Spending(
         budget=collection.budget_cents,
         reserved=collection.reserved_cents,

@@ -1,6 +1,26 @@
 """Bonuses at a marketplace: sent once per token, listed by assignment."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
 from tasks.crowd.requester_api import MarketplaceError, call, pages
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What the marketplace lists of one bonus, whoever paid it."""
+
+    assignment_id: str
+    person: str
+    amount: Decimal
+    reason: str
+    sent_at: datetime
+
+    def cents(self, minor_units: int) -> int:
+        """Return the amount in the currency's smallest unit."""
+        return int(self.amount.scaleb(minor_units))
 
 
 def send(person: str, assignment_id: str, *, amount: str, reason: str, token: str) -> None:
@@ -22,7 +42,13 @@ def send(person: str, assignment_id: str, *, amount: str, reason: str, token: st
             raise
 
 
-def reasons_sent(assignment_id: str, person: str) -> set[str]:
-    """Return the reasons of every bonus that a person was sent for an assignment."""
-    listed = pages("list_bonus_payments", "BonusPayments", AssignmentId=assignment_id)
-    return {bonus["Reason"] for bonus in listed if bonus["WorkerId"] == person}
+def listed(**of: str) -> Iterator[Sent]:
+    """Yield every bonus paid on a HIT (`HITId`) or for an assignment (`AssignmentId`)."""
+    for row in pages("list_bonus_payments", "BonusPayments", **of):
+        yield Sent(
+            assignment_id=row["AssignmentId"],
+            person=row["WorkerId"],
+            amount=Decimal(row["BonusAmount"]),
+            reason=row.get("Reason", ""),
+            sent_at=row["GrantTime"],
+        )

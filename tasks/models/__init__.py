@@ -15,7 +15,7 @@ from tasks.models.dialog import (
 )
 from tasks.models.given import Given
 from tasks.models.lease import Lease, LeaseState
-from tasks.models.payment import Payment, PaymentKind, PaymentState
+from tasks.models.payment import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
 from tasks.models.posting import Posting, PostingState, Session
 from tasks.models.problem import ProblemReport
 from tasks.models.qualification import Grant, GrantState, Qualification
@@ -29,6 +29,7 @@ from tasks.models.unmatched import Unmatched
 from tasks.models.worker import Identity, Worker
 
 __all__ = [
+    "ON_MARKETPLACE",
     "Answer",
     "Consent",
     "Dialog",

@@ -7,6 +7,9 @@ from tasks.models.posting import Posting
 from tasks.models.submission import Submission
 from tasks.models.worker import Worker
 
+# Who gave a bonus that was paid with our account, but not by us.
+ON_MARKETPLACE = "the marketplace"
+
 
 class PaymentKind(models.TextChoices):
     """What a payment is for."""
@@ -25,7 +28,7 @@ class PaymentState(models.TextChoices):
 
     DUE = "due", "Due"
     CONFIRMED = "confirmed", "Confirmed by the marketplace"
-    WITHHELD = "withheld", "Not paid: rejected"
+    WITHHELD = "withheld", "Not paid"
     REFUSED = "refused", "Refused by the marketplace"
 
 
@@ -34,7 +37,8 @@ class Payment(models.Model):
 
     What a bonus is for was counted before, without what was dropped.
 
-    `lease` is whose work a bonus is for: it is sent once that is handed in. `refusal`: the
+    `lease` is whose work a bonus is for: it is sent once that is handed in. `by`: who gave a bonus
+    that no rule asks for, ON_MARKETPLACE where it was found on the marketplace. `refusal`: the
     marketplace's words, where it refused it.
     """
 
@@ -53,6 +57,7 @@ class Payment(models.Model):
     fee_cents = models.PositiveIntegerField(default=0)
     key = models.CharField(max_length=120, unique=True)
     reason = models.CharField(max_length=500, blank=True)
+    by = models.CharField(max_length=150, blank=True)
     refusal = models.CharField(max_length=500, blank=True)
     state = models.CharField(max_length=20, choices=PaymentState.choices, default=PaymentState.DUE)
     created_at = models.DateTimeField()

@@ -22,6 +22,7 @@ class Posting(models.Model):
     """One place of a stage, or a compensation HIT that only `worker` can take.
 
     `reserved_cents` is what the collection's budget holds for it until it is earned or expires.
+    `ask_bonuses_at` is when the marketplace is next asked what bonuses were paid on it.
     """
 
     stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="postings")
@@ -40,6 +41,7 @@ class Posting(models.Model):
     )
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    ask_bonuses_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]

@@ -38,5 +38,6 @@ class Unmatched(models.Model):
 
     @property
     def payments(self) -> "models.QuerySet[Payment]":
-        """Return what is in the ledger for it."""
-        return self.session.posting.payments.filter(worker=self.session.worker_id)
+        """Return what is in the ledger for it; bonuses stand apart from it."""
+        rewards = self.session.posting.payments.exclude(kind="bonus")
+        return rewards.filter(worker=self.session.worker_id)

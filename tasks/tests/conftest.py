@@ -7,8 +7,10 @@ from django.test import Client
 from django.utils import timezone
 
 from tasks import rejecting, rejections
+from tasks.crowd import bonuses as wire
 from tasks.tests.deciding import SOON, make_confirmed, make_desk
 from tasks.tests.making import NOW, make_collection, write_keys
+from tasks.tests.sending import Counter
 
 
 @pytest.fixture
@@ -54,3 +56,12 @@ def rejected(proposal, paid_late):
     assert rejecting.carry_out(paid_late, SOON) == 1
     proposal.refresh_from_db()
     return proposal
+
+
+@pytest.fixture
+def counter(monkeypatch, tmp_path, settings):
+    write_keys(tmp_path, settings)
+    found = Counter()
+    monkeypatch.setattr(wire, "call", found.call)
+    monkeypatch.setattr(wire, "pages", found.pages)
+    return found

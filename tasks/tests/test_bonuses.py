@@ -1,13 +1,10 @@
 """A bonus is sent once, for work the marketplace lists, and finds another way for what it lacks."""
 
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from tasks import bonuses, compensation, leases, reconcile, submissions, tending
-from tasks.crowd import bonuses as wire
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import rounds, settlement, turns
@@ -26,48 +23,11 @@ from tasks.models import (
     Submission,
     Ticket,
 )
-from tasks.tests.making import NOW, stage_of, write_keys
+from tasks.tests.making import NOW, stage_of
 
 pytestmark = pytest.mark.django_db
 LATER = SOON + timedelta(hours=9)
 FIVE_TURNS = 5 + 6 + 7 + 8 + 9
-
-
-@dataclass
-class Counter:
-    """Sends bonuses as a marketplace does: once per token of the day."""
-
-    sent: list[dict[str, Any]] = field(default_factory=list)
-    forgets: bool = False
-    dies_after: bool = False
-    refuses: str = ""
-
-    def call(self, operation: str, **given: Any) -> dict[str, Any]:
-        assert operation == "send_bonus"
-        if self.refuses:
-            raise MarketplaceError(self.refuses, permanent=True, code="RequestError")
-        if not self.forgets and any(
-            given["UniqueRequestToken"] == each["UniqueRequestToken"] for each in self.sent
-        ):
-            code = "AWS.MechanicalTurk.DuplicateRequest"
-            raise MarketplaceError("It was sent.", permanent=True, code=code)
-        self.sent.append(given)
-        if self.dies_after:
-            raise MarketplaceError("It does not answer.", permanent=False)
-        return {}
-
-    def pages(self, operation: str, key: str, **given: Any) -> list[dict[str, Any]]:
-        assert (operation, key) == ("list_bonus_payments", "BonusPayments")
-        return [each for each in self.sent if each["AssignmentId"] == given["AssignmentId"]]
-
-
-@pytest.fixture
-def counter(monkeypatch, tmp_path, settings):
-    write_keys(tmp_path, settings)
-    found = Counter()
-    monkeypatch.setattr(wire, "call", found.call)
-    monkeypatch.setattr(wire, "pages", found.pages)
-    return found
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from tasks import bonuses_elsewhere
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.tending import tend_alone
 
 
@@ -24,9 +26,16 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Run one round and print what it did."""
+        now = timezone.now()
         try:
-            done = tend_alone(collection_named(options["name"]), timezone.now())
-        except ProtocolError as error:
+            collection = collection_named(options["name"])
+            bonuses_elsewhere.ask_anew(collection, now)
+            done = tend_alone(collection, now)
+            if done:
+                # A round asks about some HITs; here it is about all of them.
+                found = bonuses_elsewhere.find(collection, now, most=None)
+                done["bonuses paid elsewhere"] += found
+        except (MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps(done))
