@@ -1,15 +1,13 @@
 """A worker's account as a table: every reward, bonus and payment, and what still waits."""
 
-import csv
-import io
 from collections.abc import Iterator
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
+from common.spreadsheet import csv_text
 from marketplace.amounts import amount_of
 from marketplace.models import Assignment, BonusPayment, Kind, LedgerEntry, Payout, State, Worker
-from marketplace.plain_cell import plain_cell
 
 COLUMNS = ("date", "kind", "amount", "owed_after", "requester", "hit", "assignment", "note")
 
@@ -19,17 +17,17 @@ def statement_csv(worker: Worker) -> str:
 
     `owed_after` counts approved rewards and bonuses less payments; pending rewards never.
     """
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
+    return csv_text([COLUMNS, *_rows(worker)])
+
+
+def _rows(worker: Worker) -> Iterator[list[str]]:
     owed = 0
     for at, kind, cents, facts in sorted(_entries(worker), key=lambda entry: entry[0]):
         owed += -cents if kind == Kind.PAYOUT else cents
-        writer.writerow(_row(at, kind, cents, amount_of(owed), facts))
+        yield _row(at, kind, cents, amount_of(owed), facts)
     for one in _assignments(worker).filter(state=State.SUBMITTED).order_by("submitted_at"):
         assert one.submitted_at is not None
-        writer.writerow(_row(one.submitted_at, "pending", one.reward_cents, "", _facts(one)))
-    return out.getvalue()
+        yield _row(one.submitted_at, "pending", one.reward_cents, "", _facts(one))
 
 
 def _entries(worker: Worker) -> Iterator[tuple[datetime, str, int, tuple[str, ...]]]:
@@ -65,4 +63,4 @@ def _facts(assignment: Assignment) -> tuple[str, ...]:
 
 def _row(at: datetime, kind: str, cents: int, owed_after: str, facts: tuple[str, ...]) -> list[str]:
     when = f"{at:%Y-%m-%d %H:%M:%S}Z"
-    return [when, kind, amount_of(cents), owed_after, *map(plain_cell, facts)]
+    return [when, kind, amount_of(cents), owed_after, *facts]

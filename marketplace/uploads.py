@@ -5,6 +5,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from common.spreadsheet import typed_cell
+
 MOST_BYTES = 10_000_000
 MOST_LINES = 20_000
 
@@ -66,7 +68,7 @@ def read_table(text: str, required: Sequence[str] = ()) -> Table:
                 f"Row {number} has more cells than the first line has columns. "
                 "Put text that holds the delimiter in quotes."
             )
-        padded = [*cells, *[""] * (len(columns) - len(cells))]
+        padded = [*map(typed_cell, cells), *[""] * (len(columns) - len(cells))]
         found.append((number, dict(zip(columns, padded, strict=False))))
     return Table(columns, found)
 

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from annotation.archive.moments import moment
+from common.spreadsheet import typed_cell
 from tasks.crowd.marketplace import answer_fields
 
 NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
@@ -111,7 +112,9 @@ def _table(
         if missing:
             raise ArchiveError(f"{name}: it has no column {missing[0]}; give results as exported.")
         for line in reader:
-            row = {key: value or "" for key, value in line.items() if isinstance(key, str)}
+            row = {
+                key: typed_cell(value or "") for key, value in line.items() if isinstance(key, str)
+            }
             yield f"{name}, line {reader.line_num}", row
     except (UnicodeDecodeError, csv.Error) as error:
         raise ArchiveError(f"{name}: it is no CSV in UTF-8 ({error}); save it as one.") from None

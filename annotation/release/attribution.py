@@ -1,13 +1,12 @@
 """Who wrote the text that a release holds: its licence, and every article with its revision."""
 
-import csv
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from itertools import chain
 
 from annotation.release.articles import reached
 from annotation.release.shape import PassageRecord, SeedRecord
 from collector.models import Collection, Corpus
+from common.spreadsheet import csv_lines
 
 FILE = "ATTRIBUTION.csv"
 LICENCE_FILE = "LICENSE"
@@ -39,10 +38,8 @@ def attribution_lines(corpus: Corpus, seeds: Iterable[SeedRecord]) -> Iterator[b
     Used are the articles of all passages that were asked about, those that they link to, and those
     that a system reads to answer.
     """
-    for row in (COLUMNS, *_rows(corpus, seeds)):
-        line = StringIO()
-        csv.writer(line, lineterminator="\n").writerow(row)
-        yield line.getvalue().encode()
+    for line in csv_lines((COLUMNS, *_rows(corpus, seeds)), end="\n"):
+        yield line.encode()
 
 
 def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:

@@ -11,9 +11,8 @@ from annotation.reports.table import Table
 from collector.creation import parameters_of
 from collector.models import Collection
 from collector.protocol import find
+from common.spreadsheet import csv_lines
 
-# A spreadsheet would read a text that begins like this as a formula.
-FORMULA = ("=", "+", "-", "@")
 ENCODING = "utf-8-sig"
 
 
@@ -29,9 +28,7 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
         raise ScoreError("Nothing is in the dataset yet to draw from; try when something is kept.")
     try:
         with path.open("x", encoding=ENCODING, newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows({name: _plain(cell) for name, cell in row.items()} for row in rows)
+            file.writelines(csv_lines([list(rows[0]), *(row.values() for row in rows)]))
     except FileExistsError:
         raise ScoreError(f"{path} is there already and may hold labels: name a new file.") from None
     except OSError as error:
@@ -49,7 +46,3 @@ def tables_of_labels(collection: Collection, path: Path) -> list[Table]:
         raise ScoreError(f"{path}: it cannot be read ({error}); give the labelled CSV.") from None
     tables: list[Table] = count(rows)
     return tables
-
-
-def _plain(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(FORMULA) else cell

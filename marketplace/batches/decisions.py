@@ -1,9 +1,8 @@
 """Approvals and rejections that come back in a results CSV: shown first, carried out after."""
 
-import csv
-import io
 from dataclasses import dataclass, field
 
+from common.spreadsheet import csv_text
 from marketplace.batches.calls import carry_out
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.uploads import read_table
@@ -53,7 +52,7 @@ def decide(call: Call, text: str, *, is_dry: bool) -> Decisions:
             found.problems.append((row, error.message))
         except ValueError as error:
             found.problems.append((row, str(error)))
-    found.carried = _csv(kept)
+    found.carried = csv_text([REQUIRED, *kept])
     return found
 
 
@@ -101,9 +100,3 @@ def _reject(call: Call, row: Assignment, reason: str, found: Decisions, *, is_dr
         carry_out(call, "RejectAssignment", parameters)
     found.n_rejected += 1
     found.reasons.append((row.assignment_id, reason))
-
-
-def _csv(rows: list[list[str]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([REQUIRED, *rows])
-    return text.getvalue()

@@ -23,7 +23,6 @@ from marketplace.people.invitations import (
     revoke,
     send,
 )
-from marketplace.plain_cell import plain_cell
 from marketplace.router import DATABASE
 
 # One request mails so many; more is for a second press of the button.
@@ -157,8 +156,8 @@ def _handed_out(
 def _rows(letters: list[Letter], base: str) -> list[list[str]]:
     return [
         [
-            plain_cell(letter.worker.display_name),
-            plain_cell(getattr(getattr(letter.worker, "profile", None), "mail", None) or ""),
+            letter.worker.display_name,
+            getattr(getattr(letter.worker, "profile", None), "mail", None) or "",
             letter.worker.worker_id,
             link_of(letter.token, base),
         ]

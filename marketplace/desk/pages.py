@@ -1,7 +1,5 @@
 """What the desk's pages share: how they are drawn, notices, files out and in."""
 
-import csv
-import io
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from common.spreadsheet import csv_text
 from marketplace.configuration import currency_symbol
 from marketplace.contests import unanswered_contests
 from marketplace.desk.access import DeskRequest
@@ -67,10 +66,7 @@ def page_of(request: DeskRequest, rows: QuerySet[Any]) -> Page[Any]:
 
 def csv_file(name: str, header: list[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
     """Return a CSV to download; a byte order mark makes spreadsheets read it as UTF-8."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows(rows)
-    response = HttpResponse("\ufeff" + text.getvalue(), content_type="text/csv; charset=utf-8")
+    text = "\ufeff" + csv_text([header, *rows])
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -22,7 +22,6 @@ from marketplace.payout_lists import (
     take_off,
 )
 from marketplace.payouts import PayoutError, answer_report
-from marketplace.plain_cell import plain_cell
 from marketplace.uploads import UploadError
 
 NO_LIST = "There is no such list. Choose one under Payouts."
@@ -85,7 +84,7 @@ def payout_file(request: DeskRequest, key: int) -> HttpResponse:
     made = PayoutList.objects.filter(pk=key).first()
     if made is None:
         return sorry(request, NO_LIST)
-    rows = [[plain_cell(cell) for cell in row] for row in rows_of(made, currency_symbol())]
+    rows = rows_of(made, currency_symbol())
     return csv_file(f"payouts-{made.pk}.csv", list(COLUMNS), rows)
 
 

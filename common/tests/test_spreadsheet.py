@@ -1,0 +1,50 @@
+"""What strangers wrote is no formula in a spreadsheet, and comes back as they wrote it."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from common.spreadsheet import csv_lines, csv_text, plain_cell, typed_cell
+
+pytestmark = pytest.mark.pure
+SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＠")
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_no_cell_and_no_head_begins_like_a_formula(sign: str) -> None:
+    text = csv_text([[f"{sign}HEAD()", 1], [f"{sign}cmd|' /C calc'!A0", None]])
+    table = list(csv.reader(io.StringIO(text, newline="")))
+    assert [row[0][:2] for row in table] == [f"'{sign}", f"'{sign}"]
+    assert [row[1] for row in table] == ["1", ""]
+
+
+def test_numbers_stay_numbers() -> None:
+    for number in ("-1", "+2", "-12.50", "-1,000.00", "+3.5%"):
+        assert plain_cell(number) == number
+    assert plain_cell("-1+cmd") == "'-1+cmd"
+
+
+@given(some.text(alphabet="'=+-@\t1aé ", max_size=6))
+def test_every_cell_comes_back(text: str) -> None:
+    assert typed_cell(plain_cell(text)) == text
+
+
+def test_lines_end_as_asked() -> None:
+    assert list(csv_lines([["a", "b"], ["c,d", ""]], end="\n")) == ["a,b\n", '"c,d",\n']
+
+
+def test_every_csv_has_this_one_writer() -> None:
+    root = Path(__file__).parents[2]
+    rooms = ("common", "collector", "tasks", "annotation", "marketplace")
+    writers = [
+        path.relative_to(root)
+        for room in rooms
+        for path in (root / room).rglob("*.py")
+        if "tests" not in path.parts and re.search(r"csv\.(writer|DictWriter)", path.read_text())
+    ]
+    assert writers == [Path("common/spreadsheet.py")]
