@@ -11,7 +11,7 @@ from annotation.readers.words import content, stem
 
 YES_NO = ("yes", "no")
 # A paragraph that does not know so large a part of the question cannot answer it alone.
-KNOWN = 0.75
+KNOWN = 0.85
 MIN_WORDS = 3
 
 

@@ -20,6 +20,8 @@ EMPTY = frozenset(
     "which when where why how many much long old after before during into about than then there "
     "not no yes can could will would may might must shall should also more most other both".split()
 )
+# What only paragraphs about people say; places and works have long names that nobody needs whole.
+PERSON = re.compile(r"\bborn\b", re.IGNORECASE)
 UNPROVEN = "The sentence with your answer is not among those you picked."
 
 
@@ -57,7 +59,7 @@ def _asked(text: str, pair: Given, item: Given) -> Iterator[str]:
         if unnamed:
             yield f"A comparison names both: “{unnamed[0]['title']}” is not in the question."
     answer = _words_of(pair)
-    if item["type"] != "comparison" and answer and _contains(text, answer):
+    if item["type"] != "comparison" and answer and " or " not in text and _contains(text, answer):
         yield "The answer stands in the question."
     elif pair["type"]:
         alone = answers_alone(
@@ -83,18 +85,13 @@ def is_unproven(given: Given, item: Given) -> bool:
 
 
 def _partial_name(text: str, paragraphs: Sequence[Given]) -> str | None:
-    """Return a whole name of the paragraphs of which the question has the last word alone."""
-    names = [
-        name
-        for one in paragraphs
-        for found in (without_brackets(one["title"]), *NAME.findall(one["text"]))
-        if len((name := _trimmed(found)).split()) > 1
-    ]
-    whole = " ".join(name for name in names if _contains(text, name)).casefold().split()
+    """Return the whole name of whoever a paragraph is about, of whom the question says the last."""
     asked = _lone(text)
-    for name in names:
-        last = name.split()[-1]
-        if last in asked and last.casefold() not in whole:
+    for one in paragraphs:
+        name = without_brackets(one["title"])
+        if not NAME.fullmatch(name) or not PERSON.search(one["text"]):
+            continue
+        if name.split()[-1] in asked and not _contains(text, name):
             return name
     return None
 
@@ -104,13 +101,6 @@ def _lone(text: str) -> set[str]:
     words = WORD.findall(text)
     pairs = zip(["", *words], words, strict=False)
     return {word for before, word in pairs if word[:1].isupper() and not before[:1].isupper()}
-
-
-def _trimmed(name: str) -> str:
-    """Return a name without the small word that a sentence began with, nor a full stop."""
-    first, _, rest = name.partition(" ")
-    words = rest if first.casefold() in EMPTY and rest else name
-    return re.sub(r"['’]s$", "", words.rstrip("."))
 
 
 def without_brackets(title: str) -> str:

@@ -5,7 +5,7 @@ items; `table` is the stage's own table of the parameters.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tasks.problems import Problem
@@ -18,8 +18,6 @@ EMPTY = frozenset(
     "which when where why how many much long old after before during into about than then there "
     "not no yes can could will would may might must shall should also more most other".split()
 )
-# A question whose every telling word stands in one sentence asks for nothing outside it.
-ALL_IN_ONE_SENTENCE = 0.999
 
 
 def problems(
@@ -75,6 +73,15 @@ def _question(
     if not question["links"]:
         yield Problem("Pick at least one link whose article should hold the rest.", index, "links")
     yield from advice(index, question, item)
+    yield from _long(index, question["context"], limits.long_evidence_words)
+
+
+def _long(index: int, context: Sequence[Mapping[str, Any]], many: int) -> Iterator[Problem]:
+    """Yield a kind word about evidence as long as a paragraph."""
+    longest = max((len(WORD.findall(span["text"])) for span in context), default=0)
+    if longest >= many:
+        message = f"A piece of your evidence has {longest} words. Would the few that matter do?"
+        yield Problem(message, index, "context", hint=True)
 
 
 def advice(index: int, question: Mapping[str, Any], item: Mapping[str, Any]) -> Iterator[Problem]:
@@ -84,17 +91,6 @@ def advice(index: int, question: Mapping[str, Any], item: Mapping[str, Any]) -> 
     asked = telling(question["text"])
     if len(asked) < 2:
         return
-    for start, end in item["sentences"]:
-        inside = asked & telling(item["text"][start:end])
-        if len(inside) / len(asked) > ALL_IN_ONE_SENTENCE:
-            yield Problem(
-                "One sentence of the paragraph holds every word of this question. "
-                "Does it really need a linked article?",
-                index,
-                "text",
-                hint=True,
-            )
-            break
     titles = set().union(*(telling(title) for title in question["links"]), set())
     if titles and not (asked - titles) & telling(item["text"]) and asked & titles:
         yield Problem(
@@ -134,6 +130,10 @@ def _answer(index: int, answer: dict[str, Any], limits: Any) -> Iterator[Problem
             yield Problem(
                 "Mark the answer in the question, the paragraph or an article.", index, "spans"
             )
+        longest = max((len(WORD.findall(span["text"])) for span in answer["spans"]), default=0)
+        if longest >= limits.long_answer_words:
+            message = f"Your answer has {longest} words. Would fewer of them say it as well?"
+            yield Problem(message, index, "spans", hint=True)
         if len(answer["spans"]) > limits.max_answer_spans:
             yield Problem(f"Mark at most {limits.max_answer_spans} answers.", index, "spans")
     if kind == "value" and not _is_number(answer["value"]):
@@ -148,6 +148,7 @@ def _answer(index: int, answer: dict[str, Any], limits: Any) -> Iterator[Problem
         yield Problem(f"Mark at most {limits.max_evidence_spans} pieces.", index, "context")
     if kind == "none" and answer["context"]:
         yield Problem("Nothing can prove that there is no answer: remove it.", index, "context")
+    yield from _long(index, answer["context"], limits.long_evidence_words)
     documents = {span["document"] for span in answer["context"]}
     if kind in ("span", "value", "binary") and documents == {"main"}:
         yield Problem(

@@ -40,6 +40,9 @@ class ChecksTable(Table):
     max_answer_spans: int = Field(ge=1)
     max_evidence_spans: int = Field(ge=1)
     max_reason_characters: int = Field(ge=1)
+    # From here on it is advised to mark less; collections of before advise the same.
+    long_answer_words: int = Field(20, ge=1)
+    long_evidence_words: int = Field(80, ge=1)
 
 
 class AgreementTable(Table):

@@ -30,8 +30,6 @@ def _questions(data: dict[str, Any]) -> Iterator[Problem]:
                 message = f"This is the same as question {seen[text] + 1}: ask something else."
                 yield Problem(message, index, field)
             seen.setdefault(text, index)
-            if text and not text.endswith(("?", "？", "؟")):
-                yield Problem("Does it end with a question mark?", index, field, hint=True)
 
 
 def _answers(data: dict[str, Any], table: Any) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.iirc import checks
+from annotation.protocols.iirc.simulation.inspection import is_careless
 from annotation.protocols.iirc.simulation.invention import invent
 from annotation.protocols.iirc.simulation.subjects import subjects_of
 from tasks.simulation.behaviour import Behaviour
@@ -79,14 +79,14 @@ def _thought_over(
     limits: Mapping[str, int],
     rng: random.Random,
 ) -> dict[str, Any]:
-    """Return a question without anything the page advises against, unless written carelessly."""
+    """Return a question that asks what the paragraph leaves out, unless written carelessly."""
     careless = rng.random() < behaviour.careless_question
     question: dict[str, Any] = {}
     for _ in range(MOST_ATTEMPTS):
         question = invent(item, n_links, rng, careless=careless)
         if len(question["text"]) > limits["max_question_characters"]:
             question["text"] = PLAIN.format(number=rng.randrange(100, 1000))
-        elif careless or not any(checks.advice(0, question, item)):
+        elif careless or not is_careless(question, item):
             break
     if rng.random() < behaviour.partial_evidence:
         question["context"] = [_part(item, span, rng) for span in question["context"]]

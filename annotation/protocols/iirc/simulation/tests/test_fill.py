@@ -15,19 +15,12 @@ from annotation.protocols.iirc.simulation.tests.pages import (
     question_pages,
     seeded,
 )
+from collector.protocol import find
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT
 from tasks.widgets import answer as answer_widget
 from tasks.widgets import questions as questions_widget
 
-PARAMETERS = SimpleNamespace(
-    checks=SimpleNamespace(
-        min_question_words=4,
-        max_question_characters=400,
-        max_answer_spans=20,
-        max_evidence_spans=20,
-        max_reason_characters=500,
-    )
-)
+PARAMETERS = find("iirc").parameters()
 TABLE = SimpleNamespace(questions_per_hit=10, multi_link_questions=2, multi_link_min_links=2)
 behaviours = st.sampled_from(sorted(BEHAVIOURS.values(), key=lambda one: one.name))
 
