@@ -75,10 +75,14 @@ def mail_from() -> str:
     return str(getattr(settings, "MARKETPLACE_MAIL_FROM", ""))
 
 
+def own_address() -> str:
+    """Return the marketplace's own address, empty if it is not set (`MARKETPLACE_BASE_URL`)."""
+    return str(getattr(settings, "MARKETPLACE_BASE_URL", "")).rstrip("/")
+
+
 def base_url(request: HttpRequest) -> str:
-    """Return the marketplace's own address without a trailing slash (`MARKETPLACE_BASE_URL`)."""
-    configured = getattr(settings, "MARKETPLACE_BASE_URL", "")
-    return (configured or f"{request.scheme}://{request.get_host()}").rstrip("/")
+    """Return the marketplace's own address without a trailing slash, else as it was asked for."""
+    return own_address() or f"{request.scheme}://{request.get_host()}"
 
 
 def is_own_origin(url: str, request: HttpRequest) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Case, Count, Q, When
 
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, system_policies
@@ -20,6 +20,7 @@ from marketplace.models import (
     WorkerBlock,
     WorkerProfile,
 )
+from marketplace.places import is_country, is_subdivision
 
 LOCALE = "00000000000000000071"
 N_APPROVED = "00000000000000000040"
@@ -33,6 +34,15 @@ SYSTEM_NAMES = {
     ADULT: "being an adult",
     MASTERS[0]: "Masters",
     MASTERS[1]: "Masters",
+}
+# The names of these types on the wire; both kinds of Masters, the sandbox's too, have one.
+WIRE_NAMES = {
+    MASTERS[1]: "Masters",
+    MASTERS[0]: "Masters",
+    N_APPROVED: "Worker_NumberHITsApproved",
+    LOCALE: "Worker_Locale",
+    ADULT: "Worker_Adult",
+    PERCENT_APPROVED: "Worker_PercentAssignmentsApproved",
 }
 POLICY_NAMES = {
     LOCALE: "locale",
@@ -236,10 +246,15 @@ def problem_with(requirements: list[dict[str, Any]]) -> str | None:
         return None
     custom = {need["QualificationTypeId"] for need in requirements} - set(SYSTEM_NAMES)
     known = QualificationType.objects.filter(qualification_type_id__in=custom, deleted_at=None)
-    known_ids = set(known.values_list("qualification_type_id", flat=True))
+    # Nobody can ask for a group of the host's, so it is never active.
+    usable = Case(When(Q(is_active=True) | Q(group__isnull=False), then=True), default=False)
+    is_usable = dict(known.values_list("qualification_type_id", usable))
     for need in requirements:
-        if need["QualificationTypeId"] in custom - known_ids:
-            return f"QualificationType {need['QualificationTypeId']} does not exist."
+        type_id = need["QualificationTypeId"]
+        if type_id in custom and type_id not in is_usable:
+            return f"QualificationType {type_id} does not exist."
+        if type_id in custom and not is_usable[type_id]:
+            return f"QualificationType {type_id} is Inactive; make it Active to require it."
         if problem := _problem_with_values(need):
             return problem
     return None
@@ -256,12 +271,30 @@ def _problem_with_values(need: dict[str, Any]) -> str | None:
         return f"Give {name}, not {other}, for {need['QualificationTypeId']}."
     if is_locale and comparator not in ("EqualTo", "NotEqualTo", "In", "NotIn"):
         return f"The comparator {comparator} does not go with LocaleValues."
+    if is_locale and (problem := _problem_with_places(values)):
+        return problem
     if comparator in ("Exists", "DoesNotExist"):
         return f"The comparator {comparator} takes no values." if values else None
     if comparator in ("In", "NotIn"):
         most = 30 if is_locale else 15
         return None if 1 <= len(values) <= most else f"{comparator} takes 1 to {most} {name}."
     return None if len(values) == 1 else f"{comparator} takes exactly one of {name}."
+
+
+def _problem_with_places(places: list[dict[str, str]]) -> str | None:
+    for place in places:
+        country, part = place["Country"].upper(), place.get("Subdivision", "").upper()
+        if not is_country(country):
+            return f"{place['Country']} is no country of ISO 3166; write it as US, GB or DE."
+        if part and not is_subdivision(country, part):
+            return f"{place['Subdivision']} is no part of {place['Country']} by ISO 3166-2."
+    return None
+
+
+def described(need: dict[str, Any]) -> dict[str, Any]:
+    """Return a requirement as replies have it: what was left out filled in."""
+    guard = guard_of(need)
+    return {**need, "ActionsGuarded": guard, "RequiredToPreview": guard != "Accept"}
 
 
 def custom_types_of(hit_types: Iterable[HITType]) -> dict[str, QualificationType]:

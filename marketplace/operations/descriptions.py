@@ -1,6 +1,6 @@
 """The structures of the wire model that several operations return."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -17,12 +17,15 @@ from marketplace.models import (
     State,
 )
 from marketplace.models.hit import status_at
+from marketplace.requirements import SYSTEM_NAMES, WIRE_NAMES, described
 
 ASSIGNMENT_STATUS: dict[str, str] = {
     State.SUBMITTED: "Submitted",
     State.APPROVED: "Approved",
     State.REJECTED: "Rejected",
 }
+# The model is of that day, and the system's own types come with it.
+MODEL_OF = datetime(2017, 1, 17, tzinfo=UTC)
 # The members of the model's Assignment and where they are; HITId is the caller's to add.
 ASSIGNMENT: dict[str, Any] = {
     "AssignmentId": F("assignment_id"),
@@ -73,7 +76,7 @@ def type_members(hit_type_id: str) -> dict[str, Any]:
         "Reward": amount_of(kind.reward_cents),
         "AutoApprovalDelayInSeconds": kind.auto_approval_delay_seconds,
         "AssignmentDurationInSeconds": kind.assignment_duration_seconds,
-        "QualificationRequirements": kind.requirements,
+        "QualificationRequirements": [described(need) for need in kind.requirements],
         "HITReviewStatus": "NotReviewed",
     }
 
@@ -108,9 +111,22 @@ def describe_qualification_type(row: QualificationType, is_owner: bool = True) -
         "TestDurationInSeconds": row.test_duration_seconds,
         "AnswerKey": (row.answer_key or None) if is_owner else None,
         "RetryDelayInSeconds": row.retry_delay_seconds,
-        "IsRequestable": True,
+        "IsRequestable": row.is_active,
         "AutoGranted": row.is_auto_granted,
         "AutoGrantedValue": row.auto_granted_value if row.is_auto_granted else None,
+    }
+
+
+def describe_system_type(type_id: str) -> dict[str, Any]:
+    """Return the model's QualificationType of one that the marketplace itself keeps."""
+    return {
+        "QualificationTypeId": type_id,
+        "CreationTime": MODEL_OF,
+        "Name": WIRE_NAMES[type_id],
+        "Description": f"Kept by the marketplace: {SYSTEM_NAMES[type_id]}.",
+        "QualificationTypeStatus": "Active",
+        "IsRequestable": False,
+        "AutoGranted": False,
     }
 
 

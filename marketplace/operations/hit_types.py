@@ -71,8 +71,7 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     fingerprint = fingerprint_of(values)
     if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
         return instance_of(HITType, TYPE_FIELDS, row)
-    if problem := requirements.problem_with(values.get("QualificationRequirements", [])):
-        raise InvalidParameter(problem)
+    check_requirements(values.get("QualificationRequirements", []))
     found, _ = HITType.objects.get_or_create(
         requester=call.requester,
         fingerprint=fingerprint,
@@ -110,6 +109,12 @@ def _check(values: dict[str, Any]) -> None:
         raise InvalidParameter(f"Reward is more than {MOST_CENTS // 100}.")
     check_seconds("AssignmentDurationInSeconds", values, 30, LONGEST_SECONDS)
     check_seconds("AutoApprovalDelayInSeconds", values, 0, LONGEST_AUTO_APPROVAL_SECONDS)
+
+
+def check_requirements(needs: list[dict[str, Any]]) -> None:
+    """Raise InvalidParameterValue unless new HITs may ask all of this of workers."""
+    if problem := requirements.problem_with(needs):
+        raise InvalidParameter(problem)
 
 
 def check_seconds(name: str, values: dict[str, Any], least: int, most: int) -> None:

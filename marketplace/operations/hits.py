@@ -13,6 +13,7 @@ from marketplace.models import HIT
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
+    check_requirements,
     check_seconds,
     hit_type_of,
     own_hit_type,
@@ -47,6 +48,7 @@ NOT_DONE_HERE = (
 def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new HIT of a type made by value."""
     hit, values = _new_hit(call, parameters), type_values(parameters)
+    check_requirements(values.get("QualificationRequirements", []))
     if "UniqueRequestToken" in parameters:
         refuse_replay(call.attempt, clock.wall())
     elif post(call, hit, values):
@@ -68,6 +70,8 @@ def _create(call: Call, name: str, hit: HIT, parameters: dict[str, Any]) -> dict
                 hit.hit_type = hit_type_of(call, parameters)
             else:
                 hit.hit_type = own_hit_type(call, parameters["HITTypeId"])
+                # What a type asks for can have become inactive or been deleted since.
+                check_requirements(hit.hit_type.requirements)
             hit.held_cents = hit.max_assignments * hit.hit_type.reward_cents
             funds.move(call.requester.pk, hit.held_cents)
             insert(hit)

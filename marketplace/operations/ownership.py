@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from marketplace.lifecycle import locked
-from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, Worker
+from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, State, Worker
 from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.weather import is_frozen
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
@@ -79,27 +79,34 @@ def require_changeable(hit: HIT, now: datetime) -> None:
         )
 
 
-def handed_in(call: Call, assignment_id: str) -> Assignment:
+def handed_in(
+    call: Call, assignment_id: str, statuses: str = "Submitted,Approved,Rejected"
+) -> Assignment:
     """Return the assignment handed in under this id; raises AssignmentDoesNotExist.
 
-    One that is only accepted is as invisible to a requester as one that never was.
+    Raises InvalidAssignmentState, which names the `statuses` to call with, for one in progress.
     """
     found = (
         Assignment.objects.select_related("worker", "hit__hit_type")
         .filter(assignment_id=assignment_id, hit__requester=call.requester, state__in=HANDED_IN)
         .first()
     )
-    if found is None:
-        raise DoesNotExist("Assignment", "Assignment", assignment_id)
-    return found
+    if found is not None:
+        return found
+    mine = Assignment.objects.filter(hit__requester=call.requester, state=State.ACCEPTED)
+    if mine.filter(assignment_id=assignment_id, deadline__gt=call.now).exists():
+        raise RequestError(
+            "InvalidAssignmentState", f"This operation can be called with a status of: {statuses}"
+        )
+    raise DoesNotExist("Assignment", "Assignment", assignment_id)
 
 
 @contextmanager
 def own_assignment(call: Call, assignment_id: str) -> Iterator[tuple[HIT, Assignment]]:
     """Hold the lock of the HIT of an assignment that was handed in, both settled."""
-    key = handed_in(call, assignment_id).hit_id
+    key = handed_in(call, assignment_id, "Submitted").hit_id
     with locked(call.now, pk=key) as hit:
-        yield hit, handed_in(call, assignment_id)
+        yield hit, handed_in(call, assignment_id, "Submitted")
 
 
 def own_type(call: Call, type_id: str) -> QualificationType:

@@ -9,11 +9,15 @@ from django.db.models import Q
 from marketplace.answer_key import AnswerKeyError, read_key
 from marketplace.lifecycle import settle_account
 from marketplace.models import HIT, QualificationRequest, QualificationType, RequestState
-from marketplace.operations.descriptions import describe_hit, describe_qualification_type
+from marketplace.operations.descriptions import (
+    describe_hit,
+    describe_qualification_type,
+    describe_system_type,
+)
 from marketplace.operations.hit_types import LONGEST_SECONDS, check_seconds
 from marketplace.operations.ownership import own_type
 from marketplace.question_form import QuestionFormError, parse
-from marketplace.requirements import SYSTEM_NAMES
+from marketplace.requirements import WIRE_NAMES
 from marketplace.router import DATABASE
 from marketplace.weather import weather_of
 from marketplace.wire.errors import (
@@ -22,8 +26,10 @@ from marketplace.wire.errors import (
     RequestError,
 )
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_of
+from marketplace.wire.results import listing, page_asked, page_of, token_after
 
+# The keys of the system's types in tokens, greater than any row's.
+BEHIND_ALL = 2**62
 TEXT_LIMITS = {"Name": 200, "Description": 2000, "Keywords": 1000}
 
 
@@ -60,8 +66,8 @@ def create_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
 def get_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return any qualification type, the system's own included."""
     type_id = parameters["QualificationTypeId"]
-    if type_id in SYSTEM_NAMES:
-        return {"QualificationType": _describe_system_type(type_id)}
+    if type_id in WIRE_NAMES:
+        return {"QualificationType": describe_system_type(type_id)}
     row = QualificationType.objects.filter(qualification_type_id=type_id, deleted_at=None).first()
     if row is None:
         raise DoesNotExist("QualificationType", "QualificationType", type_id)
@@ -69,22 +75,12 @@ def get_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, 
     return {"QualificationType": describe_qualification_type(row, is_owner)}
 
 
-def _describe_system_type(type_id: str) -> dict[str, Any]:
-    name = SYSTEM_NAMES[type_id]
-    return {
-        "QualificationTypeId": type_id,
-        "Name": name,
-        "Description": f"Kept by the marketplace: {name}.",
-        "QualificationTypeStatus": "Active",
-        "IsRequestable": False,
-    }
-
-
 @operation("ListQualificationTypes")
 def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of the requesters' types that match; all of those can be asked for.
+    """Return a page of the requesters' types that match, then of the system's own.
 
-    Under hostile weather a new type is not found at once.
+    Those that workers cannot ask for are left out when asked, others' always. Under hostile
+    weather a new type is not found at once.
     """
     lag = timedelta(seconds=weather_of(call.requester).index_lag_seconds)
     rows = QualificationType.objects.filter(deleted_at=None)
@@ -92,19 +88,38 @@ def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str
         rows = rows.filter(created_at__lte=call.now - lag)
     if parameters.get("MustBeOwnedByCaller"):
         rows = rows.filter(requester=call.requester)
-    else:
-        rows = rows.filter(Q(requester=call.requester) | Q(is_active=True))
-    for word in parameters.get("Query", "").split():
+    active = Q(is_active=True)
+    rows = rows.filter(
+        active if parameters["MustBeRequestable"] else active | Q(requester=call.requester)
+    )
+    words = parameters.get("Query", "").split()
+    for word in words:
         rows = rows.filter(
             Q(name__icontains=word) | Q(keywords__icontains=word) | Q(description__icontains=word)
         )
     found, token = page_of(rows, parameters)
-    return listing(
-        "QualificationTypes",
-        found,
-        token,
-        lambda row: describe_qualification_type(row, row.requester_id == call.requester.pk),
-    )
+    described = [
+        describe_qualification_type(row, row.requester_id == call.requester.pk) for row in found
+    ]
+    if not (parameters["MustBeRequestable"] or parameters.get("MustBeOwnedByCaller")):
+        kept, token_of_kept = _system_types(words, parameters, len(found))
+        described, token = described + kept, token_of_kept or token
+    return listing("QualificationTypes", described, token, dict)
+
+
+def _system_types(
+    words: list[str], parameters: dict[str, Any], n_before: int
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the system's types that fit on a page behind `n_before` others, and its token."""
+    size, last = page_asked(parameters, int)
+    matching = [
+        (key, one)
+        for key, one in enumerate(map(describe_system_type, WIRE_NAMES), start=BEHIND_ALL)
+        if all(word.lower() in f"{one['Name']} {one['Description']}".lower() for word in words)
+        and (last is None or key > last[1])
+    ][: size - n_before]
+    token = token_after(matching[-1][0], matching[-1][0]) if matching else None
+    return [one for _, one in matching], token
 
 
 @operation("UpdateQualificationType")
@@ -114,7 +129,8 @@ def update_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
     row = own_type(call, parameters["QualificationTypeId"])
     merged = {
         "Test": parameters.get("Test", row.test),
-        "AnswerKey": parameters.get("AnswerKey", row.answer_key),
+        # A new test comes with its own key or with none: the old one scores other questions.
+        "AnswerKey": parameters.get("AnswerKey", "" if "Test" in parameters else row.answer_key),
         "TestDurationInSeconds": parameters.get("TestDurationInSeconds", row.test_duration_seconds),
         "AutoGranted": parameters.get("AutoGranted", row.is_auto_granted),
     }
@@ -170,10 +186,12 @@ def _check(parameters: dict[str, Any]) -> None:
 
 
 def check_test(parameters: dict[str, Any]) -> None:
-    """Raise a refusal unless test, key, duration and AutoGranted go together and can be read."""
+    """Raise a refusal unless test, key and AutoGranted go together and can be read."""
     if "Test" not in parameters:
-        if "AnswerKey" in parameters or "TestDurationInSeconds" in parameters:
-            raise InvalidParameter("AnswerKey and TestDurationInSeconds need a Test.")
+        if "AnswerKey" in parameters:
+            raise InvalidParameter("An AnswerKey needs a Test.")
+        # A duration alone says nothing, but published programs send it along.
+        check_seconds("TestDurationInSeconds", parameters, 1, LONGEST_SECONDS)
         return
     if parameters.get("AutoGranted"):
         raise InvalidParameter("A type with a Test cannot be AutoGranted.")

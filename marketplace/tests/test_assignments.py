@@ -12,11 +12,22 @@ def handed_in(client: Any, hit: dict[str, Any]) -> dict[str, Any]:
     return assignment
 
 
-def test_work_in_progress_is_invisible(rita: Any, ada: Visitor, make_hit: Any) -> None:
-    frame = ada.accept(make_hit(rita))
-    for call in (rita.get_assignment, rita.approve_assignment):
-        with refused("AssignmentDoesNotExist"):
-            call(AssignmentId=frame.query["assignmentId"])
+def test_work_in_progress_is_said_to_be_unfinished(
+    rita: Any, other_requester: Any, ada: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita)
+    frame = ada.accept(hit)
+    which = {"AssignmentId": frame.query["assignmentId"]}
+    with refused("InvalidAssignmentState", "with a status of: Submitted,Approved,Rejected ("):
+        rita.get_assignment(**which)
+    with refused("InvalidAssignmentState", "with a status of: Submitted ("):
+        rita.approve_assignment(**which)
+    with refused("AssignmentDoesNotExist"):
+        other_requester.get_assignment(**which)
+    assert rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"] == []
+    ada.post(frame.path, f"{frame.path}return/")
+    with refused("AssignmentDoesNotExist"):
+        rita.get_assignment(**which)
 
 
 def test_work_is_decided_once(rita: Any, ada: Visitor, make_hit: Any) -> None:

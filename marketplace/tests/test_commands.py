@@ -39,11 +39,25 @@ def test_a_requester_is_opened_once(tmp_path: Path) -> None:
     assert (Requester.objects.count(), AccessKey.objects.count()) == (1, 1)
 
 
-def test_a_worker_is_opened_with_a_link(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_keys_name_the_marketplace_s_own_address(tmp_path: Path, settings: Any) -> None:
+    path = tmp_path / "keys.json"
+    call_command("create_requester", "Rita", keys_file=str(path))
+    assert json.loads(path.read_text())["endpoint_url"] == "http://127.0.0.1:8000"
+    settings.MARKETPLACE_BASE_URL = "https://work.lab.example/"
+    call_command("create_requester", "Rita", keys_file=str(path))
+    assert json.loads(path.read_text())["endpoint_url"] == "https://work.lab.example"
+
+
+def test_a_worker_is_opened_with_a_link(capsys: pytest.CaptureFixture[str], settings: Any) -> None:
     call_command("create_worker", "Grace", country="gb", base_url="https://m.example/")
     worker_id, link = capsys.readouterr().out.split()
+    settings.MARKETPLACE_BASE_URL = "https://work.lab.example"
     call_command("create_worker", "Ida", json=True)
-    assert set(json.loads(capsys.readouterr().out)) == {"worker", "link"}
+    told = json.loads(capsys.readouterr().out)
+    assert set(told) == {"worker", "link"}
+    assert told["link"].startswith("https://work.lab.example/enter/")
+    with pytest.raises(CommandError, match="two letters"):
+        call_command("create_worker", "Eve", country="UK")
     assert Worker.objects.get(worker_id=worker_id).country == "GB"
     page = Visitor().get(link.removeprefix("https://m.example"))
     assert "Continue as Grace" in page.content.decode()

@@ -11,6 +11,7 @@ from botocore.exceptions import ReadTimeoutError
 from marketplace import clock
 from marketplace.models import HIT
 from marketplace.models.hit import status_at
+from marketplace.requirements import ADULT, LOCALE
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused
 
@@ -21,6 +22,28 @@ TYPE = {
     "Reward": "0.50",
     "AssignmentDurationInSeconds": 600,
 }
+
+
+def in_place(country: str, *part: str) -> dict[str, Any]:
+    place = {"Country": country, **dict(zip(["Subdivision"], part, strict=False))}
+    return {"QualificationTypeId": LOCALE, "Comparator": "EqualTo", "LocaleValues": [place]}
+
+
+def test_a_reply_says_of_each_requirement_what_it_guards(rita: Any, make_hit: Any) -> None:
+    adult = {"QualificationTypeId": ADULT, "Comparator": "EqualTo", "IntegerValues": [1]}
+    sent = [
+        adult,
+        in_place("US", "CA") | {"RequiredToPreview": True},
+        in_place("GB") | {"ActionsGuarded": "DiscoverPreviewAndAccept"},
+    ]
+    made = make_hit(rita, QualificationRequirements=sent)
+    for hit in (made, rita.get_hit(HITId=made["HITId"])["HIT"], *rita.list_hits()["HITs"]):
+        assert [
+            (one["ActionsGuarded"], one["RequiredToPreview"])
+            for one in hit["QualificationRequirements"]
+        ] == [("Accept", False), ("PreviewAndAccept", True), ("DiscoverPreviewAndAccept", True)]
+    again = make_hit(rita, QualificationRequirements=made["QualificationRequirements"])
+    assert again["QualificationRequirements"] == made["QualificationRequirements"]
 
 
 def test_the_same_values_are_the_same_type(rita: Any, other_requester: Any) -> None:
@@ -94,6 +117,8 @@ def test_a_token_of_a_hit_that_failed_can_be_used_again(rita: Any, make_hit: Any
         ({"Title": "x" * 129}, "InvalidParameterValue"),
         ({"Title": " "}, "InvalidParameterValue"),
         ({"HITLayoutId": "3LAYOUT"}, "OperationNotSupported"),
+        ({"QualificationRequirements": [in_place("XX")]}, "InvalidParameterValue"),
+        ({"QualificationRequirements": [in_place("US", "ZZ")]}, "InvalidParameterValue"),
         ({"Reward": "1.999"}, "ParameterValidationError"),
         ({"Reward": "99999999"}, "InvalidParameterValue"),
     ],

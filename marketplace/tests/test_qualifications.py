@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from marketplace.requirements import WIRE_NAMES
+from marketplace.tests.conftest import QUESTION
+from marketplace.tests.forms import KEY, SUM, TEST, form
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -41,10 +44,72 @@ def test_types_are_searched(rita: Any, other_requester: Any) -> None:
         found = rita.list_qualification_types(**search | more)["QualificationTypes"]
         return {one["QualificationTypeId"] for one in found}
 
-    assert ids() == {mine, theirs}
+    assert ids() == {mine, theirs} | set(WIRE_NAMES)
+    assert ids(MustBeRequestable=True) == {mine, theirs}
     assert ids(MustBeOwnedByCaller=True) == {mine}
     assert ids(Query="question") == {mine}
-    assert rita.get_qualification_type(QualificationTypeId="00000000000000000071")
+
+
+def test_the_system_s_types_are_found_by_name_behind_the_others(rita: Any) -> None:
+    mine = make(rita)
+    pages = rita.get_paginator("list_qualification_types").paginate(
+        MustBeRequestable=False, PaginationConfig={"PageSize": 3}
+    )
+    found = [one for page in pages for one in page["QualificationTypes"]]
+    assert [one["QualificationTypeId"] for one in found] == [mine, *WIRE_NAMES]
+    assert [one["Name"] for one in found[1:]] == list(WIRE_NAMES.values())
+    listed = rita.list_qualification_types(Query="percent", MustBeRequestable=False)
+    [one] = listed["QualificationTypes"]
+    assert (
+        one
+        == rita.get_qualification_type(QualificationTypeId="000000000000000000L0")[
+            "QualificationType"
+        ]
+    )
+    assert (one["Name"], one["IsRequestable"]) == ("Worker_PercentAssignmentsApproved", False)
+
+
+def test_an_inactive_one_is_neither_required_anew_nor_offered(
+    rita: Any, other_requester: Any, make_hit: Any
+) -> None:
+    type_id = make(rita)
+    asking = {
+        "QualificationRequirements": [{"QualificationTypeId": type_id, "Comparator": "Exists"}]
+    }
+    kind = make_hit(rita, **asking)["HITTypeId"]
+    rita.update_qualification_type(QualificationTypeId=type_id, QualificationTypeStatus="Inactive")
+    with refused("InvalidParameterValue", "is Inactive"):
+        make_hit(rita, **asking)
+    with refused("InvalidParameterValue", "is Inactive"):
+        rita.create_hit_with_hit_type(HITTypeId=kind, LifetimeInSeconds=60, Question=QUESTION)
+    search = {"MustBeOwnedByCaller": True}
+    assert rita.list_qualification_types(MustBeRequestable=True, **search)["NumResults"] == 0
+    [mine] = rita.list_qualification_types(MustBeRequestable=False, **search)["QualificationTypes"]
+    assert (mine["IsRequestable"], mine["QualificationTypeStatus"]) == (False, "Inactive")
+    theirs = other_requester.list_qualification_types(Query="Writer", MustBeRequestable=False)
+    assert theirs["NumResults"] == 0
+    rita.update_qualification_type(QualificationTypeId=type_id, QualificationTypeStatus="Active")
+    assert make_hit(rita, **asking)["HITTypeId"] == kind
+    rita.delete_qualification_type(QualificationTypeId=type_id)
+    with refused("InvalidParameterValue", "does not exist"):
+        make_hit(rita, **asking)
+
+
+def test_a_duration_without_a_test_is_taken(rita: Any) -> None:
+    type_id = make(rita, TestDurationInSeconds=3600)
+    found = rita.get_qualification_type(QualificationTypeId=type_id)["QualificationType"]
+    assert found["TestDurationInSeconds"] == 3600
+    assert "Test" not in found
+    with refused("InvalidParameterValue", "needs a Test"):
+        make(rita, "Other", AnswerKey=KEY)
+
+
+def test_a_new_test_leaves_the_old_one_s_key_behind(rita: Any) -> None:
+    type_id = make(rita, Test=TEST, AnswerKey=KEY, TestDurationInSeconds=60)
+    changed = rita.update_qualification_type(
+        QualificationTypeId=type_id, Test=form(SUM), TestDurationInSeconds=60
+    )
+    assert "AnswerKey" not in changed["QualificationType"]
 
 
 def test_a_qualification_is_given_read_and_taken_away(rita: Any, ada: Visitor) -> None:

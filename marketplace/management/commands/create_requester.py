@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from marketplace import clock
 from marketplace.accounts import keys_of, open_requester, write_keys
 from marketplace.amounts import amount_of
-from marketplace.configuration import default_balance_cents
+from marketplace.configuration import default_balance_cents, own_address
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8000"
 
@@ -35,7 +35,9 @@ class Command(BaseCommand):
         parser.add_argument("--contact", default="", help="where workers can write to")
         parser.add_argument("--keys-file", required=True, type=Path, help="JSON to write (0600)")
         parser.add_argument(
-            "--endpoint-url", default=DEFAULT_ENDPOINT, help="address of this marketplace"
+            "--endpoint-url",
+            default="",
+            help="where programs reach this marketplace, if not at MARKETPLACE_BASE_URL",
         )
         parser.add_argument(
             "--balance",
@@ -58,7 +60,8 @@ class Command(BaseCommand):
         requester = open_requester(
             options["name"], options["contact"], cents, now, options["payment_terms"]
         )
-        write_keys(keys_of(requester, options["endpoint_url"], now), path)
+        endpoint = options["endpoint_url"] or own_address() or DEFAULT_ENDPOINT
+        write_keys(keys_of(requester, endpoint, now), path)
         requester.refresh_from_db()
         if options["json"]:
             found = {"requester": requester.name, "balance_cents": requester.balance_cents}

@@ -4,11 +4,13 @@ import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import clock
 from marketplace.accounts import open_worker
+from marketplace.configuration import own_address
 from marketplace.management.commands.create_requester import DEFAULT_ENDPOINT
+from marketplace.places import is_country
 
 
 class Command(BaseCommand):
@@ -25,13 +27,18 @@ class Command(BaseCommand):
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="how the site addresses the worker")
         parser.add_argument("--country", default="", help="two letters, for HITs of some countries")
-        parser.add_argument("--base-url", default=DEFAULT_ENDPOINT, help="address of the site")
+        parser.add_argument(
+            "--base-url", default="", help="address of the site, if it is not MARKETPLACE_BASE_URL"
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Open the account and print its link."""
-        worker, token = open_worker(options["name"], options["country"].upper(), clock.now())
-        base = options["base_url"].rstrip("/")
+        country = options["country"].upper()
+        if country and not is_country(country):
+            raise CommandError("Write the country as two letters, like DE or US.")
+        worker, token = open_worker(options["name"], country, clock.now())
+        base = (options["base_url"] or own_address() or DEFAULT_ENDPOINT).rstrip("/")
         link = f"{base}/enter/{token}/"
         if options["json"]:
             self.stdout.write(json.dumps({"worker": worker.worker_id, "link": link}))
