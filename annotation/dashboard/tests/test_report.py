@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.dashboard import report as page_of_report
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.intake import Source, take_in
+from collector.protocol import find
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -76,8 +77,12 @@ def test_what_cannot_be_scored_is_said_by_the_file_s_own_name(
     assert "mine.jsonl: it is too large" in large
 
 
-def test_a_protocol_without_figures_of_predictions_asks_for_none(rita: Client) -> None:
-    make_collection(slug="pilot")
+def test_a_protocol_without_figures_of_predictions_asks_for_none(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = make_collection(slug="pilot")
+    report = find(collection.protocol).part("report")
+    monkeypatch.delattr(report, page_of_report.PREDICTED)
     page = rita.get("/collections/pilot/report/").content.decode()
     assert "How does a system do?" not in page
     answer = rita.post("/collections/pilot/report/", {"predictions": predictions("")})
