@@ -6,17 +6,11 @@ from dataclasses import dataclass
 from annotation.dashboard.marks import Quote
 from annotation.dashboard.passages import OWN, QUESTION, article_texts, quoted, text_of
 from collector.models import Corpus
+from tasks.answer_words import answer_text, type_words
 from tasks.models import Answer
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
-TYPES = {
-    "span": "Words from a text",
-    "value": "Number",
-    "binary": "Yes or no",
-    "none": "No answer can be found",
-    "bad": "Bad question",
-}
 PLACES = {MAIN: "The passage", SECTION: "The section", QUESTION: "The question"}
 ACTS = {
     "affirmation": {"yes": "Yes", "no": "No"},
@@ -41,26 +35,6 @@ class ReadableAnswer:
     sources: list[str]
     evidence: list[Quote]
     acts: list[str]
-
-
-def type_words(name: str) -> str:
-    """Return what to call a type of answer."""
-    return TYPES.get(name, name.replace("_", " ").capitalize())
-
-
-def answer_text(answer: Answer) -> str:
-    """Return the answer in one line."""
-    payload = answer.payload
-    if answer.type == "span":
-        return "; ".join(span["text"] for span in payload.get("spans") or ())
-    if answer.type == "value":
-        return f"{payload.get('value', '')} {payload.get('unit') or ''}".strip()
-    if answer.type == "binary":
-        return str(payload.get("yes_no") or "").capitalize()
-    if answer.type == "bad":
-        return str(payload.get("reason") or "")
-    given = (payload.get("fields") or {}).items()
-    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in given if value)
 
 
 def readable(answers: Iterable[Answer], corpus: Corpus) -> list[ReadableAnswer]:

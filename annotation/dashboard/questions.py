@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement.verdict import Outcome
 from annotation.dashboard.access import name_of
-from annotation.dashboard.answers import ReadableAnswer, answer_text, readable, type_words
+from annotation.dashboard.answers import ReadableAnswer, readable
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.passages import Passage, pair_passages, passage, seed_paragraphs
 from annotation.dashboard.people import People, people_of
@@ -19,6 +19,7 @@ from annotation.dashboard.verdicts import Filter, choices, judged, outcome_count
 from annotation.deciding import IN_ORDER, voting_stages
 from annotation.models import Override, Placement, Verdict
 from annotation.review.review import ReviewError, follow_votes, override_verdict
+from tasks.answer_words import answer_text, type_words
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN

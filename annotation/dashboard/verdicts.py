@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.dashboard.answers import type_words
 from annotation.dashboard.desk import Desk
 from annotation.deciding import voting_stages
 from annotation.models.verdict import OUTCOMES
 from collector.parameters import FOLDS
 from collector.protocol import find
+from tasks.answer_words import type_words
 from tasks.models import Question
 
 MAX_SEARCH = 200

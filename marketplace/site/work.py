@@ -29,6 +29,7 @@ from marketplace.site.pages import (
     worker_page,
 )
 from marketplace.site.previews import origin_of
+from marketplace.site.sent import sent_with
 from marketplace.templatetags.marketplace_words import money
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
@@ -148,6 +149,7 @@ def receipt(
         assignment=assignment,
         kind=kind,
         can_contest=can_contest(assignment, now),
+        sent=sent_with(assignment),
         n_next=rows.count() if may_accept else 0,
         is_fresh=now - assignment.submitted_at < timedelta(minutes=10),
         **context,

@@ -20,7 +20,7 @@ from tasks.course import NotNext
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
 from tasks.pages.items import items_of
-from tasks.pages.notices import receipt_form
+from tasks.pages.notices import work_form
 from tasks.pages.payload import BoundedJSON
 from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
@@ -112,7 +112,7 @@ def submit(request: Request) -> Response:
         done = submissions.hand_in(
             lease, found.data, timezone.now(), synthetic=lease.worker.synthetic
         )
-    return Response({"form": receipt_form(lease.session, done.receipt)})
+    return Response({"form": work_form(lease.session, done.receipt)})
 
 
 @for_lease

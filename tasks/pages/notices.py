@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from collector.creation import parameters_of
 from collector.models import Stage
@@ -32,11 +34,20 @@ def notice(
 
 
 def receipt_form(session: Session, receipt: str, label: str = "Continue") -> dict[str, object]:
-    """Return the form that hands a finished HIT back to the marketplace."""
+    """Return the form that hands a HIT's receipt to the marketplace, without any work."""
     return {
         "action": f"{session.submit_url}/mturk/externalSubmit",
         "fields": {"assignmentId": session.session_id, "receipt": receipt},
         "label": label,
+    }
+
+
+def work_form(session: Session, receipt: str, label: str = "Continue") -> dict[str, object]:
+    """Return the form that hands finished work in; it says where the worker can read it again."""
+    form = receipt_form(session, receipt, label)
+    where = f"{settings.COLLECTOR_URL}{reverse('hit_sent', args=[receipt])}"
+    return form | {
+        "fields": {"assignmentId": session.session_id, "receipt": receipt, "work": where}
     }
 
 
@@ -54,7 +65,7 @@ def handed_in(request: HttpRequest, session: Session, submission: Submission) ->
         request,
         "Your work is saved",
         "We have everything you wrote. If the marketplace did not notice, send the receipt again.",
-        form=receipt_form(session, submission.receipt, "Send the receipt again"),
+        form=work_form(session, submission.receipt, "Send the receipt again"),
     )
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.html import escape
 
 from tasks.models import Identity, Lease, LeaseState, Question, Session, Submission
 from tasks.tests.making import (
@@ -155,6 +156,22 @@ def test_after_submitting_the_page_offers_the_receipt_again(client, collection, 
     page = open_page(client, posting, "AADA", soon)
     assert b"Your work is saved" in page.content
     assert Submission.objects.get().receipt.encode() in page.content
+
+
+def test_what_was_sent_can_be_read_again_until_its_worker_is_erased(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    form = post(client, state, "submit", {"data": questions_for(Lease.objects.get())}).json()[
+        "form"
+    ]
+    address = form["fields"]["work"]
+    assert address.startswith("http://localhost:8000/hit/sent/")
+    page = client.get(address).content.decode()
+    for question in Question.objects.all():
+        assert escape(question.text) in page
+        assert escape(question.payload["context"][0]["text"]) in page
+    assert client.get("/hit/sent/nothing/").status_code == 404
+    Identity.objects.all().delete()
+    assert client.get(address).status_code == 404
 
 
 @pytest.mark.parametrize("token", ["", "forged", "WzEsIndhIl0:x:y"])

@@ -34,7 +34,11 @@ ANSWER: Labels = {
     "yes/no": ("yes or no", None),
     "no answer": ("it cannot be answered from the linked articles", 0.30),
 }
-PARTS: Mapping[str, Labels] = {"retrieval": RETRIEVAL, "reasoning": REASONING, "answer_kind": ANSWER}
+PARTS: Mapping[str, Labels] = {
+    "retrieval": RETRIEVAL,
+    "reasoning": REASONING,
+    "answer_kind": ANSWER,
+}
 
 
 def drawn(seeds: Iterable[SeedRecord], number: int, rng: random.Random) -> list[dict[str, str]]:

@@ -1,0 +1,82 @@
+"""What a worker sent with one HIT, to read again: the receipt is the key to it alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from tasks.answer_words import answer_text, type_words
+from tasks.dialog.sections import section_of
+from tasks.models import Identity, Lease, Submission, Turn
+from tasks.pages import notices
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One thing that was written: `about` is the question it answers, "" where it is one itself.
+
+    `quotes` are the words marked as its evidence, `links` the links picked.
+    """
+
+    about: str
+    text: str
+    quotes: list[str]
+    links: list[str]
+
+
+@never_cache
+@require_safe
+def sent(request: HttpRequest, receipt: str) -> HttpResponse:
+    """Show what was handed in with a receipt, until its worker is erased."""
+    rows = Submission.objects.select_related("lease__unit__stage__collection__corpus")
+    submission = rows.filter(receipt=receipt).first()
+    named = Identity.objects.filter(worker__leases__submission=submission)
+    if submission is None or not named.exists():
+        return notices.notice(
+            request,
+            "Nothing to show here",
+            "No work was handed in under this address, or it was erased.",
+            status=404,
+        )
+    collection = submission.lease.unit.stage.collection
+    return render(
+        request,
+        "hits/sent.html",
+        {
+            "title": "What you sent",
+            "collection": collection,
+            "corpus": collection.corpus,
+            "received_at": submission.received_at,
+            "pieces": list(pieces_of(submission)),
+        },
+    )
+
+
+def pieces_of(submission: Submission) -> Iterator[Piece]:
+    """Yield what was written, in the order of the page it was written on."""
+    for question in submission.questions.order_by("position"):
+        yield Piece("", question.text, *_marked(question.payload))
+    for answer in submission.answers.select_related("question").order_by("id"):
+        given = answer_text(answer) or type_words(answer.type)
+        yield Piece(answer.question.text, given, *_marked(answer.payload))
+    yield from _turns(submission.lease)
+
+
+def _marked(payload: dict[str, Any]) -> tuple[list[str], list[str]]:
+    quotes = [span["text"] for span in payload.get("context") or () if span.get("text")]
+    return quotes, [str(link) for link in payload.get("links") or ()]
+
+
+def _turns(lease: Lease) -> Iterator[Piece]:
+    mine = Q(dialog__student_ticket__lease=lease) | Q(dialog__teacher_ticket__lease=lease)
+    for turn in Turn.objects.filter(mine).select_related("dialog__topic").order_by("id"):
+        text = "Not answered"
+        if turn.answered_at:
+            section = section_of(turn.dialog.topic.seed_id)
+            text = section.text[turn.start : turn.end] if turn.end else type_words("none")
+        yield Piece(turn.question, text, [], [])
