@@ -3,6 +3,7 @@
 from django.db import models
 
 from marketplace.models.assignment import Assignment
+from marketplace.models.qualification_type import QualificationType
 from marketplace.models.requester import Requester
 from marketplace.models.worker import Worker
 
@@ -10,6 +11,7 @@ from marketplace.models.worker import Worker
 class Message(models.Model):
     """Shown on the worker's site and the host's desk; no address of a worker is given away.
 
+    `about` is the work it is about; `qualification_type` the qualification whose grant it tells of.
     `read_at` is when whoever it was written to first saw it.
     """
 
@@ -17,6 +19,9 @@ class Message(models.Model):
     requester = models.ForeignKey(Requester, models.CASCADE, null=True, related_name="messages")
     is_from_worker = models.BooleanField(default=False)
     about = models.ForeignKey(Assignment, models.SET_NULL, null=True, related_name="messages")
+    qualification_type = models.ForeignKey(
+        QualificationType, models.SET_NULL, null=True, related_name="+"
+    )
     subject = models.CharField(max_length=200)
     text = models.TextField()
     sent_at = models.DateTimeField()

@@ -29,6 +29,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
             Message.objects.create(
                 worker=worker,
                 requester=call.requester,
+                qualification_type=row,
                 subject=GIVEN % {"name": row.name[:LONGEST_NAME]},
                 text=row.description,
                 sent_at=call.now,

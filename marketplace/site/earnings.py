@@ -1,6 +1,8 @@
 """Four amounts that are never mixed (pending, approved, owed, paid) and a word on a wrong one."""
 
-from django.db.models import Q, Sum
+from datetime import timedelta
+
+from django.db.models import Min, Q, Sum
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -13,6 +15,8 @@ from marketplace.models import Assignment, Kind, LedgerEntry, Payout, State
 from marketplace.payouts import PayoutError, report_payment
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.statement import statement_csv
+
+RECENTLY = timedelta(days=7)
 
 
 @worker_page
@@ -29,6 +33,10 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
     mine = Q(worker=worker) | Q(worker__merged_into=worker)
     pending = Assignment.objects.filter(mine, state=State.SUBMITTED)
     earned = LedgerEntry.objects.filter(worker=worker)
+    recent = Assignment.objects.filter(
+        mine, state__in=[State.SUBMITTED, State.APPROVED], submitted_at__gt=clock.now() - RECENTLY
+    )
+    recent_bonuses = earned.filter(kind=Kind.BONUS, at__gt=clock.now() - RECENTLY)
     payouts = Payout.objects.filter(worker=worker).order_by("-paid_on", "-pk")
     reports = worker.payment_reports.order_by("-pk")
     is_waiting = any(report.answered_at is None for report in reports)
@@ -39,6 +47,9 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
         here="earnings",
         pending_cents=pending.aggregate(n=Sum("reward_cents", default=0))["n"],
         n_pending=pending.count(),
+        next_approval_at=pending.aggregate(at=Min("auto_approval_at"))["at"],
+        recent_cents=recent.aggregate(n=Sum("reward_cents", default=0))["n"] + _sum(recent_bonuses),
+        n_recent=recent.count(),
         approved_cents=_sum(earned.filter(kind=Kind.REWARD)),
         bonus_cents=_sum(earned.filter(kind=Kind.BONUS)),
         owed_cents=funds.owed_cents(worker),

@@ -51,6 +51,19 @@ def test_the_four_amounts_are_apart(paid: Visitor) -> None:
     assert page.count("<dd>$2.00</dd>") == 2
 
 
+def test_the_last_week_and_when_it_is_paid_stand_apart(
+    paid: Visitor, settings: Any, later: Any
+) -> None:
+    page = paid.get("/earnings/").content.decode()
+    assert "<dt>Last 7 days</dt><dd>$8.00</dd>" in page
+    assert "Whoever runs this marketplace has not said how and when it pays." in page
+    settings.MARKETPLACE_PAYMENT_TERMS = "By bank transfer, every Friday."
+    later(days=8)
+    page = paid.get("/earnings/").content.decode()
+    assert "<dt>Last 7 days</dt><dd>$0.00</dd>" in page
+    assert "By bank transfer, every Friday." in page
+
+
 def test_a_missing_payment_is_reported_and_answered(paid: Visitor) -> None:
     page = paid.post("/earnings/", "/earnings/report/", text="Two dollars are missing.")
     assert "Not answered yet" in page.content.decode()

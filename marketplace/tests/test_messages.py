@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace.letters import letters_to
-from marketplace.models import Message, Requester
+from marketplace.models import Assignment, Message, Requester
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -26,6 +26,36 @@ def test_only_workers_one_has_reviewed_are_reached(
     page = ada.get("/messages/").content.decode()
     assert "There are more &lt;b&gt;today&lt;/b&gt;." in page
     assert "unread" not in ada.get("/hits/").content.decode()
+
+
+def test_a_message_leads_to_what_it_is_about(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    ada.submit(make_hit(rita, Title="A first look"))
+    assignment = Assignment.objects.get()
+    ada.post(
+        f"/work/{assignment.pk}/write/", f"/work/{assignment.pk}/write/", subject="s", text="t"
+    )
+    assert (
+        f'<a href="/work/{assignment.pk}/">A first look</a>'
+        in ada.get("/messages/").content.decode()
+    )
+    Message.objects.all().delete()
+    row = rita.create_qualification_type(
+        Name="Passed", Description="Opens the main task.", QualificationTypeStatus="Active"
+    )["QualificationType"]
+    rita.associate_qualification_with_worker(
+        QualificationTypeId=row["QualificationTypeId"], WorkerId=ada.worker.worker_id
+    )
+    assert ' · <a href="/hits/">HITs for you</a>' in ada.get("/messages/").content.decode()
+
+
+def test_a_worker_reads_what_was_sent(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    ada.submit(make_hit(rita), question="Who kept the <light>?")
+    page = ada.get(f"/work/{Assignment.objects.get().pk}/submitted/").content.decode()
+    assert "<dt>question</dt><dd>Who kept the &lt;light&gt;?</dd>" in page
+    ada.submit(make_hit(rita), work="https://task.example/sent/1/", other="https://evil.test/")
+    page = ada.get(f"/work/{Assignment.objects.last().pk}/submitted/").content.decode()
+    assert 'href="https://task.example/sent/1/"' in page
+    assert "evil.test" not in page
 
 
 def test_a_message_has_its_limits(rita: Any) -> None:
