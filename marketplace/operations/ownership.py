@@ -1,8 +1,10 @@
 """Finds what a request names, among what its requester owns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+
+from django.db.models import Q
 
 from marketplace.lifecycle import locked
 from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, State, Worker
@@ -121,9 +123,28 @@ def own_type(call: Call, type_id: str) -> QualificationType:
 
 def known_worker(worker_id: str) -> Worker:
     """Return the worker; raises ParameterValidationError, as the service did for unknown ids."""
-    found = Worker.objects.select_related("merged_into").filter(worker_id=worker_id).first()
+    found = workers_named([worker_id]).get(worker_id)
     if found is None:
         message = f'The value "{worker_id}" is not valid for the parameter WorkerId.'
         raise WireError("ParameterValidationError", message)
-    # The id of a second account goes on naming the person, whose account is another now.
-    return found.merged_into or found
+    return found
+
+
+def workers_named(ids: Iterable[str]) -> dict[str, Worker]:
+    """Return the accounts that these ids name, by id; unknown ones are left out.
+
+    An id is one given out here or, for people who were imported, the one they had at MTurk, so that
+    lists of old keep their meaning. That of a second account goes on naming the person.
+    """
+    wanted = set(ids)
+    rows = Worker.objects.select_related("merged_into", "profile").filter(
+        Q(worker_id__in=wanted) | Q(profile__mturk_id__in=wanted)
+    )
+    old, own = {}, {}
+    for row in rows:
+        account = row.merged_into or row
+        own[row.worker_id] = account
+        if profile := getattr(row, "profile", None):
+            old[profile.mturk_id or ""] = account
+    # Should an old id be somebody else's here, the one given out here counts.
+    return {name: account for name, account in {**old, **own}.items() if name in wanted}

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from marketplace.models import Assignment, Message, State, Worker, WorkerBlock
-from marketplace.operations.ownership import known_worker
+from marketplace.models import Assignment, Message, State, WorkerBlock
+from marketplace.operations.ownership import known_worker, workers_named
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.registry import Call, operation
 from marketplace.wire.results import listing, page_of
@@ -25,15 +25,10 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
         raise InvalidParameter(f"Subject has to be 1 to {LONGEST_SUBJECT} characters.")
     if not 1 <= len(parameters["MessageText"]) <= LONGEST_TEXT:
         raise InvalidParameter(f"MessageText has to be 1 to {LONGEST_TEXT} characters.")
-    reviewed = Assignment.objects.filter(
-        hit__requester=call.requester, state__in=[State.APPROVED, State.REJECTED]
-    ).values("worker")
-    named = Worker.objects.filter(worker_id__in=ids)
-    # The id of a second account goes on naming the person, who gets a message once.
-    reached = {
-        worker.worker_id: worker.account_id
-        for worker in named.filter(Q(pk__in=reviewed) | Q(merged_into__in=reviewed))
-    }
+    named = workers_named(ids)
+    reviewed = _reviewed(call, {account.pk for account in named.values()})
+    # Several ids may name one person, who gets a message once.
+    reached = {name: account.pk for name, account in named.items() if account.pk in reviewed}
     Message.objects.bulk_create(
         Message(
             worker_id=key,
@@ -46,6 +41,17 @@ def notify_workers(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     )
     missed = [worker_id for worker_id in ids if worker_id not in reached]
     return {"NotifyWorkersFailureStatuses": [_describe_failure(one) for one in missed]}
+
+
+def _reviewed(call: Call, keys: set[int]) -> set[int]:
+    """Return which of these accounts did work, be it as a second one, that the caller decided."""
+    decided = Assignment.objects.filter(
+        Q(worker__in=keys) | Q(worker__merged_into__in=keys),
+        hit__requester=call.requester,
+        state__in=[State.APPROVED, State.REJECTED],
+    )
+    pairs = decided.values_list("worker", "worker__merged_into").distinct()
+    return {int(second or key) for key, second in pairs}
 
 
 def _describe_failure(worker_id: str) -> dict[str, Any]:
