@@ -1,6 +1,6 @@
 """Every address of the marketplace, wherever it is served."""
 
-from django.urls import include, path, register_converter
+from django.urls import include, path, re_path, register_converter
 
 from marketplace.site import (
     account,
@@ -12,6 +12,7 @@ from marketplace.site import (
     html_question,
     join,
     messages,
+    old_links,
     preferences,
     previews,
     qualification_test,
@@ -27,10 +28,13 @@ handler404 = "marketplace.site.trouble.page_not_found"
 handler500 = "marketplace.site.trouble.server_error"
 
 
+WORD = "[A-Za-z0-9_-]+"
+
+
 class Word:
     """What ids and secrets are made of; nothing else is looked up, least of all a NUL."""
 
-    regex = "[A-Za-z0-9_-]+"
+    regex = WORD
 
     def to_python(self, value: str) -> str:
         """Return the text as it stands in the address."""
@@ -86,6 +90,17 @@ urlpatterns = [
         "accepted/<word:secret>/mturk/externalSubmit",
         submission.external_submit,
         name="external-submit",
+    ),
+    path("mturk/preview", old_links.preview, name="old-preview"),
+    path("mturk/previewandaccept", old_links.preview, name="old-accept"),
+    path("mturk/searchbar", old_links.search, name="old-search"),
+    path("mturk/findhits", old_links.search, name="old-find"),
+    path("projects/", old_links.projects, name="old-projects"),
+    re_path(f"^projects/(?P<group_id>{WORD})/tasks/?$", old_links.tasks, name="old-tasks"),
+    re_path(
+        f"^projects/(?P<group_id>{WORD})/tasks/(?P<hit_id>{WORD})/?$",
+        old_links.tasks,
+        name="old-task",
     ),
     # The service's own path, and what a browser makes of it beside `turkSubmitTo`.
     path("mturk/externalSubmit", submission.fixed_submit, name="fixed-submit"),

@@ -93,7 +93,7 @@ def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:
     ) -> HttpResponse:
         session = session_of(request)
         if session is None:
-            back = {"next": request.path} if request.method == "GET" else {}
+            back = {"next": request.get_full_path()} if request.method == "GET" else {}
             return redirect(reverse("home") + ("?" + urlencode(back) if back else ""))
         request.worker, request.worker_session = session.worker, session  # type: ignore[attr-defined]
         with speaking(request, session.worker.language):

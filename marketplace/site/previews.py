@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -70,10 +71,14 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
 @worker_page
 @require_safe
 def preview_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
-    """Go to the preview of some available HIT of this type."""
+    """Go to the preview of some available HIT of this type, named by its own id or its group's."""
     now = clock.now()
-    settle_due(now, hit_type__hit_type_id=hit_type_id)
-    rows = available_hits(request.worker, now).filter(hit_type__hit_type_id=hit_type_id)
+    named = Q(hit_type_id=hit_type_id) | Q(hit_group_id=hit_type_id)
+    kind = HITType.objects.filter(named).values_list("pk", flat=True).first()
+    if kind is None:
+        return sorry(request, _(GONE))
+    settle_due(now, hit_type=kind)
+    rows = available_hits(request.worker, now).filter(hit_type=kind)
     hit_id = rows.order_by("pk").values_list("hit_id", flat=True).first()
     if hit_id is None:
         return sorry(request, _(GONE))
