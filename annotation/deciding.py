@@ -1,6 +1,7 @@
 """Turns votes into verdicts: finds questions with enough answers and asks the protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +9,8 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 
 from annotation.agreement.verdict import Outcome
+from annotation.agreement.verdict import Verdict as Belief
+from annotation.counting_in import counted, left_out_of
 from annotation.models import Verdict
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -17,32 +20,54 @@ from tasks.models import Answer, Question
 CHUNK = 500
 # Answers in the order in which they were given: one that was handed in bears the time of that.
 IN_ORDER = ("created_at", "submission_id", "id")
+LEFT_OUT = Belief(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
 
 
 def decide_collection(collection: Collection, now: datetime) -> int:
     """Return how many verdicts were made or changed; safe to run twice.
 
     A verdict follows the votes in the order in which they were given; one that a requester
-    overrode is left alone, unless whoever gave its answer has withdrawn. Votes of a later reading
-    (human performance) and of people who have withdrawn are not counted.
+    overrode is left alone, unless whoever gave its answer has withdrawn or is left out. Votes of a
+    later reading (human performance), of people who have withdrawn and of those who are left out
+    are not counted.
     """
     parameters = parameters_of(collection)
     validation = find(collection.protocol).part("validation")
+    out = left_out_of(collection)
     changed = 0
     for source_name, stage_names in voting_stages(parameters).items():
-        given = Q(answers__stage__name__in=stage_names, answers__worker__withdrawn_at__isnull=True)
+        given = Q(answers__stage__name__in=stage_names) & counted(out, "answers__")
         votes = Count("answers", filter=given)
+        by_hand = Q(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
         asked = (
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
             .annotate(votes=votes)
             .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
             .filter(Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")))
-            .exclude(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
+            .exclude(by_hand & ~Q(verdict__chosen__worker_id__in=out))
             .order_by("id")
         )
         for question in asked.select_related("seed").iterator(CHUNK):
-            changed += _decide(question, stage_names, validation, parameters, now)
+            changed += _decide(question, stage_names, validation, parameters, out, now)
     return changed
+
+
+def decide_anew(collection: Collection, questions: Iterable[Question], now: datetime) -> None:
+    """Decide these questions by the votes that count now, whoever decided before.
+
+    A question without any vote has no verdict, unless its writer is left out.
+    """
+    parameters = parameters_of(collection)
+    validation = find(collection.protocol).part("validation")
+    out, stages = left_out_of(collection), voting_stages(parameters)
+    for question in questions:
+        names = stages[question.stage.name]
+        believed = _believed(question, names, validation, parameters, out, now)
+        rows = Verdict.objects.filter(question=question)
+        if believed["n_votes"] or question.worker_id in out or rows.filter(overrides__isnull=False):
+            Verdict.objects.update_or_create(question=question, defaults=believed)
+        else:
+            rows.delete()
 
 
 def voting_stages(parameters: Any) -> dict[str, tuple[str, ...]]:
@@ -64,13 +89,13 @@ def _votes(table: Any, source: str) -> bool:
     return table.items_from == source and not table.sample_questions
 
 
-def votes_on(question: Question, stage_names: Sequence[str]) -> list[Answer]:
-    """Return the question's votes, one per annotator, in the order in which they were given."""
-    return list(
-        question.answers.filter(
-            stage__name__in=stage_names, worker__withdrawn_at__isnull=True
-        ).order_by(*IN_ORDER)
-    )
+def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[str]) -> list[Answer]:
+    """Return the question's votes, one per annotator, in the order in which they were given.
+
+    out: the workers who are left out.
+    """
+    rows = question.answers.filter(counted(out), stage__name__in=stage_names)
+    return list(rows.order_by(*IN_ORDER))
 
 
 def _decide(
@@ -78,12 +103,13 @@ def _decide(
     stage_names: Sequence[str],
     validation: Any,
     parameters: Any,
+    out: AbstractSet[str],
     now: datetime,
 ) -> int:
-    believed = _believed(question, stage_names, validation, parameters, now)
+    believed = _believed(question, stage_names, validation, parameters, out, now)
     with transaction.atomic():
         row = Verdict.objects.select_for_update().filter(question=question).first()
-        if row and row.overridden and not _is_withdrawn(row):
+        if row and row.overridden and not _is_out(row, out):
             # A requester has decided since the question was picked.
             return 0
         Verdict.objects.update_or_create(question=question, defaults=believed)
@@ -99,8 +125,9 @@ def believe_votes(verdict: Verdict, now: datetime) -> None:
     collection = question.stage.collection
     parameters = parameters_of(collection)
     validation = find(collection.protocol).part("validation")
-    stage_names = voting_stages(parameters)[question.stage.name]
-    for name, value in _believed(question, stage_names, validation, parameters, now).items():
+    names, out = voting_stages(parameters)[question.stage.name], left_out_of(collection)
+    believed = _believed(question, names, validation, parameters, out, now)
+    for name, value in believed.items():
         setattr(verdict, name, value)
 
 
@@ -109,12 +136,19 @@ def _believed(
     stage_names: Sequence[str],
     validation: Any,
     parameters: Any,
+    out: AbstractSet[str],
     now: datetime,
 ) -> dict[str, Any]:
-    """Return the fields of the verdict that the question's votes lead to."""
-    answers = votes_on(question, stage_names)
-    votes = [validation.vote(answer.type, answer.payload) for answer in answers]
-    found = validation.verdict(votes, parameters, question.seed.fold or "train")
+    """Return the fields of the verdict that the question's votes lead to.
+
+    out: the workers who are left out; what one of them wrote is dropped whatever its votes.
+    """
+    answers = votes_on(question, stage_names, out)
+    if question.worker_id in out:
+        found = LEFT_OUT
+    else:
+        votes = [validation.vote(answer.type, answer.payload) for answer in answers]
+        found = validation.verdict(votes, parameters, question.seed.fold or "train")
     chosen = answers[found.chosen] if found.chosen is not None else None
     return {
         "outcome": str(found.outcome),
@@ -128,7 +162,7 @@ def _believed(
     }
 
 
-def _is_withdrawn(verdict: Verdict) -> bool:
-    """Return whether whoever gave the chosen answer has withdrawn."""
+def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:
+    """Return whether whoever gave the chosen answer has withdrawn or is left out."""
     worker = verdict.chosen.worker if verdict.chosen else None
-    return worker is not None and worker.withdrawn_at is not None
+    return worker is not None and (worker.withdrawn_at is not None or worker.pk in out)

@@ -5,17 +5,19 @@ These functions run on the databases of a served instance.
 
 import random
 from pathlib import Path
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotation.leaving_out import leave_out
 from annotation.models import Verdict
 from annotation.review.review import override_verdict
 from collector.models import Collection
 from collector.protocol import find
 from collector.revisions import revise
-from tasks import leases, qualifications
+from tasks import bonuses, leases, qualifications
 from tasks.models import (
     Grant,
     GrantState,
@@ -23,6 +25,7 @@ from tasks.models import (
     LeaseState,
     Posting,
     PostingState,
+    ReceiptState,
     Submission,
 )
 from tasks.simulation.behaviour import DILIGENT
@@ -66,6 +69,7 @@ def collect(out: str, log: str) -> None:
     hand_in(late)
     call_command("validate_answers", SLUG)
     decide_by_hand()
+    reject_reward_and_leave_out()
     turn_clocks_back()
     call_command("make_splits", SLUG)
     call_command("export_dataset", SLUG, out=Path(out), log=Path(log))
@@ -118,6 +122,16 @@ def change_words_and_pay() -> None:
     )
     pay = {"question_qualification.reward_cents": 130, "question.reward_cents": 410}
     revise(text.collection, pay, why="It takes longer.", by="Rita", now=timezone.now())
+
+
+def reject_reward_and_leave_out() -> None:
+    """Reject one assignment, give a bonus for another, and leave out all of a third worker."""
+    collection = Collection.objects.get(slug=SLUG)
+    work = Submission.objects.filter(lease__unit__stage__collection=collection, counts=True)
+    one, other, *_, last = work.order_by("pk")
+    Submission.objects.filter(pk=one.pk).update(state=ReceiptState.REJECTED)
+    bonuses.give(other, 75, "Clear.", "Rita", uuid4(), timezone.now())
+    leave_out(collection, last.lease.worker, "Copied.", "Rita", timezone.now())
 
 
 def turn_clocks_back() -> None:

@@ -44,11 +44,12 @@ FILTERS = {
 
 @dataclass(frozen=True)
 class Line:
-    """One assignment with what was handed in, and what to call the worker."""
+    """One assignment with what was handed in, what to call the worker, and their number."""
 
     session: Session
     work: Work
     who: str
+    number: int | None
 
     @property
     def stage(self) -> Stage:
@@ -101,7 +102,12 @@ def lines_of(sessions: Iterable[Session], people: People) -> list[Line]:
     for unmatched in Unmatched.objects.filter(session__in=rows):
         works[unmatched.session_id] = unmatched
     return [
-        Line(session, works[session.pk], people.name(session.worker_id))
+        Line(
+            session,
+            works[session.pk],
+            people.name(session.worker_id),
+            people.number(session.worker_id),
+        )
         for session in rows
         if session.pk in works
     ]

@@ -22,9 +22,9 @@ class People:
         number = self.numbers.get(worker_id or "")
         return f"Worker {number}" if number else NOBODY
 
-    def number(self, worker_id: str) -> int | None:
+    def number(self, worker_id: str | None) -> int | None:
         """Return the worker's number, None for one who never took work here."""
-        return self.numbers.get(worker_id)
+        return self.numbers.get(worker_id or "")
 
     def worker(self, number: int) -> str | None:
         """Return the worker's internal id by their number, None when nobody has it."""

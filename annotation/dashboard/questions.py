@@ -46,6 +46,7 @@ class Vote:
 
     letter: str
     who: str
+    number: int | None
     given: ReadableAnswer
     agrees: bool
     released: bool
@@ -97,6 +98,7 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         tab="questions",
         question=row,
         writer=people.name(row.worker_id),
+        writer_number=people.number(row.worker_id),
         passages=_passages(row, verdict),
         placement=getattr(row, "placement", None),
         before=_before(row),
@@ -177,6 +179,7 @@ def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -
         Vote(
             letter=letter,
             who=people.name(each.answer.worker_id),
+            number=people.number(each.answer.worker_id),
             given=each,
             agrees=verdict is not None and each.answer.pk in verdict.agreeing,
             released=verdict is not None and each.answer.pk == verdict.chosen_id,

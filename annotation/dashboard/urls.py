@@ -24,6 +24,7 @@ from annotation.dashboard import (
     stages,
     start,
     texts,
+    workers,
 )
 
 of_collection: list[URLPattern] = [
@@ -65,6 +66,8 @@ of_collection: list[URLPattern] = [
     path("money/find/", giving.find_bonuses, name="find_bonuses"),
     path("money/bonus/", money.decide_bonus, name="decide_bonus"),
     path("money/compensate/", money.compensate_lease, name="compensate"),
+    path("workers/<int:number>/", workers.worker, name="worker"),
+    path("workers/<int:number>/leave-out/", workers.leave_out_worker, name="leave_out"),
     path("problems/", problems.problems, name="problems"),
     path("problems/resolve/", problems.resolve, name="resolve"),
     path("problems/partners/", partners.partners, name="partners"),

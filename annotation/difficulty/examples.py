@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from django.db.models import Prefetch, QuerySet
 
+from annotation.counting_in import counted_in
 from annotation.readers.example import YES_NO, Example, Text
 from annotation.release.records import main_stages
 from collector.models import Collection, SeedParagraph
@@ -15,10 +16,10 @@ CHUNK = 500
 def kept_questions(collection: Collection) -> QuerySet[Question]:
     """Return the questions in the dataset, by key, without those of people who have withdrawn."""
     return Question.objects.filter(
+        counted_in(collection),
         stage__collection=collection,
         stage__name__in=main_stages(collection),
         verdict__outcome="kept",
-        worker__withdrawn_at__isnull=True,
     ).order_by("key")
 
 

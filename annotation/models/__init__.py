@@ -1,6 +1,7 @@
 """The rows of what we believe and release."""
 
 from annotation.models.context import Context
+from annotation.models.exclusion import Exclusion
 from annotation.models.hops import HopDecision, Hops, SampledQuestion
 from annotation.models.judging import Fold, FoldState, Judgement, JudgingRun, RunState
 from annotation.models.official import OfficialArticle, OfficialFile
@@ -11,6 +12,7 @@ from annotation.models.verdict import Override, Verdict
 
 __all__ = [
     "Context",
+    "Exclusion",
     "Fold",
     "FoldState",
     "HopDecision",

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from annotation.counting_in import left_out_of
 from annotation.release import assignments, attribution, croissant, votes
 from annotation.release.folder import SUMS
 from annotation.reports.outcomes import Outcomes
@@ -11,6 +12,7 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from collector.parameters import StageTable
 from collector.revisions import revisions_of
+from tasks.models import Answer, Question, ReceiptState, Submission
 
 FILE = "README.md"
 MANIFEST = "manifest.json"
@@ -128,11 +130,33 @@ def _limitations(collection: Collection, outcomes: Outcomes) -> str:
         "* Active time is the time between two savings of a draft, of a pause at most two minutes; "
         "it is a lower bound of what people spent.",
     ]
+    lines += _decided(collection)
     if waiting:
         lines.append(f"* Questions still waiting for answers at this release: {waiting:,}.")
     if not collection.corpus.licence_name:
         lines.append("* The corpus names no licence: ask its owner before you pass this on.")
     return "\n".join(lines) + "\n"
+
+
+def _decided(collection: Collection) -> list[str]:
+    """Return what was rejected and whose work was left out, in sentences."""
+    work = Submission.objects.filter(lease__unit__stage__collection=collection)
+    handed_in, lines = work.count(), []
+    if handed_in:
+        rejected = work.filter(state=ReceiptState.REJECTED).count()
+        lines.append(
+            f"* Of {handed_in:,} assignments handed in {rejected:,} were rejected and not paid. "
+            "That alone leaves nothing out of the data."
+        )
+    out = left_out_of(collection)
+    if out:
+        of = {"stage__collection": collection, "worker__in": out}
+        lines.append(
+            f"* Everything by {len(out):,} worker{'s' if len(out) > 1 else ''} was left out, by a "
+            f"requester's decision: {Question.objects.filter(**of).count():,} questions and "
+            f"{Answer.objects.filter(**of).count():,} answers."
+        )
+    return lines
 
 
 def _parameters(collection: Collection) -> str:

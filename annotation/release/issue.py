@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.contexts import find_contexts
+from annotation.counting_in import counted_in
 from annotation.models import Release
 from annotation.release import folder
 from annotation.release.contents import Watcher, write
@@ -87,9 +88,9 @@ def beside_release(target: Path) -> Path:
 def _check(collection: Collection) -> None:
     """Raise ReleaseError unless there is something to release and all of it has a split."""
     kept = Question.objects.filter(
+        counted_in(collection),
         stage__collection=collection,
         stage__name__in=main_stages(collection),
-        worker__withdrawn_at__isnull=True,
         verdict__outcome="kept",
     )
     imported = collection.official_files.exists()

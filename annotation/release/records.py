@@ -7,6 +7,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
+from annotation.counting_in import counted_in
 from annotation.deciding import IN_ORDER
 from annotation.models import Context
 from annotation.release.pseudonyms import pseudonym
@@ -27,7 +28,8 @@ CHUNK_SEEDS = 100
 def records(collection: Collection) -> Iterator[SeedRecord]:
     """Yield every seed of the main task with its questions and all their votes, by position.
 
-    Qualification work is no part of the dataset, nor is the work of people who have withdrawn.
+    Qualification work is no part of the dataset, nor is the work of people who have withdrawn
+    or are left out.
     Raises ProtocolError for parameters of another version of the protocol.
     """
     seeds = _seeds(collection).iterator(CHUNK_SEEDS)
@@ -70,12 +72,12 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
     ).order_by("position")
     questions = (
         Question.objects.select_related("stage", "verdict", "placement")
-        .filter(stage__name__in=main_stages(collection), worker__withdrawn_at__isnull=True)
+        .filter(counted_in(collection), stage__name__in=main_stages(collection))
         .order_by("position", "key")
     )
     answers = (
         Answer.objects.select_related("stage", "submission")
-        .filter(worker__withdrawn_at__isnull=True)
+        .filter(counted_in(collection))
         .annotate(hit_items=Count("submission__answers"))
         .order_by(*IN_ORDER)
     )
@@ -85,7 +87,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
             Prefetch("seed_paragraphs", paragraphs),
             Prefetch("questions", questions),
             Prefetch("questions__answers", answers),
-            Prefetch("skips", Skip.objects.filter(worker__withdrawn_at__isnull=True)),
+            Prefetch("skips", Skip.objects.filter(counted_in(collection))),
             Prefetch("questions__contexts", Context.objects.order_by("setting")),
         )
         .order_by("position")

@@ -93,7 +93,10 @@ class UnitLine(Line):
 
 
 class AssignmentLine(Line):
-    """One assignment. `taken`, `handed_in`: places in one order; `made`: keys of questions."""
+    """One assignment. `taken`, `handed_in`: places in one order; `made`: keys of questions.
+
+    `bonus_cents` is what people gave for it beside what rules promise.
+    """
 
     name = "assignment"
     taken: int
@@ -109,6 +112,8 @@ class AssignmentLine(Line):
     instructions: int | None
     consent: int | None
     synthetic: bool
+    rejected: bool = False
+    bonus_cents: int = 0
 
 
 class DecisionLine(Line):
@@ -143,6 +148,15 @@ class AgreeingLine(Line):
     n_votes: int
 
 
+class ExclusionLine(Line):
+    """Everything by the worker is left out of the dataset."""
+
+    name = "exclusion"
+    worker: str
+    why: str
+    by: str
+
+
 class HopsLine(Line):
     """What all questions of a worker count as, by a requester's last decision."""
 
@@ -173,7 +187,8 @@ KINDS: dict[str, type[Line]] = {
     kind.name: kind
     for kind in (
         *(CollectionLine, TextLine, RevisionLine, SeedLine, UnitLine, AssignmentLine),
-        *(DecisionLine, OverrideLine, AgreeingLine, HopsLine, JudgedLine, FilesLine),
+        *(DecisionLine, OverrideLine, AgreeingLine, ExclusionLine, HopsLine),
+        *(JudgedLine, FilesLine),
     )
 }
 
@@ -192,6 +207,7 @@ class Log:
     decisions: list[DecisionLine] = field(default_factory=list)
     overrides: list[OverrideLine] = field(default_factory=list)
     agreeing: list[AgreeingLine] = field(default_factory=list)
+    exclusions: list[ExclusionLine] = field(default_factory=list)
     hops: list[HopsLine] = field(default_factory=list)
     judged: list[JudgedLine] = field(default_factory=list)
 
@@ -223,6 +239,7 @@ def read_log(path: Path) -> Log:
         decisions=found[DecisionLine],
         overrides=found[OverrideLine],
         agreeing=found[AgreeingLine],
+        exclusions=found[ExclusionLine],
         hops=found[HopsLine],
         judged=found[JudgedLine],
     )

@@ -21,6 +21,7 @@ from annotation.release.issue import Issued, issue
 from annotation.replay.layout import OWN_TENDING, lay_out
 from annotation.replay.log import Log, LogError
 from annotation.replay.rerun import Rerun
+from annotation.replay.settling import settle_again
 from annotation.review.review import follow_votes, override_verdict
 from collector.models import Collection, Corpus
 from tasks import hits
@@ -63,6 +64,7 @@ def remake(
         pause(collection)
         collection.refresh_from_db()
         decide_collection(collection, now)
+        settle_again(collection, log, now)
         override_again(collection, log, now)
         judge_again(collection, log, now)
         make_splits(collection, now)
@@ -86,8 +88,12 @@ def check_unused(log: Log) -> None:
 def override_again(collection: Collection, log: Log, now: datetime) -> None:
     """Decide by hand what a hand had decided; raises LogError."""
     verdicts = Verdict.objects.filter(question__stage__collection=collection)
+    out = {line.worker for line in log.exclusions}
     for line in log.overrides:
         verdict = _verdict(verdicts, line.question)
+        if out & {verdict.question.worker_id, line.chosen}:
+            # It fell when everything by the worker was left out.
+            continue
         if line.follows_votes:
             follow_votes(verdict, line.note, line.by, now)
             continue

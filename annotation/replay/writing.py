@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Sum
+
 from annotation.difficulty.hops import decisions
 from annotation.difficulty.standing import last_run
-from annotation.models import Override, Verdict
+from annotation.models import Exclusion, Override, Verdict
 from annotation.release.assignments import Assignment, assignments, units_of
 from annotation.replay.log import (
     VERSION,
@@ -17,6 +19,7 @@ from annotation.replay.log import (
     AssignmentLine,
     CollectionLine,
     DecisionLine,
+    ExclusionLine,
     FilesLine,
     HopsLine,
     JudgedLine,
@@ -30,7 +33,18 @@ from annotation.replay.log import (
 )
 from collector.models import Collection
 from collector.revisions import revisions_of
-from tasks.models import Answer, Grant, GrantState, Lease, Question, Unit
+from tasks.models import (
+    Answer,
+    Grant,
+    GrantState,
+    Lease,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Question,
+    ReceiptState,
+    Unit,
+)
 
 
 def check_loggable(collection: Collection, path: Path) -> None:
@@ -90,11 +104,13 @@ def _lines(collection: Collection) -> Iterator[Line]:
     for seed in collection.seeds.order_by("position").iterator():
         yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage_name)
     yield from _units(collection)
-    made = _made(collection)
+    made, given = _made(collection), _given(collection)
     for one in assignments(collection):
-        yield _assignment(one, made)
+        yield _assignment(one, made, given)
     yield from _decisions(collection)
     yield from _overrides(collection)
+    for out in Exclusion.objects.filter(collection=collection, back_at=None).order_by("at", "id"):
+        yield ExclusionLine(worker=out.worker_id, why=out.why, by=out.by)
     yield from _difficulty(collection)
 
 
@@ -120,7 +136,16 @@ def _made(collection: Collection) -> dict[int, list[str]]:
     return made
 
 
-def _assignment(one: Assignment, made: Mapping[int, list[str]]) -> AssignmentLine:
+def _given(collection: Collection) -> dict[int, int]:
+    """Return the cents that people gave beside what rules promise, by the lease's primary key."""
+    rows = Payment.objects.filter(collection=collection, kind=PaymentKind.BONUS)
+    rows = rows.exclude(by="").exclude(state=PaymentState.WITHHELD).exclude(lease=None)
+    return dict(rows.order_by().values_list("lease").annotate(cents=Sum("amount_cents")))
+
+
+def _assignment(
+    one: Assignment, made: Mapping[int, list[str]], given: Mapping[int, int]
+) -> AssignmentLine:
     lease, submission = one.lease, one.submission
     return AssignmentLine(
         taken=one.taken,
@@ -136,6 +161,8 @@ def _assignment(one: Assignment, made: Mapping[int, list[str]]) -> AssignmentLin
         instructions=lease.instructions.version if lease.instructions else None,
         consent=lease.consent_text.version if lease.consent_text else None,
         synthetic=one.synthetic,
+        rejected=submission is not None and submission.state == ReceiptState.REJECTED,
+        bonus_cents=given.get(lease.pk, 0) if submission else 0,
     )
 
 

@@ -1,10 +1,12 @@
 """Overrides a verdict by hand and gives it back to its votes: logged, without touching any pay."""
 
+from collections.abc import Set
 from datetime import datetime
 
 from django.db import transaction
 
 from annotation.agreement.verdict import Outcome
+from annotation.counting_in import left_out_of
 from annotation.deciding import believe_votes
 from annotation.models import Override, Verdict
 from tasks.models import Answer
@@ -36,6 +38,11 @@ def override_verdict(
         raise ReviewError("Choose one of this question's answers to keep it with.")
     elif chosen.type == UNUSABLE:
         raise ReviewError("This answer says that the question is bad: choose another one.")
+    elif left_out_of(verdict.question.stage.collection) & {
+        verdict.question.worker_id,
+        chosen.worker_id,
+    }:
+        raise ReviewError("Everything by its worker is left out: take that back first.")
     with transaction.atomic():
         row = Verdict.objects.select_for_update().get(pk=verdict.pk)
         logged = Override.objects.create(
@@ -49,7 +56,7 @@ def override_verdict(
             at=now,
         )
         row.outcome, row.chosen, row.reason, row.overridden = outcome, chosen, REASON, True
-        row.sentence = f"Decided by hand: {note}"[:MAX_SENTENCE]
+        row.sentence = _by_hand(note)
         row.decided_at = now
         row.save()
     return logged
@@ -85,6 +92,26 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
         logged.new_outcome, logged.new_chosen = row.outcome, row.chosen
         logged.save()
     return logged
+
+
+def decide_as_last_by_hand(verdict: Verdict, out: Set[str]) -> None:
+    """Put a verdict back to what a hand decided last, if that was not to follow the votes.
+
+    out: workers whose answers no verdict can rest on. Expects a transaction.
+    """
+    last = verdict.overrides.select_related("new_chosen").last()
+    if last is None or last.follows_votes or verdict.question.worker_id in out:
+        return
+    if last.new_chosen and last.new_chosen.worker_id in out:
+        return
+    verdict.outcome, verdict.chosen = last.new_outcome, last.new_chosen
+    verdict.reason, verdict.overridden = REASON, True
+    verdict.sentence = _by_hand(last.note)
+    verdict.save()
+
+
+def _by_hand(note: str) -> str:
+    return f"Decided by hand: {note}"[:MAX_SENTENCE]
 
 
 def _checked(note: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.deciding import decide_collection
+from annotation.leaving_out import leave_out
 from annotation.models import Release, Verdict
 from annotation.placing import make_splits
 from annotation.protocols.iirc.tests.island import island
@@ -201,3 +202,21 @@ def test_the_manifest_tells_parameters_and_files(collection: Collection, tmp_pat
     manifest = json.loads((folder / "manifest.json").read_bytes())
     assert manifest["parameters"] == collection.parameters
     assert manifest["files"]["train.json"]["bytes"] == (folder / "train.json").stat().st_size
+
+
+def test_the_card_counts_what_was_rejected_and_who_was_left_out(
+    collection: Collection, tmp_path: Path
+) -> None:
+    before = (issue(collection, tmp_path / "one", NOW).folder / "README.md").read_text()
+    handed_in = Submission.objects.filter(lease__unit__stage__collection=collection)
+    assert f"Of {handed_in.count()} assignments handed in 0 were rejected" in before
+    handed_in.filter(pk=handed_in[0].pk).update(state="rejected")
+    leave_out(collection, Worker.objects.get(pk="mallory"), "Copied.", "rita", NOW)
+    make_splits(collection, NOW)
+    folder = issue(collection, tmp_path / "two", NOW).folder
+    card = (folder / "README.md").read_text()
+    assert "handed in 1 were rejected and not paid" in card
+    assert "Everything by 1 worker was left out, by a requester's decision:" in card
+    mallory = pseudonym(collection.pseudonym_key, "mallory").encode()
+    votes = (folder / "votes.parquet").read_bytes()
+    assert mallory not in votes

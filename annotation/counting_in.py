@@ -1,0 +1,28 @@
+"""Whose work is believed and released: not that of people who withdrew or were left out."""
+
+from collections.abc import Set
+
+from django.db.models import Q
+
+from annotation.models import Exclusion
+from collector.models import Collection
+
+
+def left_out_of(collection: Collection) -> set[str]:
+    """Return the ids of the workers who are left out of the collection now; one query."""
+    rows = Exclusion.objects.filter(collection=collection, back_at__isnull=True)
+    return set(rows.values_list("worker_id", flat=True))
+
+
+def counted_in(collection: Collection, at: str = "") -> Q:
+    """Return the condition that work counts, on rows that name their worker at `at`; one query."""
+    return counted(left_out_of(collection), at)
+
+
+def counted(out: Set[str], at: str = "") -> Q:
+    """Return the same condition, `out` being the workers who are left out.
+
+    What nobody of ours made, such as published files, counts.
+    """
+    stayed = Q(**{f"{at}worker__withdrawn_at__isnull": True})
+    return stayed & ~Q(**{f"{at}worker_id__in": out}) if out else stayed
