@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks', '0012_skips_and_awards'),
+        ('tasks', '0014_fill_steps'),
     ]
 
     operations = [
