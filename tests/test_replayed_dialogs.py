@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+from pyarrow import parquet
+
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from tests.serving import Instance, serving
 
@@ -63,8 +66,41 @@ def test_replayed_dialogs_come_out_equal(data: Path, tmp_path: Path) -> None:
                 released |= found
             assert released == true
         rows = instance.call("tests.test_replayed_dialogs:made")
+        check_people(instance, data / "official" / "quac" / FILES[0], tmp_path / FILES[0])
     # Of the validators' answers, the file holds all but those that are marked as made up.
     assert rows == {"turns": 80, "questions": 80, "answers": 80, "validated": 119, "synthetic": 0}
+
+
+def check_people(instance: Instance, official: Path, release: Path) -> None:
+    """The replay reports of people what the file imported does, and says what it made up."""
+    instance.run("import_dataset", "imported", "--protocol", "quac", str(official))
+    imported, again = (
+        json.loads(instance.run("report", slug, "--json")) for slug in ("imported", "val")
+    )
+    people = [name for name in imported if name == "people" or name.startswith("human_by_")]
+    assert len(people) == 5
+    for name in people:
+        found, true = (
+            {row[0]: row[1:] for row in each[name]["rows"]} for each in (again, imported)
+        )
+        assert found.keys() == true.keys()
+        for measure, figures in true.items():
+            # A replay plans its folds anew: only the figures of all of them are the same.
+            assert found[measure][-1] == pytest.approx(figures[-1], abs=1e-9), measure
+    n_made_up, n_votes = 45, 164
+    told = f"{n_made_up} of {41 + n_votes} answers, a part of {n_votes - n_made_up} answers"
+    assert again["people"]["simulated"] == again["size"]["simulated"]
+    assert again["people"]["simulated"] == f"Without simulated work: {told}."
+    assert imported["people"]["simulated"] == ""
+    assert again["pay"]["rows"][-2][5:7] == [None, None]
+    votes = parquet.read_table(release / "votes.parquet").to_pylist()
+    validators = [row for row in votes if row["stage"] == "validation"]
+    assert len(validators) == n_votes
+    assert sum(row["synthetic"] for row in validators) == n_made_up
+    assert {tuple(row["synthetic_fields"]) for row in validators} == {("affirmation",)}
+    assert not any("affirmation" in row["answer_more"] for row in validators)
+    assert {row["hit_seconds"] for row in votes} == {None}
+    assert "a part was added" in (release / "README.md").read_text()
 
 
 def made() -> dict[str, int]:

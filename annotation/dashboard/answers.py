@@ -8,6 +8,7 @@ from annotation.dashboard.passages import OWN, QUESTION, article_texts, quoted, 
 from collector.models import Corpus
 from tasks.answer_words import answer_text, type_words
 from tasks.models import Answer
+from tasks.simulation.marks import genuine
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
@@ -52,18 +53,15 @@ def readable(answers: Iterable[Answer], corpus: Corpus) -> list[ReadableAnswer]:
 def _readable(answer: Answer, articles: dict[str, str]) -> ReadableAnswer:
     own = dict.fromkeys(OWN, text_of(answer.question.seed))
     texts = {**articles, **own, QUESTION: answer.question.text}
-    spans = answer.payload.get("spans") or ()
+    payload = genuine(answer.payload)
+    spans = payload.get("spans") or ()
     return ReadableAnswer(
         answer=answer,
         type=type_words(answer.type),
         text=answer_text(answer),
         sources=list(dict.fromkeys(place(span["document"]) for span in spans)),
-        evidence=[quoted(span, texts) for span in answer.payload.get("context") or ()],
-        acts=[
-            words[answer.payload[name]]
-            for name, words in ACTS.items()
-            if answer.payload.get(name) in words
-        ],
+        evidence=[quoted(span, texts) for span in payload.get("context") or ()],
+        acts=[words[payload[name]] for name, words in ACTS.items() if payload.get(name) in words],
     )
 
 

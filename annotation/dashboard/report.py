@@ -47,7 +47,7 @@ def report(request: HttpRequest, desk: Desk) -> HttpResponse:
         request,
         "report.html",
         tab="releases",
-        tables=[_drawn(table) for table in tables if table.rows],
+        tables=[_drawn(table) for table in tables if table.rows or table.simulated],
         status=422 if "problem" in shown else 200,
         **shown,
     )
@@ -97,6 +97,7 @@ def _drawn(table: "Table") -> dict[str, Any]:
     return {
         "title": table.title,
         "note": table.note,
+        "simulated": table.simulated,
         "columns": columns,
         "is_wide": len(columns) > WIDE,
         "rows": [

@@ -65,13 +65,19 @@ def origin(collection: Collection, outcomes: Outcomes) -> str:
         return f"**Nothing here was collected: it was read from published files.**\n\n{files}\n"
     made = outcomes.questions + outcomes.votes
     simulated = outcomes.synthetic_questions + outcomes.synthetic_votes
-    if not simulated:
+    if not outcomes.simulated():
         return "All questions and answers were written by people.\n"
+    added = (
+        f" To {outcomes.mended_votes:,} of people's answers a part was added, which the column "
+        "`synthetic_fields` of the votes names."
+        if outcomes.mended_votes
+        else ""
+    )
     return (
         f"> **Simulated work.** {outcomes.synthetic_questions:,} of {outcomes.questions:,} "
         f"questions and {outcomes.synthetic_votes:,} of {outcomes.votes:,} answers "
         f"({100 * simulated / made:.0f} % of both) were made by simulated workers, not by people. "
-        "They show that the collection works; they are of no use for research.\n"
+        f"They show that the collection works; they are of no use for research.{added}\n"
     )
 
 

@@ -136,7 +136,7 @@ def _field(name: str, description: str) -> dict[str, Any]:
     if name in votes.SPAN_LISTS:
         subfields = [_subfield(name, part) for part in votes.SPAN_FIELDS]
         return {**field, "repeated": True, "source": _source(name), "subField": subfields}
-    if name == "question_links":
+    if name in votes.TEXT_LISTS:
         field["repeated"] = True
     return {**field, "dataType": _type(name), "source": _source(name)}
 

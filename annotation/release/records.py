@@ -21,6 +21,7 @@ from annotation.release.shape import (
 from collector.creation import parameters_of
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
 from tasks.models import Answer, Question, Skip
+from tasks.simulation.marks import genuine, made_up
 
 CHUNK_SEEDS = 100
 
@@ -188,10 +189,11 @@ def _vote(answer: Answer, chosen: int | None, agreeing: set[int], key: str) -> V
         "stage": answer.stage.name,
         "worker": pseudonym(key, answer.worker_id) if answer.worker_id else None,
         "type": answer.type,
-        "payload": answer.payload,
-        "hit_seconds": submission.active_seconds if submission else None,
+        "payload": genuine(answer.payload),
+        "hit_seconds": (submission.active_seconds or None) if submission else None,
         "hit_items": answer.hit_items if submission else None,  # type: ignore[attr-defined]
         "synthetic": answer.synthetic,
+        "synthetic_fields": made_up(answer.payload),
         "chosen": answer.pk == chosen,
         "agrees": answer.pk in agreeing,
     }

@@ -31,7 +31,11 @@ class PassageRecord(TypedDict):
 
 
 class VoteRecord(TypedDict):
-    """One answer. `hit_seconds`: active time of the whole HIT, which held `hit_items` items."""
+    """One answer. `hit_seconds`: active time of the whole HIT, which held `hit_items` items.
+
+    `synthetic_fields`: names of what a replay made up beside what the person said; the payload is
+    without it.
+    """
 
     stage: str
     worker: str | None
@@ -42,6 +46,7 @@ class VoteRecord(TypedDict):
     synthetic: bool
     chosen: bool
     agrees: bool
+    synthetic_fields: NotRequired[list[str]]
 
 
 class VerdictRecord(TypedDict):
@@ -126,6 +131,22 @@ class Published:
     splits: Mapping[str, str]
     seeds: Iterable[SeedRecord]
     articles: Iterable[ArticleRecord] | None
+
+
+def released_votes(question: QuestionRecord) -> list[VoteRecord]:
+    """Return the votes that count beside the question: what people asked, only people answer."""
+    return [vote for vote in question["votes"] if vote["synthetic"] <= question["synthetic"]]
+
+
+def peoples_votes(question: QuestionRecord) -> list[VoteRecord]:
+    """Return the votes that tell of people: none on a question that a simulated worker made."""
+    return [] if question["synthetic"] else released_votes(question)
+
+
+def is_simulated(question: QuestionRecord) -> bool:
+    """Return whether a simulated worker made the question or the answer that is released."""
+    released = chosen_vote(question)
+    return question["synthetic"] or (released is not None and released["synthetic"])
 
 
 def is_kept(question: QuestionRecord) -> bool:

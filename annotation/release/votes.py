@@ -12,6 +12,7 @@ ROWS_PER_GROUP = 10_000
 SPAN_FIELDS = ("document", "start", "end", "text")
 # Columns that hold nested lists of spans, and those whose values are no strings.
 SPAN_LISTS = ("question_context", "answer_spans", "answer_context")
+TEXT_LISTS = ("question_links", "synthetic_fields")
 BOOLEANS = ("overridden", "synthetic", "chosen", "agrees")
 COLUMNS = {
     "seed_id": "the released id of the passage or other start",
@@ -40,6 +41,7 @@ COLUMNS = {
     "hit_seconds": "active seconds of the whole HIT the vote was part of",
     "hit_items": "how many questions that HIT held",
     "synthetic": "whether a simulated worker wrote the question or gave the vote",
+    "synthetic_fields": "what a simulation added to a person's vote; left out here",
     "chosen": "whether this is the released answer",
     "agrees": "whether it agrees with the released answer",
 }
@@ -106,6 +108,7 @@ def _given(vote: VoteRecord) -> dict[str, Any]:
         "answer_more": _more(payload, KNOWN),
         "hit_seconds": vote["hit_seconds"],
         "hit_items": vote["hit_items"],
+        "synthetic_fields": vote.get("synthetic_fields") or [],
         "chosen": vote["chosen"],
         "agrees": vote["agrees"],
     }
@@ -145,6 +148,6 @@ def _schema(arrow: Any) -> Any:
         **dict.fromkeys(INTEGERS, number),
         **dict.fromkeys(BOOLEANS, arrow.bool_()),
         **dict.fromkeys(SPAN_LISTS, arrow.list_(span)),
-        "question_links": arrow.list_(text),
+        **dict.fromkeys(TEXT_LISTS, arrow.list_(text)),
     }
     return arrow.schema(list(kinds.items()))

@@ -32,9 +32,9 @@ def tables_of_predictions(collection: Collection, predictions: Path) -> list[Tab
     Raises ProtocolError where it offers none, ScoreError for what is wrong with the file.
     """
     predicted = find(collection.protocol).extra(PART, "predicted")
-    seeds, parameters = identified(collection), parameters_of(collection)
-    tables: list[Table] = predicted(seeds, parameters, predictions)
-    return tables
+    outcomes, parameters = Outcomes(), parameters_of(collection)
+    tables: list[Table] = predicted(outcomes.watch(identified(collection)), parameters, predictions)
+    return outcomes.headed(tables)
 
 
 def tables_from(
@@ -60,7 +60,7 @@ def tables_from(
     for _ in watched:
         pass
     folds = FOLDS if outcomes.are_planned else protocol.part("export").SPLITS
-    return [*tables, outcomes.table(folds), pay], outcomes
+    return [*outcomes.headed([*tables, outcomes.table(folds)]), pay], outcomes
 
 
 def identified(collection: Collection) -> Iterable[SeedRecord]:

@@ -2,10 +2,12 @@
 
 import csv
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError
+from annotation.release.shape import SeedRecord, is_simulated
 from annotation.reports.collection import PART, identified
 from annotation.reports.table import Table
 from collector.creation import parameters_of
@@ -14,6 +16,8 @@ from collector.protocol import find
 from common.spreadsheet import csv_lines
 
 ENCODING = "utf-8-sig"
+# The column that tells whether a simulated worker made the question or its answer.
+MARK, YES = "simulated", "yes"
 
 
 def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
@@ -23,9 +27,12 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
     it may hold labels.
     """
     draw = find(collection.protocol).extra(PART, "sample")
-    rows: list[dict[str, str]] = draw(identified(collection), parameters_of(collection), rng)
+    simulated: set[str] = set()
+    seeds = _noting(identified(collection), simulated)
+    rows: list[dict[str, str]] = draw(seeds, parameters_of(collection), rng)
     if not rows:
         raise ScoreError("Nothing is in the dataset yet to draw from; try when something is kept.")
+    rows = [_with_mark(row, row["id"] in simulated) for row in rows]
     try:
         with path.open("x", encoding=ENCODING, newline="") as file:
             file.writelines(csv_lines([list(rows[0]), *(row.values() for row in rows)]))
@@ -41,8 +48,22 @@ def tables_of_labels(collection: Collection, path: Path) -> list[Table]:
     count = find(collection.protocol).extra(PART, "labelled")
     try:
         with path.open(encoding=ENCODING, newline="") as file:
-            rows: Iterable[dict[str, str]] = list(csv.DictReader(file))
+            rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScoreError(f"{path}: it cannot be read ({error}); give the labelled CSV.") from None
     tables: list[Table] = count(rows)
-    return tables
+    simulated = sum(row.get(MARK) == YES for row in rows)
+    head = f"With simulated work: {simulated:,} of {len(rows):,} rows." if simulated else ""
+    return [replace(table, simulated=head) for table in tables]
+
+
+def _noting(seeds: Iterable[SeedRecord], simulated: set[str]) -> Iterator[SeedRecord]:
+    """Yield the seeds, adding the ids of questions that are simulated to the set."""
+    for seed in seeds:
+        simulated |= {each["id"] for each in seed["questions"] if is_simulated(each)}
+        yield seed
+
+
+def _with_mark(row: dict[str, str], simulated: bool) -> dict[str, str]:
+    """Return the row with the mark after its id: the columns to fill in stay the last ones."""
+    return {"id": row["id"], MARK: YES if simulated else "", **row}

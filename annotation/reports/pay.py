@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Avg, Count, QuerySet, Sum
+from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.reports.table import Cell, Table
 from collector.creation import parameters_of
@@ -74,7 +74,7 @@ def pay_table(collection: Collection) -> Table:
         notes.append(
             f"Bonuses refused by the marketplace: {price(refused, parameters)}; see the page Money."
         )
-    return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(notes))
+    return Table("pay", "Pay per stage", COLUMNS, rows, " ".join(notes), simulated=_head(found))
 
 
 def bonus_tables(collection: Collection) -> list[Table]:
@@ -84,10 +84,17 @@ def bonus_tables(collection: Collection) -> list[Table]:
     ).exclude(state=PaymentState.WITHHELD)
     of_stage = (
         paid.values("stage__name")
-        .annotate(n=Count("pk"), people=Count("worker", distinct=True), cents=Sum("amount_cents"))
+        .annotate(
+            n=Count("pk"),
+            people=Count("worker", distinct=True),
+            cents=Sum("amount_cents"),
+            simulated=Count("worker", distinct=True, filter=Q(worker__synthetic=True)),
+        )
         .order_by("stage__position")
     )
     parameters = parameters_of(collection)
+    simulated = sum(row["simulated"] for row in of_stage)
+    head = f"With simulated work: that of {simulated:,} workers." if simulated else ""
     rows: list[list[Cell]] = [
         [
             row["stage__name"],
@@ -99,7 +106,8 @@ def bonus_tables(collection: Collection) -> list[Table]:
         for row in of_stage
     ]
     columns = ["stage", "bonuses", "workers", "all", "per worker"]
-    return [Table("bonuses", "Bonuses per stage", columns, rows)] if rows else []
+    table = Table("bonuses", "Bonuses per stage", columns, rows, simulated=head)
+    return [table] if rows else []
 
 
 def rates_table(collection: Collection) -> Table:
@@ -110,7 +118,8 @@ def rates_table(collection: Collection) -> Table:
     parameters = parameters_of(collection)
     found = pay_of(collection)
     rows = [_rates(row, parameters) for row in found]
-    return Table("pay", "Pay per stage", RATES, rows, " ".join(_notes(found, collection)))
+    notes = " ".join(_notes(found, collection))
+    return Table("pay", "Pay per stage", RATES, rows, notes, simulated=_head(found))
 
 
 def _rates(row: StagePay, parameters: Parameters) -> list[Cell]:
@@ -123,6 +132,12 @@ def _rates(row: StagePay, parameters: Parameters) -> list[Cell]:
         None if row.median_seconds is None else row.median_seconds / 60,
         None if row.hourly_cents is None else price(round(row.hourly_cents), parameters),
     ]
+
+
+def _head(found: list[StagePay]) -> str:
+    """Return what the table's head says of simulated assignments; blank where there are none."""
+    simulated, whole = sum(row.simulated for row in found), sum(row.assignments for row in found)
+    return f"With simulated work: {simulated:,} of {whole:,} assignments." if simulated else ""
 
 
 def _stage(stage: Stage, reward_cents: int) -> StagePay:

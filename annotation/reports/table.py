@@ -13,6 +13,8 @@ class Table:
 
     rows: as long as `columns` each; a cell None means that there is nothing to say yet.
     shaded_from: from this column on cells are shares of their row, drawn as shades of a map.
+    of_people: its figures are of people's work alone. simulated: what its head says of simulated
+    work, blank where there is none.
     """
 
     name: str
@@ -21,6 +23,8 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     shaded_from: int | None = None
+    of_people: bool = False
+    simulated: str = ""
 
     def is_share(self, at: int) -> bool:
         """Return whether the cells of the column are shares, 0 to 1."""
@@ -48,6 +52,7 @@ class Table:
             "columns": list(self.columns),
             "rows": [list(row) for row in self.rows],
             "note": self.note,
+            "simulated": self.simulated,
         }
 
 
@@ -65,7 +70,7 @@ def whole_percent(cell: Cell) -> str:
     return (f"{100 * cell:.0f}" if cell else "") if isinstance(cell, float) else text(cell)
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: float, whole: int) -> float | None:
     """Return part / whole, None where there is no whole."""
     return part / whole if whole else None
 
@@ -75,6 +80,7 @@ def markdown(table: Table) -> str:
     lines = [
         f"### {table.title}",
         "",
+        *([f"**{table.simulated}**", ""] if table.simulated else []),
         _line(table.columns),
         _line(["---", *["---:"] * (len(table.columns) - 1)]),
         *(_line(row) for row in table.texts()),

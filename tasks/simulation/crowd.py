@@ -37,7 +37,10 @@ class Result:
 
 
 class Crowd:
-    """Runs the workers in threads; `inspect` decides what waits and returns what it decided."""
+    """Runs the workers in threads; `inspect` decides what waits and returns what it decided.
+
+    `finish` is called when all have stopped, whether or not one of them met trouble.
+    """
 
     def __init__(
         self,
@@ -47,9 +50,10 @@ class Crowd:
         stage: str = "",
         threads: int = 4,
         inspect: Callable[[], list[bool]] = list,
+        finish: Callable[[], None] = lambda: None,
     ) -> None:
         self.collection, self.workers, self.stage = collection, workers, stage
-        self.threads, self.inspect = threads, inspect
+        self.threads, self.inspect, self.finish = threads, inspect, finish
         self.turns = Turns(len(workers), time.monotonic)
         self.result = Result(len(workers))
         # The kind of stage of each HIT type, and the types that qualify.
@@ -66,6 +70,17 @@ class Crowd:
         Raises StuckError or UnreachableError, the first that a worker met, when all have stopped.
         """
         began = time.monotonic()
+        try:
+            self._run(report)
+        finally:
+            self.finish()
+        for worker in self.workers:
+            self.result.counts += worker.counts
+            self.result.counts["requests"] += worker.browser.n_requests
+        self.result.seconds = time.monotonic() - began
+        return self.result
+
+    def _run(self, report: Callable[[Result], None]) -> None:
         with ThreadPoolExecutor(self.threads, thread_name_prefix="worker") as pool:
             running = [pool.submit(self._work) for _ in range(self.threads)]
             try:
@@ -78,11 +93,6 @@ class Crowd:
                 self._over.set()
         for thread in running:
             thread.result()
-        for worker in self.workers:
-            self.result.counts += worker.counts
-            self.result.counts["requests"] += worker.browser.n_requests
-        self.result.seconds = time.monotonic() - began
-        return self.result
 
     def _work(self) -> None:
         """Give turns until the crowd is done; the first failure ends it for all."""

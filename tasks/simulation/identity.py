@@ -1,15 +1,16 @@
 """Says of a simulated worker that it is one, before it enters its first page."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.core import signing
 from django.db import IntegrityError, transaction
 
 from tasks.crowd import marketplace
-from tasks.models import Answer, Identity, UnitItem, Worker
+from tasks.models import Answer, Identity, Submission, UnitItem, Worker
 from tasks.models.worker import new_worker_id
 from tasks.pages.tokens import LEASE_SALT
+from tasks.simulation.marks import marked
 from tasks.simulation.pages import StuckError
 
 
@@ -45,6 +46,20 @@ def mark_answers_synthetic(token: str, positions: Collection[int]) -> None:
     items = UnitItem.objects.filter(unit__leases=lease, position__in=positions)
     made_up = Answer.objects.filter(submission__lease=lease, worker=worker)
     made_up.filter(question__in=items.values("question")).update(synthetic=True)
+
+
+def mark_fields_synthetic(token: str, fields: Sequence[str]) -> None:
+    """Mark these fields of every answer of one HIT, that of the page with this token."""
+    lease, worker = signing.loads(token, salt=LEASE_SALT)
+    answers = list(Answer.objects.filter(submission__lease=lease, worker=worker))
+    for answer in answers:
+        answer.payload = marked(answer.payload, fields)
+    Answer.objects.bulk_update(answers, ["payload"])
+
+
+def forget_times(worker_ids: Collection[str]) -> None:
+    """Forget how long these workers took: to type real work again says nothing of people."""
+    Submission.objects.filter(lease__worker__in=worker_ids).update(active_seconds=0)
 
 
 def _identity(person: str) -> Identity | None:

@@ -1,7 +1,7 @@
 """Puts a crowd together: who the workers are, how each behaves, by which script they type."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from tasks.simulation.browser import Browser
 from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.desk import Opener
-from tasks.simulation.identity import introduce, mark_synthetic
+from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
 from tasks.simulation.worker import Script, SimulatedWorker
 
@@ -55,28 +55,38 @@ def recruit(
     if any(table.kind == "dialog" for table in tables):
         threads = MOST_THREADS
     judge = protocol.extra("simulated", "inspect") if inspect and qualifying else None
-    workers = []
-    for number in range(n_workers):
-        one = Recruit(
-            collection, simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay
+    recruits = [
+        Recruit(collection, simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay)
+        for number in range(n_workers)
+    ]
+    workers = [
+        SimulatedWorker(
+            name=f"Simulated worker {number + 1} of {collection.slug[:LONGEST_SLUG]} ({seed})",
+            browser=Browser(settings.MARKETPLACE_URL, transport),
+            script=one.script(),
+            introduce=one.introduce,
+            kinds=frozenset(replay.kinds_of(number) if replay else []),
+            talk=one.talk,
         )
-        workers.append(
-            SimulatedWorker(
-                name=f"Simulated worker {number + 1} of {collection.slug[:LONGEST_SLUG]} ({seed})",
-                browser=Browser(settings.MARKETPLACE_URL, transport),
-                script=one.script(),
-                introduce=one.introduce,
-                kinds=frozenset(replay.kinds_of(number) if replay else []),
-                talk=one.talk,
-            )
-        )
+        for number, one in enumerate(recruits)
+    ]
     return Crowd(
         collection,
         workers,
         stage=stage,
         threads=min(threads, max(1, n_workers)),
         inspect=(lambda: inspect_waiting(collection, judge, timezone.now())) if judge else list,
+        finish=lambda: mark_replayed(recruits, replay),
     )
+
+
+def mark_replayed(recruits: "Sequence[Recruit]", replay: Any) -> None:
+    """Mark what real work, typed again, does not hold: how long it took, and what was added."""
+    if replay is None:
+        return
+    forget_times([one.worker_id for one in recruits if one.worker_id])
+    if hasattr(replay, "finish"):
+        replay.finish()
 
 
 class Recruit:
@@ -93,16 +103,16 @@ class Recruit:
         self._collection = collection
         self._simulated, self._behaviour, self._replay = simulated, behaviour, replay
         self._rng = random.Random(seed)
-        self._worker_id = ""
+        self.worker_id = ""
 
     def introduce(self, person: str, hit: str) -> bool:
         """Return whether the HIT is the collection's, after saying that the worker is simulated.
 
         One who only types real work is not, until they add to it.
         """
-        if not self._worker_id:
+        if not self.worker_id:
             synthetic = self._replay is None
-            self._worker_id = introduce(person, synthetic=synthetic, now=timezone.now())
+            self.worker_id = introduce(person, synthetic=synthetic, now=timezone.now())
         return news.is_ours(self._collection, hit)
 
     def script(self) -> Script:
@@ -131,7 +141,7 @@ class Recruit:
         data: dict[str, Any]
         data, is_real = self._replay.fill(state, self._behaviour, self._rng, open_article)
         if not is_real:
-            mark_synthetic(self._worker_id)
+            mark_synthetic(self.worker_id)
         return data
 
 

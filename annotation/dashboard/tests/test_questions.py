@@ -8,6 +8,7 @@ from annotation.dashboard.tests.test_collections import queries
 from annotation.models import Override, Verdict
 from collector.models import Collection
 from tasks.models import Payment, Question
+from tasks.simulation.marks import marked
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +45,26 @@ def test_one_question_is_listed_with_its_verdict(rita: Client, pilot: Collection
     assert "12 years" in page
     assert "In the dataset" in page
     assert "3 votes" in page
+
+
+def test_a_simulated_vote_is_told_apart(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    assert "Simulated" not in rita.get(f"{PAGE}{question.key}/").content.decode()
+    vote = question.answers.latest("pk")
+    vote.synthetic = True
+    vote.save()
+    assert rita.get(f"{PAGE}{question.key}/").content.decode().count("Simulated") == 1
+
+
+def test_what_a_replay_added_to_an_answer_is_not_shown(rita: Client, pilot: Collection) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    vote = make_answer(question, stage_of(pilot, "answer"), affirmation="yes", continuation="maybe")
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert "Yes · Maybe follow up" in page
+    vote.payload = marked(vote.payload, ["affirmation"])
+    vote.save()
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert '<p class="answer-acts">Maybe follow up</p>' in page
 
 
 def test_questions_of_a_qualification_are_not_listed(rita: Client, pilot: Collection) -> None:

@@ -12,6 +12,7 @@ from annotation.dashboard import report as page_of_report
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.intake import Source, take_in
 from collector.protocol import find
+from tasks.models import Question
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,22 @@ def test_shares_are_drawn_as_bars_and_maps_beside_their_figures(rita: Client) ->
     assert '<rect width="100%" height="100%" fill-opacity="1.0"/></svg><span>100</span>' in page
     assert '<rect class="bar-done" width="0.5" height="1"/></svg><span>50.0 %</span>' in page
     assert "style=" not in page.partition("<main")[2]
+
+
+@pytest.mark.usefixtures("_talks")
+def test_every_table_says_in_its_head_what_is_simulated(rita: Client) -> None:
+    assert "simulated work" not in rita.get(PAGE).content.decode()
+    Question.objects.update(synthetic=True)
+    shown = rita.get(PAGE).content.decode().split('<section class="card')[1:]
+    heads = [table.partition("<table")[0] for table in shown]
+    told = "simulated work: 2 of 2 questions.</p>"
+    *others, _pay = heads
+    assert all(f"With {told}" in head or f"Without {told}" in head for head in others)
+    people = next(table for table in shown if "How far people agree" in table)
+    assert f"Without {told}" in people
+    assert "<tbody>" not in people
+    answer = rita.post(PAGE, {"predictions": predictions("CANNOTANSWER")}).content.decode()
+    assert f"With {told}" in answer
 
 
 @pytest.mark.usefixtures("_talks")

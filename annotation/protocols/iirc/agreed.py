@@ -9,7 +9,7 @@ from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote
-from annotation.release.shape import QuestionRecord, VoteRecord
+from annotation.release.shape import QuestionRecord, VoteRecord, is_simulated, peoples_votes
 from annotation.reports.table import Cell, Table, share
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Agreement:
         self.equal_pairs: Counter[str] = Counter()
 
     def add(self, fold: str, question: QuestionRecord) -> None:
-        """Count one question of `fold`, if it has all its votes."""
-        cast = [one for one in question["votes"] if one["stage"] == VOTING]
+        """Count one question of `fold`, if people have given all its votes."""
+        cast = [one for one in peoples_votes(question) if one["stage"] == VOTING]
         if len(cast) != self.redundancy.get(fold):
             return
         votes = [vote(one["type"], one["payload"]) for one in cast]
@@ -70,7 +70,7 @@ class Agreement:
             f"Agreed: at least {self.min_agreeing} annotators gave the same answer. Equal pairs: "
             "of all pairs of annotators. Kappa: Fleiss', on the type of the answer, bad included."
         )
-        return Table("agreement", "Agreement", columns, rows, note)
+        return Table("agreement", "Agreement", columns, rows, note, of_people=True)
 
 
 class SecondReading:
@@ -82,11 +82,11 @@ class SecondReading:
         self.bad = 0
 
     def add(self, question: QuestionRecord) -> None:
-        """Score the second readings of one question, if it is released."""
-        gold = gold_of(question)
+        """Score people's second readings of one question, if people's answer is released."""
+        gold = None if is_simulated(question) else gold_of(question)
         if gold is None:
             return
-        for one in question["votes"]:
+        for one in peoples_votes(question):
             if one["stage"] == SECOND_READING:
                 self.bad += one["type"] == "bad"
                 self.scores.append(score_question(gold, _prediction(one)))
@@ -97,7 +97,7 @@ class SecondReading:
         title = "Human performance (Table 3)"
         if not self.scores:
             note = f"Not collected yet: publish the stage {SECOND_READING} once test is decided."
-            return Table("human_performance", title, columns, [], note)
+            return Table("human_performance", title, columns, [], note, of_people=True)
         found = global_scores(self.scores)
         rows: list[list[Cell]] = [
             ["questions", len(self.scores)],
@@ -105,7 +105,7 @@ class SecondReading:
             ["F1 %", 100 * found["global_f1"]],
         ]
         note = f"{self.wanted} questions are wanted; {self.bad} were called bad, which scores 0."
-        return Table("human_performance", title, columns, rows, note)
+        return Table("human_performance", title, columns, rows, note, of_people=True)
 
 
 def _equal(one: Vote, other: Vote) -> bool:

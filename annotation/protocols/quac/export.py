@@ -24,6 +24,7 @@ from annotation.release.shape import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
+    released_votes,
 )
 from collector.seeds.sections import section_text
 
@@ -122,11 +123,7 @@ def _question(question: QuestionRecord, context: str) -> dict[str, Any]:
     if released is None or hint is None:
         raise ValueError(f"Question {question['id']} is kept without an answer: decide it again.")
     # What a simulated worker has added to people's work is in the Parquet file alone.
-    others = [
-        vote
-        for vote in question["votes"]
-        if vote is not released and vote["synthetic"] <= question["synthetic"]
-    ]
+    others = [vote for vote in released_votes(question) if vote is not released]
     return {
         "id": question["id"],
         "question": question["text"],

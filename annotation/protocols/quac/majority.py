@@ -19,14 +19,14 @@ Labels = dict[str, list[str]]
 
 
 def read_labels(path: Path) -> dict[str, Labels]:
-    """Return by act and question id what everybody said.
+    """Return by act and question id what people said; simulated votes are left out.
 
     path: votes.parquet of a release. Raises ScoreError in one line.
     """
     from pyarrow import ArrowException, parquet
 
     try:
-        columns = parquet.read_table(path, columns=["question_id", "answer_more"])
+        columns = parquet.read_table(path, columns=["question_id", "answer_more", "synthetic"])
     except (OSError, ArrowException) as error:
         reason = str(error).partition("\n")[0]
         raise ScoreError(
@@ -34,6 +34,8 @@ def read_labels(path: Path) -> dict[str, Labels]:
         ) from None
     found: dict[str, Labels] = {act: {} for act in ACTS}
     for row in columns.to_pylist():
+        if row["synthetic"]:
+            continue
         said = json.loads(row["answer_more"] or "{}")
         for act, (name, letters) in ACTS.items():
             if said.get(name) in letters:
@@ -66,12 +68,12 @@ def accuracies(
             float(predicted[act].get(qid) == ACTS[act][1][majority(said, random.Random(qid))])
             for qid, said in asked
         ]
-        people = [_agreement(qid, said) for qid, said in asked if len(said) > 1]
+        people = [agreement(qid, said) for qid, said in asked if len(said) > 1]
         result |= _percent(f"{act}, majority", system) | _percent(f"{act}, people", people)
     return result
 
 
-def _agreement(qid: str, said: Sequence[str]) -> float:
+def agreement(qid: str, said: Sequence[str]) -> float:
     """Return the share of people who say what the majority of the others does."""
     rng = random.Random(qid)
     hits = [majority([*said[:at], *said[at + 1 :]], rng) == label for at, label in enumerate(said)]

@@ -27,13 +27,30 @@ def f1(prediction: str, reference: str) -> float:
 
 def human_f1(references: Sequence[str]) -> float:
     """Return the mean over the references of their best F1 against the others; 1.0 for one."""
+    best = [_held_out(at, references) for at in range(len(references))]
+    return plain_sum(best) / len(best)
+
+
+def person_f1(at: int, texts: Sequence[str]) -> float:
+    """Return how one person's answer, taken as a system's, does by the others' (QuAC 5.2).
+
+    texts: everybody's; `at` is the person's. The references are the question's own, so that
+    whoever the majority outvotes on whether there is an answer has 0, as a system would.
+    """
+    references = counted(texts)
+    if (texts[at] == CANNOT_ANSWER) != (references == [CANNOT_ANSWER]):
+        return 0.0
+    # Of equal texts it does not matter which is held out.
+    return _held_out(references.index(texts[at]), references)
+
+
+def _held_out(left_out: int, references: Sequence[str]) -> float:
+    """Return the best F1 of a reference against the others; 1.0 where there is none."""
     if len(references) == 1:
         return 1.0
-    best = [
-        max(f1(one, other) for at, other in enumerate(references) if at != left_out)
-        for left_out, one in enumerate(references)
-    ]
-    return plain_sum(best) / len(best)
+    return max(
+        f1(references[left_out], other) for at, other in enumerate(references) if at != left_out
+    )
 
 
 def system_f1(prediction: str, references: Sequence[str]) -> float:

@@ -22,6 +22,8 @@ from annotation.release.shape import (
     VoteRecord,
     chosen_vote,
     is_kept,
+    is_simulated,
+    released_votes,
 )
 
 ENGLISH = "en"
@@ -47,7 +49,8 @@ class Turn:
 
     number: from 0. section: its text without the token of no answer. continuation: the files'
     letter. language: the section's; published files do not tell theirs and are in English.
-    previous: the turn before it in the dialog.
+    previous: the turn before it in the dialog. synthetic: a simulated worker asked, or gave the
+    answer that is released; then it tells nothing of people.
     """
 
     qid: str
@@ -60,6 +63,7 @@ class Turn:
     continuation: str
     fold: str = ""
     language: str = ENGLISH
+    synthetic: bool = False
     previous: "Turn | None" = field(default=None, repr=False, compare=False)
 
     @property
@@ -121,8 +125,9 @@ def _turn(question: QuestionRecord, section: str, previous: Turn | None) -> Turn
         question=question["text"],
         section=section,
         teacher=_marked(teacher),
-        validators=tuple(_marked(vote) for vote in question["votes"] if vote is not teacher),
+        validators=tuple(_marked(vote) for vote in released_votes(question) if vote is not teacher),
         continuation=CONTINUATION.get(teacher["payload"].get("continuation", ""), ""),
+        synthetic=is_simulated(question),
         previous=previous,
     )
 

@@ -76,8 +76,6 @@ class Command(BaseCommand):
                 replay=replay,
             )
             result = self._run(crowd, quiet=options["json"])
-            if hasattr(replay, "finish"):
-                replay.finish()
         except REFUSALS as error:
             raise CommandError(" ".join(str(error).split())) from None
         self._print(collection, result, as_json=options["json"])

@@ -13,6 +13,8 @@ from annotation.release.shape import (
     VoteRecord,
     chosen_vote,
     is_kept,
+    is_simulated,
+    peoples_votes,
 )
 
 # The stage in which new workers answer decided questions again.
@@ -22,8 +24,9 @@ YES_NO = ("yes", "no")
 
 @dataclass(frozen=True)
 class Example:
-    """One kept question. `reply`: the writer's; `others`: of new workers, in order.
+    """One kept question. `reply`: the writer's; `others`: of new people, in order.
 
+    There are no others where a simulated worker wrote the question or its answer.
     `set`: the list or the candidate set that its pair is of, blank in published files.
     """
 
@@ -61,7 +64,8 @@ def examples_of(seeds: Iterable[SeedRecord]) -> Iterator[Example]:
 
 
 def _example(seed: SeedRecord, question: QuestionRecord, released: VoteRecord) -> Example:
-    again = [vote for vote in question["votes"] if vote["stage"] == SECOND_READING]
+    people = [] if is_simulated(question) else peoples_votes(question)
+    again = [vote for vote in people if vote["stage"] == SECOND_READING]
     proof = question["payload"].get("facts")
     return Example(
         id=question["id"],

@@ -43,7 +43,8 @@ class People:
             if scores
         ]
         note = PAPER if rows else "Nobody has answered questions of dev and test again yet."
-        return [Table("human_performance", "Human performance (Table 8)", COLUMNS, rows, note)]
+        title = "Human performance (Table 8)"
+        return [Table("human_performance", title, COLUMNS, rows, note, of_people=True)]
 
 
 def score_row(name: str, scores: list[Score]) -> list[Cell]:

@@ -66,6 +66,27 @@ def test_every_table_says_what_the_rows_hold() -> None:
     assert found["outcomes"]["kept"] == ["answered_by_its_writer", *[1] * 6, 6, 1]
 
 
+@pytest.mark.django_db
+def test_simulated_readers_are_no_people() -> None:
+    collection = pairs()
+    dev = of_split(collection, "dev")
+    given = dev.answers.get().payload["spans"][0]["text"]
+    read_again(dev, ("no", [[0, 0]]), (given, [[0, 0]]))
+    before = by_name(tables_of(collection))["human_performance"]
+    again = dev.answers.filter(stage__name="human_performance")
+    again.filter(pk=again.latest("pk").pk).update(synthetic=True)
+    last = {table.name: table for table in tables_of(collection)}
+    assert before["human"][:2] == [1, 100]
+    assert by_name([*last.values()])["human_performance"]["human"][:2] == [1, 0]
+    told = "1 of 8 answers"
+    assert last["human_performance"].simulated == f"Without simulated work: {told}."
+    assert last["size"].simulated == f"Without simulated work: {told}."
+    Question.objects.filter(pk=dev.pk).update(synthetic=True)
+    last = {table.name: table for table in tables_of(collection)}
+    assert not last["human_performance"].rows
+    assert last["size"].simulated == f"With simulated work: 1 of 6 questions, {told}."
+
+
 def test_what_was_searched_for_before_is_in_no_later_sample_of_train_medium() -> None:
     ranks = Ranks(2)
     keys = ["k1", "k2", "k3", "k4"]

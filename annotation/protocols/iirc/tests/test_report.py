@@ -5,7 +5,9 @@ import pytest
 from annotation.protocols.iirc.report import tables
 from annotation.protocols.iirc.tests.island import TEXTS, island
 from annotation.release.records import records
-from annotation.reports.table import Cell
+from annotation.reports import tables_of
+from annotation.reports.table import Cell, markdown
+from annotation.reports.terminal import drawn
 from annotation.tests.making import make_answer, span
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -80,3 +82,25 @@ def test_second_readings_are_scored_against_the_released_answers() -> None:
     # One of two spans is found: half of the F1; none is right; bad scores nothing.
     assert performance["F1 %"] == [pytest.approx(50)]
     assert report(collection)["agreement"]["test"][1] == 2
+
+
+def test_simulated_annotators_are_no_people() -> None:
+    collection = island()
+    before = report(collection)
+    both = Question.objects.filter(seed__fold="test").order_by("position")[0]
+    make_answer(both, worker="edith", stage="human_performance", synthetic=True)
+    last = both.answers.filter(stage__name="answer").latest("pk")
+    assert report(collection) == before
+    last.synthetic = True
+    last.save()
+    # Two people are too few where three are asked.
+    assert report(collection)["agreement"]["test"][1] == 1
+    assert before["agreement"]["test"][1] == 2
+    found = {table.name: table for table in tables_of(collection)}
+    assert found["agreement"].simulated.startswith("Without simulated work: 2 of ")
+    assert "Without simulated work" in markdown(found["size"])
+    Question.objects.filter(seed__fold="test").update(synthetic=True)
+    found = {table.name: table for table in tables_of(collection)}
+    assert found["size"].simulated.startswith("With simulated work: 3 of ")
+    assert drawn([found["size"]], in_colour=False).split("\n")[1].startswith("With simulated work")
+    assert found["agreement"].rows[-1][2] == 0

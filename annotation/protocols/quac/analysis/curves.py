@@ -26,14 +26,17 @@ class Sums:
     """What is added up for the questions of a group that are scored."""
 
     questions: int = 0
+    peoples: int = 0
     human: float = 0.0
     f1: float = 0.0
     equal: int = 0
 
-    def add(self, score: Score) -> None:
-        """Add one question."""
+    def add(self, score: Score, *, synthetic: bool) -> None:
+        """Add one question; of a simulated one no person is scored."""
         self.questions += 1
-        self.human += score.human
+        if not synthetic:
+            self.peoples += 1
+            self.human += score.human
         self.f1 += score.f1
         self.equal += score.equals_human
 
@@ -46,8 +49,8 @@ class HumanCurves:
         self.sums: dict[str, dict[tuple[int, str], Sums]] = {by: {} for by in GROUPS}
 
     def add(self, turn: Turn) -> None:
-        """Count one question, if people agree on it enough."""
-        if not turn.validators:
+        """Count one question, if people alone made it and agree on it enough."""
+        if turn.synthetic or not turn.validators:
             return
         score = scored(turn, Prediction(turn.teacher.text, "", ""), self.min_f1)
         if score.kept:
@@ -61,6 +64,7 @@ class HumanCurves:
                 f"People: {TITLES[by]}".replace(" and HEQ-Q", ""),
                 [by.replace("-", " "), "questions", "human F1 %"],
                 [_row(name, sums)[:3] for (_, name), sums in sorted(groups.items())],
+                of_people=True,
             )
             for by, groups in self.sums.items()
         ]
@@ -110,7 +114,7 @@ class SystemCurves:
         rows: list[list[Cell]] = [
             [shown, official[key]] for key, shown in NAMES.items() if key in official
         ]
-        kept = [turn for turn, score in whole if score.kept]
+        kept = [turn for turn, score in whole if score.kept and not turn.synthetic]
         if kept:
             right = sum(
                 turn.qid in self.predictions
@@ -141,9 +145,10 @@ def add_to(sums: dict[str, dict[tuple[int, str], Sums]], turn: Turn, score: Scor
     for by, group_of in GROUPS.items():
         group: Group = group_of(turn)
         if group is not None:
-            sums[by].setdefault(group, Sums()).add(score)
+            sums[by].setdefault(group, Sums()).add(score, synthetic=turn.synthetic)
 
 
 def _row(name: str, sums: Sums) -> list[Cell]:
-    parts = (sums.human, sums.f1, sums.equal)
-    return [name, sums.questions, *(100 * part / sums.questions for part in parts)]
+    human = 100 * sums.human / sums.peoples if sums.peoples else None
+    system = (100 * part / sums.questions for part in (sums.f1, sums.equal))
+    return [name, sums.questions, human, *system]

@@ -80,7 +80,7 @@ def n_tokens(text: str, language: str) -> int:
     return count_of_tokens(text, language)
 
 
-def percent(part: int, whole: int) -> float | None:
+def percent(part: float, whole: int) -> float | None:
     """Return the share in per cent, None where there is no whole."""
     found = share(part, whole)
     return None if found is None else 100 * found

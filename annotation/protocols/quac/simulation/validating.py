@@ -6,10 +6,12 @@ from threading import Lock
 from typing import Any
 
 from annotation.protocols.quac.layout import AFFIRMATION, CANNOT_ANSWER, others_of
-from tasks.simulation.identity import mark_answers_synthetic
+from tasks.simulation.identity import mark_answers_synthetic, mark_fields_synthetic
 from tasks.widgets.reply import SECTION
 
 AFFIRMATIONS = {value: name for name, value in AFFIRMATION.items()}
+# The files hold the teacher's alone, and a page wants one of everybody.
+NEVER_KNOWN = ("affirmation",)
 
 
 @dataclass
@@ -17,7 +19,8 @@ class Validators:
     """Who validates which dialog, in the order they come; used by several threads.
 
     A file may hold fewer answers to one question of a dialog than to another. Whoever has none of
-    their own to give then repeats the teacher's, and that answer is marked as made up.
+    their own to give then repeats the teacher's, and that answer is marked as made up. So is what
+    everybody says beside the words: a file tells that of the teacher alone.
     """
 
     _lock: Lock = field(default_factory=Lock)
@@ -55,11 +58,12 @@ class Validators:
             "item": str(turn),
             "type": "span" if found else "none",
             "spans": [span] if found else [],
-            # The files hold the teacher's act alone.
             "affirmation": AFFIRMATIONS[question["yesno"]] if found else "neither",
         }
 
     def mark_made_up(self) -> None:
         """Mark what was made up, once it has been handed in."""
+        for token in [token for came in self._came.values() for token in came]:
+            mark_fields_synthetic(token, NEVER_KNOWN)
         for token, turns in self._made_up.items():
             mark_answers_synthetic(token, turns)

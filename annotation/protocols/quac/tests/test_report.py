@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from annotation.metrics.result import ScoreError
+from annotation.metrics.squad import token_f1
 from annotation.protocols.quac.analysis.acts import has_several_answers
 from annotation.protocols.quac.analysis.curves import NAMES
 from annotation.protocols.quac.analysis.groups import GROUPS
@@ -22,6 +23,7 @@ from annotation.protocols.quac.report import predicted, tables
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
 from annotation.protocols.quac.turns import Marked, Turn, read_turns
+from annotation.release.shape import SeedRecord, VoteRecord
 from annotation.reports.table import Table
 from collector.protocol import find
 
@@ -101,8 +103,8 @@ def test_people_are_compared_where_validators_answered(small: dict[str, Table]) 
     found = rows(small["people"])
     assert small["people"].columns == ["measure", "dev", "all"]
     # "first notes" in "Ada wrote first notes": 2 · 1 · ½ / 1½; nothing in the second; none is 1.
-    assert found["human F1 %"][0] == pytest.approx(100 * (2 / 3 + 0 + 1) / 3)
-    assert found["human F1 %, questions scored"][0] == pytest.approx(100 * (2 / 3 + 1) / 2)
+    assert found["human F1 %, low agreement too"][0] == pytest.approx(100 * (2 / 3 + 0 + 1) / 3)
+    assert found["human F1 %"][0] == pytest.approx(100 * (2 / 3 + 1) / 2)
     assert found["% left out of the scores"][0] == pytest.approx(100 / 3)
     assert found["% of pairs equal on yes/no"] == [None, None]
 
@@ -113,13 +115,37 @@ def labelled(*labels: str) -> Turn:
     return Turn("q", "d", 0, "Was it?", SECTION, teacher, tuple(validators), "y", "dev")
 
 
+def test_teachers_and_validators_are_scored_as_people_are(tmp_path: Path) -> None:
+    told = question("What?", "the first notes", "first notes", None, ONE)
+    found = rows(made({"val.json": write(tmp_path / "val.json", [told])})["people"])
+    short, long = token_f1("first notes", "the first notes"), token_f1("the first notes", ONE)
+    assert short == 1
+    assert found["teachers' F1 %"][-1] == pytest.approx(100 * long)
+    # The validator who found no answer is outvoted, and scores what a system would.
+    assert found["validators' F1 %"][-1] == pytest.approx(100 * (1 + 1 + 0) / 3)
+    # As in the official metric who is outvoted is none of the people who are compared.
+    assert found["human F1 %"][-1] == pytest.approx(100 * (long + 1 + 1) / 3)
+    assert found["human F1 %"] == found["human F1 %, low agreement too"]
+
+
+def test_people_have_one_figure_in_all_tables(official: dict[str, Path]) -> None:
+    found = made(official)
+    turns = [list(row) for row in found["human_by_turn"].rows]
+    mean = sum(row[1] * row[2] for row in turns) / sum(row[1] for row in turns)
+    assert rows(found["people"])["human F1 %"][-1] == pytest.approx(mean, abs=1e-9)
+
+
 def test_labels_of_yes_and_no_are_compared_in_pairs_and_with_the_majority() -> None:
     people = People(0.4)
-    people.add(labelled("y", "y", "n"))
-    people.add(labelled("n", "y", "y"))
+    people.add(labelled("y", "y", "y", "n"))
+    people.add(labelled("n", "n", "x"))
     found = rows(people.tables()[0])
-    assert found["% of pairs equal on yes/no"][0] == pytest.approx(100 * 2 / 6)
-    assert found["% of teachers with the majority on yes/no"][0] == 50
+    assert found["% of pairs equal on yes/no"][0] == pytest.approx(100 * (3 + 1) / (6 + 3))
+    # Three of the first four; of the others of each n there is one n, by a tie or not.
+    shares = [100 * (3 / 4 + agreeing / 3) / 2 for agreeing in (0, 1, 2)]
+    assert found["% of people with the others' majority on yes/no"][0] in [
+        pytest.approx(share) for share in shares
+    ]
     assert majority_label(labelled("y", "n")) in "yn"
     assert majority_label(labelled("y", "n")) == majority_label(labelled("n", "y"))
     assert majority_label(labelled("")) == ""
@@ -229,3 +255,51 @@ def test_predictions_for_something_else_are_told_apart(
 def test_several_answers_are_places_that_do_not_touch(tmp_path: Path) -> None:
     turns = read_turns(write(tmp_path / "dev.json", TALK))
     assert [has_several_answers(turn) for turn in turns] == [False, True, None]
+
+
+def simulated_too(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+    """Yield the seeds after everybody was asked once more, and nobody but a simulation answered."""
+    for seed in seeds:
+        for asked in seed["questions"]:
+            made_up: VoteRecord = {**asked["votes"][0], "stage": "validation", "chosen": False}
+            asked["votes"].append({**made_up, "synthetic": True})
+        yield seed
+
+
+def test_simulated_votes_are_in_no_figure(official: dict[str, Path]) -> None:
+    loaded = published({name: path.read_bytes() for name, path in official.items()})
+    parameters = find("quac").parameters()
+    found = tables(identified(simulated_too(loaded.seeds)), parameters)
+    assert {table.name: table.rows for table in found} == {
+        name: table.rows for name, table in made(official).items()
+    }
+
+
+def test_a_simulated_dialog_tells_nothing_of_people(
+    official: dict[str, Path], tmp_path: Path
+) -> None:
+    loaded = published({name: path.read_bytes() for name, path in official.items()})
+    seeds = list(identified(loaded.seeds))
+    for asked in seeds[-1]["questions"]:
+        asked["synthetic"] = True
+    found = {table.name: table for table in tables(seeds, find("quac").parameters())}
+    without = {table.name: table for table in tables(seeds[:-1], find("quac").parameters())}
+    for name, table in found.items():
+        assert table.of_people == (name.startswith("human") or name == "people")
+        assert (table.rows == without[name].rows) == table.of_people, name
+
+
+def test_a_system_is_compared_with_no_simulated_person(
+    official: dict[str, Path], tmp_path: Path
+) -> None:
+    predictions, gold = tmp_path / "predictions.jsonl", official["val_v0.2.json"]
+    run("gold-sentence-na", predictions, gold, {})
+    seeds = list(identified(published({gold.name: gold.read_bytes()}).seeds))
+    for seed in seeds:
+        for asked in seed["questions"]:
+            asked["synthetic"] = True
+    found = {
+        table.name: table for table in predicted(seeds, find("quac").parameters(), predictions)
+    }
+    assert {row[2] for row in found["by_turn"].rows} == {None}
+    assert "yes/no by majority" not in rows(found["scores"])
