@@ -1,7 +1,8 @@
 """Releases: making one, what is in it, its files and checksums."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.orders import order_release
+from annotation.dashboard.released import CARD, Example, card_html, first_example
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.issue import beside_release
+from annotation.release.zipped import zipped
 
 SUMS = "SHA256SUMS"
 PIECE_BYTES = 1 << 16
@@ -74,8 +77,43 @@ def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
         total_bytes=sum(file.n_bytes for file in files),
         sums=SUMS if _path(row, SUMS) else "",
         is_there=any(file.is_there for file in files),
+        is_whole=all(file.is_there for file in files),
+        has_card=_path(row, CARD) is not None,
+        example=_example(row),
         private=private if (private := beside_release(Path(row.folder))).is_dir() else None,
     )
+
+
+@on_desk
+@require_safe
+def release_card(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+    """Show the release's README as a page."""
+    row = _release(desk, number)
+    path = _path(row, CARD)
+    if path is None:
+        raise Http404
+    html = card_html(path)
+    return desk.render(request, "release_card.html", tab="releases", release=row, html=html)
+
+
+@on_desk
+@require_safe
+def release_zip(request: HttpRequest, desk: Desk, number: int) -> StreamingHttpResponse:
+    """Hand out all files of a release as one ZIP, made while it is sent."""
+    row = _release(desk, number)
+    names = [name for name in sorted({*row.manifest, SUMS}) if _path(row, name)]
+    if not names:
+        raise Http404
+    top = f"{desk.collection.slug}-{row.number}"
+    pieces = zipped(Path(row.folder).resolve(), names, top, row.created_at)
+    headers = {"Content-Disposition": content_disposition_header(True, f"{top}.zip") or ""}
+    return StreamingHttpResponse(_in_turn(pieces), content_type="application/zip", headers=headers)
+
+
+async def _in_turn(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield what is made by reading files, each piece away from the event loop."""
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield piece
 
 
 @on_desk
@@ -121,6 +159,14 @@ def _release(desk: Desk, number: int) -> Release:
 
 def _splits(row: Release) -> list[tuple[str, int]]:
     return list((row.counts.get("questions") or {}).items())
+
+
+def _example(row: Release) -> Example | None:
+    """Return the first example of the first official file there is, training before others."""
+    folds = {re.split("[-_]", name)[0] for name in row.counts.get("questions") or {}}
+    files = [name for name in row.manifest if name.endswith(".json") and _path(row, name)]
+    official = [name for name in files if any(fold in name for fold in folds)]
+    return first_example(Path(row.folder), sorted(official, key=lambda name: "train" not in name))
 
 
 def _file(row: Release, name: str) -> ReleasedFile:

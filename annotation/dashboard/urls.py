@@ -79,6 +79,8 @@ of_collection: list[URLPattern] = [
     path("releases/now/", releases.releases_now, name="releases_now"),
     path("releases/make/", releases.make_release, name="make_release"),
     path("releases/<int:number>/", releases.release, name="release"),
+    path("releases/<int:number>/readme/", releases.release_card, name="release_card"),
+    path("releases/<int:number>/zip/", releases.release_zip, name="release_zip"),
     path("releases/<int:number>/<path:name>", releases.release_file, name="release_file"),
     path("report/", report.report, name="report"),
 ]

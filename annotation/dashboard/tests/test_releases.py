@@ -1,6 +1,9 @@
 """Tests of making releases and of looking at them."""
 
 import hashlib
+import io
+import json
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -195,6 +198,50 @@ def test_a_release_whose_folder_is_gone_says_so(rita: Client, pilot: Collection)
     )
     assert "not in their folder any more" in rita.get(f"{PAGE}1/").content.decode()
     assert rita.get(f"{PAGE}1/train.json").status_code == 404
+
+
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
+def test_all_files_come_as_one_zip_that_is_the_same_every_time(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    issue_into(tmp_path, pilot, **{"README.md": "# Pilot"})
+    assert f'href="{PAGE}1/zip/" download>Download all' in rita.get(f"{PAGE}1/").content.decode()
+    first, second = (rita.get(f"{PAGE}1/zip/") for _ in range(2))
+    assert first["Content-Disposition"] == 'attachment; filename="pilot-1.zip"'
+    whole = b"".join(first)
+    assert whole == b"".join(second)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        assert archive.testzip() is None
+        names = ["pilot-1/README.md", "pilot-1/SHA256SUMS", "pilot-1/train.json"]
+        assert archive.namelist() == names
+        assert archive.read("pilot-1/README.md") == b"# Pilot"
+
+
+def test_the_readme_is_a_page_and_its_markup_is_text(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    issue_into(tmp_path, pilot, **{"README.md": "# Pilot\n\n<script>x</script>\n\n|a|\n|-|\n|7|"})
+    page = rita.get(f"{PAGE}1/readme/").content.decode()
+    assert "<h1>Pilot</h1>" in page
+    assert "<td>7</td>" in page
+    assert "&lt;script&gt;x" in page
+    (tmp_path / "README.md").unlink()
+    assert rita.get(f"{PAGE}1/readme/").status_code == 404
+    assert "Read its README" not in rita.get(f"{PAGE}1/").content.decode()
+
+
+def test_a_release_shows_an_example_and_leads_to_the_report(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
+    example = {"question": "Who <kept> it?", "context": "long " * 100, "links": list("abcdef")}
+    data = {"version": "1", "data": [example, {"question": "not this one"}]}
+    issue_into(tmp_path, pilot, **{"dev.json": "[]", "train.json": json.dumps(data)})
+    page = rita.get(f"{PAGE}1/").content.decode()
+    assert "The first of <code>train.json</code>" in page
+    assert "Who &lt;kept&gt; it?" in page
+    assert "… 3 more" in page
+    assert "not this one" not in page
+    assert 'href="/collections/pilot/report/"' in page
 
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
