@@ -22,7 +22,7 @@ def plan(
     """Return the fold of each seed, by its key.
 
     seeds: objects or mappings with `key` and `text`, in an order that depends on the collection's
-    seed alone. weights: their attributes train, dev and test, of any sum.
+    seed alone. weights: their attributes train, dev and test, numbers of any sum.
     planned: how many seeds each fold has already; they stay, and the new ones bring the whole to
     the weights by largest remainders. fold_of_text: text_key(text) -> fold of earlier seeds, so
     that equal texts share a fold across calls as they do within one.

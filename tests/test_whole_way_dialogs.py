@@ -20,7 +20,7 @@ REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"
 SMALL = {
     "seeds.category_keywords": "[]",
     "seeds.min_incoming_links": "3",
-    "splits.train": "2",
+    "splits.train": "4",
     "splits.dev": "1",
     "splits.test": "1",
     "dialog.redundancy.train": "2",

@@ -14,7 +14,7 @@ from tasks.tests.making import make_worker
 LAX = (
     "seeds.category_keywords=[]",
     "seeds.min_incoming_links=1",
-    "splits={train = 1, dev = 1, test = 0}",
+    "splits={train = 2, dev = 1, test = 0}",
     'validation.requires=""',
 )
 

@@ -11,7 +11,7 @@ from tests.browser.rows import read_sample
 CHOSEN = (
     "seeds.category_keywords=[]",
     "seeds.min_incoming_links=0",
-    "splits={train = 2, dev = 1, test = 1}",
+    "splits={train = 4, dev = 1, test = 1}",
     'dialog.requires_student=""',
     'dialog.requires_teacher=""',
     "dialog.grace_seconds=60",

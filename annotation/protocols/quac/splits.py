@@ -2,10 +2,12 @@
 
 import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from annotation import planning
-from annotation.planning import text_key
+from annotation.planning import FOLDS, text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters
@@ -23,9 +25,15 @@ def plan(
 ) -> dict[Hashable, str]:
     """Return the fold of each section, by seed key; no section is in two folds (QuAC 4).
 
-    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.planning.
+    The weights are of questions: a fold whose sections are talked about twice has half as many of
+    them. planned, fold_of_text: what earlier choices of seeds fixed; see annotation.planning.
     """
-    return planning.plan(seeds, parameters.splits, rng, planned, fold_of_text)
+    weights = {
+        fold: Fraction(str(getattr(parameters.splits, fold)))
+        / parameters.dialog.redundancy.of(fold)
+        for fold in FOLDS
+    }
+    return planning.plan(seeds, SimpleNamespace(**weights), rng, planned, fold_of_text)
 
 
 def assign(

@@ -41,7 +41,7 @@ def collection(tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
     chosen = [
         "seeds.category_keywords=[]",
         "seeds.min_incoming_links=2",
-        "splits={train = 2, dev = 1, test = 1}",
+        "splits={train = 4, dev = 1, test = 1}",
     ]
     run("create_collection", "talks", protocol="quac", corpus="quarnsey", budget=900.0, set=chosen)
     assert run("select_seeds", "talks", count=4) == {"train": 2, "dev": 1, "test": 1}
