@@ -1,5 +1,6 @@
 """Reads the host's choices: made at the desk, else in Django's settings, else the default."""
 
+import time
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -11,6 +12,9 @@ from django.http import HttpRequest
 
 from marketplace.models import Setting
 
+CAP_KEPT_SECONDS = 5
+# When the cap was read, by the process's clock, and what it was.
+_cap: list[float] = []
 FIVE_DAYS_SECONDS = 5 * 24 * 3600
 # The system's own requirements, by the names that the host's choices are kept under.
 SYSTEM_REQUIREMENTS = ("locale", "adult", "n_approved", "percent_approved", "masters")
@@ -41,6 +45,7 @@ def chosen(name: str, default: Any) -> Any:
 
 def choose(name: str, value: Any, now: datetime) -> None:
     """Keep a choice of the host's; None takes it back."""
+    _cap.clear()
     if value is None:
         Setting.objects.filter(name=name).delete()
     else:
@@ -107,6 +112,14 @@ def auto_approval_cap_seconds() -> int:
     """Return the longest a requester may leave work undecided (`MARKETPLACE_AUTO_APPROVAL_CAP`)."""
     default = getattr(settings, "MARKETPLACE_AUTO_APPROVAL_CAP", FIVE_DAYS_SECONDS)
     return int(chosen("auto_approval_cap_seconds", default))
+
+
+def granted_cap_seconds() -> int:
+    """Return `auto_approval_cap_seconds()` of a few seconds ago, for all that tells it often."""
+    now = time.monotonic()
+    if not _cap or now - _cap[0] > CAP_KEPT_SECONDS:
+        _cap[:] = now, auto_approval_cap_seconds()
+    return int(_cap[1])
 
 
 def queue_limit() -> int:

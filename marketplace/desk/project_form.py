@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from marketplace.configuration import auto_approval_cap_seconds
 from marketplace.models import Project, ProjectKind, Requester
 from marketplace.people.groups import groups
 
@@ -83,6 +84,15 @@ class ProjectForm(forms.Form):
         if others.exists():
             raise forms.ValidationError("You have a project of this name. Choose another one.")
         return name
+
+    def clean_approval_days(self) -> Decimal:
+        """Refuse what the host would cut short."""
+        days = Decimal(self.cleaned_data["approval_days"])
+        if days * DAY > (cap := auto_approval_cap_seconds()):
+            raise forms.ValidationError(
+                f"This marketplace leaves {cap / DAY:g} days at most: nobody is paid before."
+            )
+        return days
 
     def values(self) -> dict[str, Any]:
         """Return the project's fields, in cents and seconds."""

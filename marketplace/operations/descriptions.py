@@ -8,6 +8,7 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import NullIf
 
 from marketplace.amounts import amount_of
+from marketplace.configuration import granted_cap_seconds
 from marketplace.epoch import Epoch
 from marketplace.models import (
     HIT,
@@ -60,9 +61,14 @@ def hit_members(now: datetime) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=1024)
 def type_members(hit_type_id: str) -> dict[str, Any]:
-    """Return the members of the model's HIT that its type has, to be read only.
+    """Return the members of the model's HIT that its type has, to be read only."""
+    return _kept_members(hit_type_id, granted_cap_seconds())
+
+
+@lru_cache(maxsize=1024)
+def _kept_members(hit_type_id: str, cap_seconds: int) -> dict[str, Any]:
+    """Return the members under a cap of the host's.
 
     They are kept, because a type's values never change and its id is nobody else's ever.
     """
@@ -74,7 +80,7 @@ def type_members(hit_type_id: str) -> dict[str, Any]:
         "Description": kind.description,
         "Keywords": kind.keywords or None,
         "Reward": amount_of(kind.reward_cents),
-        "AutoApprovalDelayInSeconds": kind.auto_approval_delay_seconds,
+        "AutoApprovalDelayInSeconds": min(kind.auto_approval_delay_seconds, cap_seconds),
         "AssignmentDurationInSeconds": kind.assignment_duration_seconds,
         "QualificationRequirements": [described(need) for need in kind.requirements],
         "HITReviewStatus": "NotReviewed",

@@ -4,7 +4,7 @@ from typing import Any
 
 from marketplace import requirements
 from marketplace.amounts import cents_of
-from marketplace.configuration import auto_approval_cap_seconds
+from marketplace.configuration import granted_cap_seconds
 from marketplace.lifecycle import refresh
 from marketplace.models import HITType
 from marketplace.models.hit_type import fingerprint_of
@@ -67,7 +67,6 @@ def own_hit_type(call: Call, hit_type_id: str) -> HITType:
 def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     """Return the caller's HIT type with exactly these values; raises InvalidParameterValue."""
     values = type_values(parameters)
-    asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
     fingerprint = fingerprint_of(values)
     if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
         return instance_of(HITType, TYPE_FIELDS, row)
@@ -81,8 +80,7 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
             "keywords": values.get("Keywords", ""),
             "reward_cents": values["Reward"],
             "assignment_duration_seconds": values["AssignmentDurationInSeconds"],
-            # The host caps how long workers wait; the reply to GetHIT shows what holds.
-            "auto_approval_delay_seconds": min(asked, auto_approval_cap_seconds()),
+            "auto_approval_delay_seconds": values["AutoApprovalDelayInSeconds"],
             "requirements": values.get("QualificationRequirements", []),
             "created_at": call.now,
         },
@@ -91,10 +89,17 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
 
 
 def type_values(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return what makes a HIT type, its reward in cents; raises InvalidParameterValue."""
+    """Return what makes a HIT type, its reward in cents and its delay as granted.
+
+    Raises InvalidParameterValue.
+    """
     values = {name: parameters[name] for name in MEMBERS if name in parameters}
     values["Reward"] = cents_of(parameters["Reward"])
     _check(values)
+    # The host caps how long workers wait. What is granted is a value of the type, so that the same
+    # values under another cap are another type, and each reply says what holds.
+    asked = values.get("AutoApprovalDelayInSeconds", LONGEST_AUTO_APPROVAL_SECONDS)
+    values["AutoApprovalDelayInSeconds"] = min(asked, granted_cap_seconds())
     return values
 
 

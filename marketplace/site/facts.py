@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from marketplace.configuration import granted_cap_seconds
 from marketplace.models import HITType
 from marketplace.timing import hourly_cents, usual_seconds
 
@@ -19,6 +20,11 @@ class Facts:
     usual_seconds: int | None
     least_width: int
     terms: str
+
+    @property
+    def decided_seconds(self) -> int:
+        """Return within how long work is decided, else approved, as the host allows it now."""
+        return int(min(self.kind.auto_approval_delay_seconds, granted_cap_seconds()))
 
 
 def facts_of(kind: HITType, house_terms: str) -> Facts:

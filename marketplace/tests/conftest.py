@@ -10,7 +10,7 @@ from django.conf import settings as django_settings
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from marketplace import clock
+from marketplace import clock, configuration
 from marketplace.accounts import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Visitor
@@ -49,6 +49,7 @@ def _stage(settings: Any) -> Iterator[None]:
     settings.MARKETPLACE_BASE_URL = ""
     settings.MARKETPLACE_DEFAULT_BALANCE_CENTS = 1_000_000
     settings.MARKETPLACE_DELIVER_EVENTS = False
+    configuration._cap.clear()
     with clock.shifted():
         yield
 

@@ -10,6 +10,7 @@ from django.utils.html import escape
 from marketplace import clock
 from marketplace.accounts import RequesterKeys
 from marketplace.batches.publishing import publish_some
+from marketplace.configuration import choose
 from marketplace.models import (
     HIT,
     Assignment,
@@ -78,6 +79,17 @@ def published(desk: DeskVisitor, found: Project, rows: list[dict[str, str]]) -> 
     page = desk.post(f"/desk/batches/{batch.pk}/", f"/desk/batches/{batch.pk}/publish/")
     assert "All rows are published" in page.content.decode()
     return Batch.objects.get(pk=batch.pk)
+
+
+def test_a_project_asks_for_no_more_days_than_the_host_leaves(desk: DeskVisitor) -> None:
+    path = "/desk/projects/new/template/"
+    given = {"name": "Mine", "html": '<input name="a">', **TERMS, "approval_days": "6"}
+    page = desk.post(path, path, **given)
+    assert page.status_code == 400
+    assert "leaves 5 days at most" in page.content.decode()
+    choose("auto_approval_cap_seconds", 30 * 24 * 3600, clock.now())
+    desk.post(path, path, **given)
+    assert Project.objects.get().auto_approval_delay_seconds == 6 * 24 * 3600
 
 
 def test_there_are_ten_templates() -> None:

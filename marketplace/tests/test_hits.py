@@ -9,12 +9,15 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from marketplace import clock
+from marketplace.configuration import choose
 from marketplace.models import HIT
 from marketplace.models.hit import status_at
 from marketplace.requirements import ADULT, LOCALE
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused
+from marketplace.tests.visitor import Visitor
 
+DAY = 24 * 3600
 OWN = QUESTION.replace("https://task.example", "http://127.0.0.1")
 TYPE = {
     "Title": "t",
@@ -64,8 +67,27 @@ def test_a_hit_of_a_type_has_its_values(rita: Any) -> None:
     assert rita.get_hit(HITId=hit["HITId"])["HIT"] == hit
 
 
-def test_the_host_caps_how_long_workers_wait(rita: Any, make_hit: Any) -> None:
-    assert make_hit(rita)["AutoApprovalDelayInSeconds"] == 5 * 24 * 3600
+def test_the_host_caps_how_long_workers_wait(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    def told(hit: dict[str, Any]) -> int:
+        [listed] = [one for one in rita.list_hits()["HITs"] if one["HITId"] == hit["HITId"]]
+        read = rita.get_hit(HITId=hit["HITId"])["HIT"]
+        [days] = {one["AutoApprovalDelayInSeconds"] / DAY for one in (listed, read)}
+        return int(days)
+
+    month = {"AutoApprovalDelayInSeconds": 30 * DAY}
+    for sent in ({}, month):
+        assert make_hit(rita, **sent)["AutoApprovalDelayInSeconds"] == 5 * DAY
+    before = make_hit(rita, **month)
+    choose("auto_approval_cap_seconds", 30 * DAY, clock.now())
+    assert make_hit(rita, **month)["AutoApprovalDelayInSeconds"] == 30 * DAY
+    assert told(before) == 5
+    assert make_hit(rita, AutoApprovalDelayInSeconds=DAY)["AutoApprovalDelayInSeconds"] == DAY
+    choose("auto_approval_cap_seconds", 2 * DAY, clock.now())
+    assert told(before) == 2
+    assert "Decided within 2 days" in ada.get(f"/hits/{before['HITId']}/").content.decode()
+    frame = ada.submit(before)
+    [work] = rita.list_assignments_for_hit(HITId=frame.query["hitId"])["Assignments"]
+    assert work["AutoApprovalTime"] - work["SubmitTime"] == timedelta(days=2)
 
 
 def test_a_token_makes_one_hit(rita: Any, make_hit: Any, later: Any) -> None:
