@@ -4,6 +4,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from collector.health import health
 
+handler400 = "tasks.pages.notices.unread"
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health, name="health"),
     path("hit/", include("tasks.pages.urls")),

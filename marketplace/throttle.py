@@ -12,19 +12,23 @@ from marketplace.models import SignInFailure
 WINDOW = timedelta(minutes=15)
 # Many people may sit behind one address, and nobody may lock another person out from elsewhere.
 MOST_PER_NAME_AND_ADDRESS = 5
-MOST_PER_ADDRESS = 50
+MOST_LINKS_PER_ADDRESS = 50
 MOST_PER_NAME = 50
 
 
 def too_many(request: HttpRequest, name: str, now: datetime) -> str:
-    """Return a sentence when this address or name failed too often lately, else nothing."""
-    lately = SignInFailure.objects.filter(at__gt=now - WINDOW)
-    here = lately.filter(address_digest=_blurred(client_address(request)))
-    is_over = here.count() >= MOST_PER_ADDRESS
+    """Return a sentence when this name, or a link from this address, failed too often lately.
+
+    name: blank for a link. A name's failures are counted by themselves: what others at the same
+    address get wrong keeps nobody out.
+    """
+    known = _blurred(name) if name else ""
+    lately = SignInFailure.objects.filter(at__gt=now - WINDOW, name_digest=known)
+    here = lately.filter(address_digest=_blurred(client_address(request))).count()
     if name:
-        known = _blurred(name)
-        is_over = is_over or here.filter(name_digest=known).count() >= MOST_PER_NAME_AND_ADDRESS
-        is_over = is_over or lately.filter(name_digest=known).count() >= MOST_PER_NAME
+        is_over = here >= MOST_PER_NAME_AND_ADDRESS or lately.count() >= MOST_PER_NAME
+    else:
+        is_over = here >= MOST_LINKS_PER_ADDRESS
     if not is_over:
         return ""
     return _("Too many tries. Wait a quarter of an hour, or open your personal link.")

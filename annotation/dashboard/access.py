@@ -12,16 +12,18 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.crypto import salted_hmac
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from collector.models import User
+from common.way_back import way_back
+from common.without_nul import without_nul
 
 View = Callable[..., HttpResponseBase]
 OWNER = "owner"
 PASSED_ON = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_VIA")
-# So many wrong passwords in a row from one place, and it waits.
+# So many wrong passwords in a row for one account from one place, and it waits.
 TRIES = 5
 WAIT_SECONDS = 300
 
@@ -36,6 +38,8 @@ def requester_required(view: View) -> View:
             if not is_open_desk(request):
                 return redirect_to_login(request.get_full_path())
             login(request, owner(), backend="django.contrib.auth.backends.ModelBackend")
+        request.GET = without_nul(request.GET)  # type: ignore[assignment]
+        request.POST = without_nul(request.POST)  # type: ignore[assignment]
         return view(request, *args, **kwargs)
 
     return guarded
@@ -79,10 +83,8 @@ def client_address(request: HttpRequest) -> str:
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Ask for name and password, slowly after several wrong ones; then go where one wanted to."""
-    target = request.POST.get("next") or request.GET.get("next") or "/"
-    if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
-        target = "/"
-    tries = f"sign-in:{client_address(request)}"
+    target = way_back(request, "/")
+    tries = _tries_of(request)
     form = AuthenticationForm(request, data=request.POST or None)
     if request.method == "POST":
         if cache.get(tries, 0) >= TRIES:
@@ -96,6 +98,16 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         cache.add(tries, 0, WAIT_SECONDS)
         cache.incr(tries)
     return render(request, "dashboard/sign_in.html", {"form": form, "next": target})
+
+
+def _tries_of(request: HttpRequest) -> str:
+    """Return under which key wrong passwords are counted: of this account, from this address.
+
+    Signing in to one's own account between guesses at another's takes none of them back, and
+    nobody's guesses keep anybody else out who sits behind the same address.
+    """
+    who = f"{request.POST.get('username', '')}\n{client_address(request)}"
+    return f"sign-in:{salted_hmac('collector.sign-in', who, algorithm='sha256').hexdigest()}"
 
 
 @require_POST

@@ -2,9 +2,9 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from common.way_back import way_back
 from marketplace import clock
 from marketplace.desk.access import DeskRequest, desk_page, is_open_desk, record
 from marketplace.desk.pages import leave_notice, show
@@ -31,7 +31,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not (user or DeskUser()).has_password(request.POST.get("password", "")) or user is None:
         note_failure(request, f"desk:{name}", now)
         return _door(request, WRONG, 403)
-    response = redirect(_safe_next(request))
+    response = redirect(way_back(request, "desk-home", under="/desk/"))
     begin(request, response, user)
     return response
 
@@ -45,12 +45,6 @@ def _door(request: HttpRequest, problem: str, status: int) -> HttpResponse:
         "is_new": not DeskUser.objects.exists(),
     }
     return render(request, "desk/sign_in.html", context, status=status)
-
-
-def _safe_next(request: HttpRequest) -> str:
-    wanted = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-    return wanted if is_own and wanted.startswith("/desk/") else "desk-home"
 
 
 @page

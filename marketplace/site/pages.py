@@ -5,10 +5,11 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from common.without_nul import without_nul
 from marketplace.models import Message, Session, Worker
 from marketplace.site.form_check import form_checked
 from marketplace.site.languages import speaking
@@ -72,16 +73,6 @@ def page(view: View[Arguments]) -> View[Arguments]:
     # The check above is the only one: a surrounding project's would refuse on a page of its own.
     checked.csrf_exempt = True  # type: ignore[attr-defined]
     return checked
-
-
-def without_nul(given: QueryDict) -> QueryDict:
-    """Return what was sent without NULs, which no person types and PostgreSQL cannot keep."""
-    if not any("\x00" in value for _, values in given.lists() for value in values):
-        return given
-    cleaned = QueryDict(mutable=True)
-    for name, values in given.lists():
-        cleaned.setlist(name, [value.replace("\x00", "") for value in values])
-    return cleaned
 
 
 def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:

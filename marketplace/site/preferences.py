@@ -2,11 +2,11 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.http import require_POST
 
+from common.way_back import way_back
 from marketplace.models import Worker
 from marketplace.places import is_country, is_subdivision
 from marketplace.site.languages import CODES, LANGUAGES, remember
@@ -63,9 +63,7 @@ def _preferences(request: SignedInRequest, status: int = 200, problem: str = "")
 @require_POST
 def language(request: HttpRequest) -> HttpResponse:
     """Change the language of the site for this browser, and for the worker who is signed in."""
-    wanted = request.POST.get("next", "")
-    is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-    response = redirect(wanted if is_here else "home")
+    response = redirect(way_back(request, "home"))
     code = request.POST.get("language", "")
     if code in CODES:
         remember(response, code, secure=request.is_secure())

@@ -2,10 +2,10 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from common.way_back import way_back
 from marketplace import clock
 from marketplace.configuration import open_sign_in
 from marketplace.identifiers import digest
@@ -53,7 +53,7 @@ def _by_password(request: HttpRequest, name: str) -> HttpResponse:
 def _let_in(request: HttpRequest, worker: Worker) -> HttpResponse:
     if not worker.is_active:
         return door(request, _("This account is closed. Ask the host of the marketplace."), 403)
-    response = redirect(_safe_next(request))
+    response = redirect(way_back(request, "available"))
     begin(request, response, worker)
     return response
 
@@ -105,10 +105,3 @@ def door(
         name=request.POST.get("name", "")[:LONGEST_NAME],
         is_erased="erased" in request.GET,
     )
-
-
-def _safe_next(request: HttpRequest) -> str:
-    wanted = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure()):
-        return wanted
-    return "available"

@@ -162,6 +162,7 @@ def test_the_browser_s_language_is_spoken_until_one_is_chosen(ada: Visitor) -> N
     page = ada.post("/history/", "/language/", language="de", next="/history/")
     assert page.request["PATH_INFO"] == "/history/"
     assert "Verlauf" in page.content.decode()
+    assert ada.send("/language/", language="de", next="foo").request["PATH_INFO"] == "/hits/"
 
 
 def test_a_frame_answers_in_the_worker_s_language(rita: Any, ada: Visitor, make_hit: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import RequestFactory
 
 from marketplace import clock
 from marketplace.accounts import RequesterKeys
@@ -12,6 +13,7 @@ from marketplace.desk.sessions import COOKIE
 from marketplace.desk.users import UserError, close_user, open_user
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Requester, Role
 from marketplace.tests.desk import PASSWORD, DeskVisitor, desk_client
+from marketplace.throttle import MOST_LINKS_PER_ADDRESS, note_failure
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +54,17 @@ def test_the_wrong_password_is_refused_and_then_slow() -> None:
     assert page.status_code == 200
 
 
+def test_wrong_links_and_other_names_keep_nobody_out_of_the_desk(settings: Any) -> None:
+    grace = DeskVisitor("Grace")
+    for _ in range(MOST_LINKS_PER_ADDRESS):
+        assert grace.get("/enter/nonsense/").status_code == 404
+    assert grace.get("/enter/nonsense/").status_code == 429
+    for number in range(60):
+        note_failure(RequestFactory().get("/"), f"desk:Somebody {number}", clock.now())
+    page = grace.post("/desk/sign-in/", "/desk/sign-in/", name="Grace", password=PASSWORD)
+    assert page.status_code == 200
+
+
 def test_an_unknown_name_and_a_closed_one_are_told_the_same() -> None:
     grace, ida = DeskVisitor("Grace"), DeskVisitor("Ida")
     close_user(DeskUser.objects.get(name="Ida"))
@@ -62,7 +75,7 @@ def test_an_unknown_name_and_a_closed_one_are_told_the_same() -> None:
 
 
 def test_one_is_led_nowhere_else() -> None:
-    for wanted in ("https://evil.example/", "//evil.example", "/hits/"):
+    for wanted in ("https://evil.example/", "//evil.example", "/hits/", "foo", "http://["):
         grace = DeskVisitor(f"Grace {wanted[:8]}")
         fields = {"name": grace.name, "password": PASSWORD, "next": wanted}
         page = grace.post("/desk/sign-in/", "/desk/sign-in/", **fields)

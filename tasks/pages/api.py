@@ -26,6 +26,7 @@ from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
 
 MAX_REPORT_CHARACTERS = 5_000
+UNREADABLE_DRAFT = "This draft cannot be read; reload the page."
 OVER = "The time of this HIT is over or it was handed in. Reload the page to see where you stand."
 
 
@@ -66,12 +67,15 @@ def draft(request: Request) -> Response:
     lease = _lease(request)
     body = _body(request)
     content, version = body.get("draft"), body.get("version")
-    if "draft" not in body and isinstance(version, int):
+    # True counts as 1 to Python and to SQLite, not to PostgreSQL.
+    if type(version) is not int or not 0 <= version < 2**31:
+        return Response({"message": UNREADABLE_DRAFT}, status=400)
+    if "draft" not in body:
         newest = {"version": lease.draft_version}
         newer = lease.draft_version != version
         return Response({**newest, "draft": lease.draft} if newer else newest)
-    if not isinstance(content, dict) or not isinstance(version, int):
-        return Response({"message": "This draft cannot be read; reload the page."}, status=400)
+    if not isinstance(content, dict):
+        return Response({"message": UNREADABLE_DRAFT}, status=400)
     now = timezone.now()
     try:
         version = leases.save_draft(lease, content, version, now)
@@ -188,7 +192,7 @@ def instructions_seen(request: Request) -> Response:
     """Remember that the worker has read this version of the instructions."""
     lease = _lease(request)
     version = _body(request).get("version")
-    if isinstance(version, int):
+    if type(version) is int and 0 <= version < 2**31:
         lease.worker.preferences = seen_instructions(lease, version)
         lease.worker.save(update_fields=["preferences"])
     return Response({})

@@ -12,11 +12,15 @@ from django.conf import settings
 from django.db import transaction
 from django.http import QueryDict
 
+from collector.storable import is_text
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import read_keys
 from tasks.models import Identity, Lease, LeaseState, Posting, Session, Worker
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+# What the columns of a session hold.
+LONGEST_ID = 200
+LONGEST_ADDRESS = 500
 
 
 class Refused(Exception):
@@ -52,10 +56,25 @@ def read(query: QueryDict, now: datetime) -> Entry:
     return Entry(
         hit_id,
         preview=False,
-        assignment_id=query.get("assignmentId", ""),
-        person=query.get("workerId", ""),
+        assignment_id=_kept(query.get("assignmentId", "")),
+        person=_kept(query.get("workerId", "")),
         submit_url=_allowed(query.get("turkSubmitTo", "")),
         expires_at=expires,
+    )
+
+
+def _kept(identifier: str) -> str:
+    """Return an id that a column can hold; raises Refused."""
+    if len(identifier) <= LONGEST_ID and is_text(identifier):
+        return identifier
+    raise _changed()
+
+
+def _changed() -> Refused:
+    return Refused(
+        "We could not check who you are",
+        "The address of this page was changed on the way. "
+        "Open the HIT again from the marketplace; nothing you wrote is lost.",
     )
 
 
@@ -87,12 +106,11 @@ def _proven(query: QueryDict, now: datetime) -> datetime:
     expected = hmac.new(secret.encode(), claims.encode(), hashlib.sha256).hexdigest()
     given = query.get("entrySignature", "")
     if not query.get("workerId") or not hmac.compare_digest(expected.encode(), given.encode()):
-        raise Refused(
-            "We could not check who you are",
-            "The address of this page was changed on the way. "
-            "Open the HIT again from the marketplace; nothing you wrote is lost.",
-        )
-    expires = datetime.fromtimestamp(int(query.get("entryExpires", "0")), UTC)
+        raise _changed()
+    try:
+        expires = datetime.fromtimestamp(int(query.get("entryExpires", "0")), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise _changed() from None
     if expires < now:
         raise Refused(
             "The time of this HIT is over",
@@ -110,8 +128,16 @@ def _secret(keys: Path, changed: int) -> str:
 
 def _allowed(address: str) -> str:
     """Return the address to hand work back to, without its trailing slash; raises Refused."""
-    parts = urlsplit(address)
-    if f"{parts.scheme}://{parts.netloc}" not in settings.SUBMIT_ORIGINS:
+    try:
+        parts = urlsplit(address)
+        origin = f"{parts.scheme}://{parts.netloc}"
+    except ValueError:
+        origin = ""
+    if (
+        origin not in settings.SUBMIT_ORIGINS
+        or len(address) > LONGEST_ADDRESS
+        or not is_text(address)
+    ):
         raise Refused(
             "This HIT cannot be handed in",
             "It would send your work to an address we do not know. "

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -30,6 +31,17 @@ def notice(
         "hits/notice.html",
         {"title": title, "message": message, "next": next_step, "form": form},
         status=status,
+    )
+
+
+def unread(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Say that what a form sent was more than can be read, or was not whole."""
+    return notice(
+        request,
+        "This could not be read",
+        "What your browser sent was incomplete or too large, so nothing was changed. "
+        "Go back and try again with less.",
+        status=413 if isinstance(exception, RequestDataTooBig) else 400,
     )
 
 

@@ -1,6 +1,8 @@
 """Reads what a page sends: bounded in size and depth, and without what no database can keep."""
 
 import re
+from collections.abc import Iterable
+from math import isinf
 from typing import IO, Any
 
 import orjson
@@ -9,6 +11,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.utils import json
 
 MAX_BYTES = 1_000_000
+MAX_DEPTH = 60
 # NUL, other control characters and half an emoji: nobody types them, PostgreSQL refuses them.
 UNTYPABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 # How they can be written in JSON; a body without any of this holds none of them.
@@ -37,10 +40,33 @@ class BoundedJSON(JSONParser):
         try:
             if SUSPICIOUS.search(body):
                 # orjson refuses half an emoji; here it is left out.
-                return typable(json.loads(body))
-            return orjson.loads(body)
+                return typable(shallow(json.loads(body, parse_float=_finite)))
+            return shallow(orjson.loads(body))
         except (ValueError, RecursionError):
             raise ParseError(UNREADABLE) from None
+
+
+def shallow(value: Any) -> Any:
+    """Return the value; raises ValueError where it is nested deeper than any honest page's."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return value
+    raise ValueError("nested too deeply")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if isinf(number):
+        raise ValueError("beyond all numbers")
+    return number
 
 
 def typable(value: Any) -> Any:

@@ -6,7 +6,9 @@ from functools import wraps
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
@@ -28,6 +30,8 @@ from tasks.pages.work import preview_page, work_page
 from tasks.qualifications import may_take
 
 View = Callable[..., HttpResponseBase]
+# Why the fields of a form cannot be had.
+UNREAD = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 # What a HIT has been paid or rejected for once, it is never paid for again.
 DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
 
@@ -99,7 +103,11 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
 @require_POST
 def consent(request: HttpRequest) -> HttpResponse:
     """Record what a person answered to the consent text, and go on or end cleanly."""
-    session = session_of(request.POST.get("token", ""), timezone.now())
+    try:
+        token = request.POST.get("token", "")
+    except UNREAD as error:
+        return notices.unread(request, error)
+    session = session_of(token, timezone.now())
     if session is None:
         return notices.notice(
             request,

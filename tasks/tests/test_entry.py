@@ -66,11 +66,37 @@ def test_a_copied_signature_is_worthless_after_its_time(client, collection):
     assert b"What you wrote is kept" in page.content
 
 
-def test_a_foreign_address_to_hand_in_to_is_refused(client, collection, soon):
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://evil.example/x", "http://[", "http://℀.example/", "", "\0"),
+        "http://127.0.0.1:8000/\0",
+        "http://127.0.0.1:8000/" + "x" * 500,
+    ],
+)
+def test_a_foreign_address_to_hand_in_to_is_refused(client, collection, soon, address):
     posting = make_posting(stage_of(collection, "question"))
-    page = open_page(client, posting, "AADA", soon, turkSubmitTo="http://evil.example/x")
+    page = open_page(client, posting, "AADA", soon, turkSubmitTo=address)
     assert page.status_code == 403
     assert b"an address we do not know" in page.content
+
+
+@pytest.mark.parametrize("identifier", ["A\0", "A" * 201])
+def test_ids_that_no_row_can_hold_are_refused_though_signed(client, collection, soon, identifier):
+    posting = make_posting(stage_of(collection, "question"))
+    for person, assignment in ((identifier, "A1"), ("AADA", identifier)):
+        page = open_page(client, posting, person, soon, assignment=assignment)
+        assert page.status_code == 403
+        assert b"We could not check who you are" in page.content
+    assert not Session.objects.exists()
+
+
+def test_a_form_that_is_too_large_is_answered_with_a_page(client, collection, caplog):
+    page = client.post("/hit/consent", {"token": "x" * 11_000_001})
+    assert page.status_code == 413
+    assert b"Go back and try again with less" in page.content
+    assert "frame-ancestors http://127.0.0.1:8000" in page.headers["Content-Security-Policy"]
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 def test_consent_comes_before_the_first_work_and_declining_is_a_clean_end(client, collection, soon):

@@ -6,6 +6,7 @@ from tasks.models import Lease
 from tasks.tests.visiting import at_work, post
 
 pytestmark = pytest.mark.django_db
+DEEP = '{"data": ' + "[" * 500 + "]" * 500 + "}"
 
 
 def test_what_no_database_can_keep_is_left_out_of_a_draft(client, collection, soon):
@@ -14,6 +15,29 @@ def test_what_no_database_can_keep_is_left_out_of_a_draft(client, collection, so
     assert post(client, state, "draft", {"version": 0, "draft": draft}).status_code == 200
     assert Lease.objects.get().draft["ui"] == {"note": "abc"}
     assert post(client, state, "problem", {"message": "\x00"}).status_code == 422
+
+
+@pytest.mark.parametrize("version", [True, False, None, "0", 0.0, 1.5, -1, 2**31, [0], {}])
+def test_a_version_is_a_number_of_versions(client, collection, soon, version):
+    _, state = at_work(client, collection, soon)
+    for body in ({"version": version}, {"version": version, "draft": {"data": {}}}):
+        assert post(client, state, "draft", body).status_code == 400
+    assert Lease.objects.get().draft is None
+
+
+@pytest.mark.parametrize(
+    "draft", ['{"ui": "\\b", "data": 1e400}', '{"data": 1e400}', '{"data": NaN}', DEEP]
+)
+def test_what_no_number_is_and_no_page_nests_is_refused(client, collection, soon, draft):
+    _, state = at_work(client, collection, soon)
+    answer = client.post(
+        state["urls"]["draft"],
+        f'{{"version": 0, "draft": {draft}}}',
+        content_type="application/json",
+        HTTP_AUTHORIZATION=f"Bearer {state['token']}",
+    )
+    assert answer.status_code == 400
+    assert Lease.objects.get().draft is None
 
 
 @pytest.mark.parametrize("body", ["[" * 100_000, "{", "\xff", '"' + "x" * 1_100_000 + '"'])

@@ -99,6 +99,30 @@ def test_many_wrong_passwords_have_to_wait(settings: Any) -> None:
     assert b"Wait 5 minutes" in reply.content
 
 
+def test_tries_are_counted_by_account(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    own = {"username": "mallory", "password": "another long one"}
+    for name in ("rita", "mallory"):
+        User.objects.create_user(name, password=own["password"])
+    guess = {"username": "rita", "password": "no"}
+    browser = make_browser()
+    for _ in range(access.TRIES):
+        assert browser.post("/sign-in/", guess).status_code == 200
+        assert browser.post("/sign-in/", own).status_code == 302
+    assert browser.post("/sign-in/", guess).status_code == 429
+    assert browser.post("/sign-in/", own).status_code == 302
+
+
+def test_a_word_that_is_no_path_leads_nowhere_else(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    User.objects.create_user("rita", password="a long enough one")
+    right = {"username": "rita", "password": "a long enough one"}
+    for wanted in ("foo", "//evil.example", "http://[", "javascript:alert(1)", "sign_in"):
+        reply = make_browser().post("/sign-in/", {**right, "next": wanted})
+        assert (reply.status_code, reply["Location"]) == (302, "/")
+        assert make_browser().get("/sign-in/", {"next": wanted}).status_code == 200
+
+
 def test_behind_a_front_server_only_who_was_wrong_has_to_wait(settings: Any) -> None:
     settings.OPEN_DESK, settings.CLIENT_ADDRESS_HEADER = False, "X-Forwarded-For"
     mallory, rita = (

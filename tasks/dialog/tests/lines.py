@@ -87,10 +87,10 @@ def serving_sockets(settings: Any) -> Iterator[int]:
     finally:
         web.should_exit = True
         thread.join(timeout=20)
-        _close_connections()
+        close_connections()
 
 
-def _close_connections() -> None:
+def close_connections() -> None:
     """Let go of the database in every thread of the sockets, or it could not be taken down."""
     together = threading.Barrier(WORKERS)
 
