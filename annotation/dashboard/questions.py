@@ -1,10 +1,11 @@
 """Every question with its verdict; one question with all its votes; overriding by hand."""
 
 from dataclasses import dataclass
+from string import ascii_uppercase
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -13,7 +14,14 @@ from annotation.agreement.verdict import Outcome
 from annotation.dashboard.access import name_of
 from annotation.dashboard.answers import ReadableAnswer, readable
 from annotation.dashboard.desk import Desk, on_desk
-from annotation.dashboard.passages import Passage, pair_passages, passage, seed_paragraphs
+from annotation.dashboard.marks import pieces
+from annotation.dashboard.passages import (
+    Passage,
+    article_texts,
+    pair_passages,
+    passage,
+    seed_paragraphs,
+)
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts, splits_of
 from annotation.deciding import IN_ORDER, voting_stages
@@ -25,6 +33,7 @@ from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 
 PER_PAGE = 25
+MAX_TITLE = 300
 # The decision to have none: see follow_votes.
 VOTES = "votes"
 
@@ -38,6 +47,11 @@ class Line:
     answer: str
     type: str
     placement: Placement | None
+
+    @property
+    def n_agreeing(self) -> int:
+        """Return how many of the votes agree with the answer that is released."""
+        return len(self.verdict.agreeing) if self.verdict else 0
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,7 @@ def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
         folds=splits_of(desk),
         page=page,
         query=wanted.address() + "&" if wanted.address() else "",
+        address=wanted.address(),
         lines=[_line(question) for question in page],
         **choices(desk),
     )
@@ -92,6 +107,7 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     votes = _votes(desk, row, verdict, people)
     overrides = verdict.overrides.select_related("new_chosen") if verdict else []
     letters = {vote.given.answer.pk: vote.letter for vote in votes}
+    wanted = Filter.of(request.GET)
     return desk.render(
         request,
         "question.html",
@@ -106,6 +122,8 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         verdict=verdict,
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
+        address=wanted.address(),
+        neighbours=_neighbours(desk, wanted, row),
         typed=request.session.pop(f"override {row.key}", {}),
     )
 
@@ -118,7 +136,7 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     verdict = getattr(row, "verdict", None)
     if verdict is None:
         messages.error(request, "Nobody has answered yet: there is nothing to decide.")
-        return redirect(desk.url("question", key=key))
+        return redirect(_address(desk, request, key))
     chosen, outcome = _chosen(request, desk, row)
     note = request.POST.get("note", "")
     by, now = name_of(request), timezone.now()
@@ -133,7 +151,52 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
-    return redirect(desk.url("question", key=key))
+    return redirect(_address(desk, request, key))
+
+
+def _address(desk: Desk, request: HttpRequest, key: str) -> str:
+    """Return the address of a question, among those that the list was showing."""
+    query = Filter.of(request.GET).address()
+    return desk.url("question", key=key) + (f"?{query}" if query else "")
+
+
+def _neighbours(desk: Desk, wanted: Filter, row: Question) -> dict[str, str]:
+    """Return the keys of the questions before and after this one among those that fit."""
+    keys = wanted.apply(judged(desk)).values_list("key", flat=True)
+    found = {
+        "previous": keys.filter(pk__lt=row.pk).order_by("-pk").first(),
+        "next": keys.filter(pk__gt=row.pk).order_by("pk").first(),
+    }
+    return {name: key for name, key in found.items() if key}
+
+
+@on_desk
+@require_safe
+def linked_article(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+    """Show one article that the question links to or that was marked in, with all marks on it."""
+    row = _question(desk, key)
+    title = request.GET.get("title", "").replace("\x00", "")[:MAX_TITLE]
+    texts = article_texts(desk.collection.corpus, [title])
+    if title not in texts:
+        raise Http404
+    corpus = desk.collection.corpus
+    spans = [
+        (span["start"], span["end"], mark)
+        for answer in _answers(row)
+        for name, mark in (("context", "evidence"), ("spans", "answer"))
+        for span in answer.payload.get(name) or ()
+        if span.get("document") == title
+    ]
+    shown = Passage(title, "", corpus.language, corpus.direction, pieces(texts[title], spans))
+    return desk.render(
+        request,
+        "linked_article.html",
+        tab="questions",
+        question=row,
+        passage=shown,
+        is_marked=bool(spans),
+        back=_address(desk, request, key),
+    )
 
 
 def _recorded(logged: Override) -> str:
@@ -151,14 +214,17 @@ def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | N
     picked = request.POST.get("decision", "")
     if picked == "drop":
         return None, Outcome.DROPPED
-    given = dict(zip(LETTERS, _answers(row), strict=False))
+    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
     answer = given.get(picked)
     if answer is None or answer.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
         return None, Outcome.KEPT if picked else ""
     return answer, Outcome.KEPT
 
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+def letter(place: int) -> str:
+    """Return what the vote at a place is called: A … Z, AA, AB …"""
+    before, last = divmod(place, len(ascii_uppercase))
+    return (letter(before - 1) if before else "") + ascii_uppercase[last]
 
 
 def _question(desk: Desk, key: str) -> Question:
@@ -177,7 +243,7 @@ def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -
     given = readable(_answers(row), desk.collection.corpus)
     return [
         Vote(
-            letter=letter,
+            letter=letter(place),
             who=people.name(each.answer.worker_id),
             number=people.number(each.answer.worker_id),
             given=each,
@@ -185,7 +251,7 @@ def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -
             released=verdict is not None and each.answer.pk == verdict.chosen_id,
             second=each.answer.stage.name not in voting,
         )
-        for letter, each in zip(LETTERS, given, strict=False)
+        for place, each in enumerate(given)
     ]
 
 

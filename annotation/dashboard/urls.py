@@ -51,6 +51,7 @@ of_collection: list[URLPattern] = [
     path("qualification/<slug:stage>/<int:number>/decide/", qualifications.decide, name="decide"),
     path("questions/", questions.questions, name="questions"),
     path("questions/<slug:key>/", questions.question, name="question"),
+    path("questions/<slug:key>/article/", questions.linked_article, name="linked_article"),
     path("questions/<slug:key>/override/", questions.override, name="override"),
     path("difficulty/", difficulty.difficulty, name="difficulty"),
     path("difficulty/now/", difficulty.difficulty_now, name="difficulty_now"),

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, Q, QuerySet
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
+from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.desk import Desk
 from annotation.deciding import voting_stages
@@ -19,6 +21,33 @@ MAX_SEARCH = 200
 MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
+DISAGREEMENT = "disagreement"
+
+
+class ListLength(Func):
+    """The number of entries of a JSON list."""
+
+    function = "json_array_length"
+    output_field = IntegerField()
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> Any:
+        """Return its SQL for jsonb, which has a function of its own."""
+        return self.as_sql(compiler, connection, function="jsonb_array_length", **context)
+
+
+# Some of several votes differ from the rest, whatever the verdict made of it.
+VOTES_DIFFER = Q(verdict__n_votes__gt=1) & Q(
+    verdict__n_votes__gt=ListLength(F("verdict__agreeing"))
+)
+
+
+FURTHER = {
+    DISAGREEMENT: ("Votes differ", VOTES_DIFFER),
+    NO_VERDICT: ("Not answered yet", Q(verdict__isnull=True)),
+    BY_HAND: ("Decided by hand", Q(verdict__overridden=True)),
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +65,7 @@ class Filter:
         """Return the filter that an address asks for; unknown values look for everything."""
         outcome, fold = query.get("outcome", ""), query.get("fold", "")
         return cls(
-            outcome=outcome if outcome in (*dict(OUTCOMES), NO_VERDICT, BY_HAND) else "",
+            outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER) else "",
             reason=query.get("reason", "")[:80],
             fold=fold[:MAX_SPLIT],
             type=query.get("type", "")[:20],
@@ -65,10 +94,8 @@ class Filter:
 
 
 def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
-    if outcome == NO_VERDICT:
-        return rows.filter(verdict__isnull=True)
-    if outcome == BY_HAND:
-        return rows.filter(verdict__overridden=True)
+    if outcome in FURTHER:
+        return rows.filter(FURTHER[outcome][1])
     return rows.filter(verdict__outcome=outcome) if outcome else rows
 
 
@@ -91,15 +118,13 @@ def outcome_counts(desk: Desk) -> list[tuple[str, str, int]]:
     """Return (outcome, words, number of questions) for the tabs above the list; one query."""
     numbers = judged(desk).aggregate(
         all=Count("pk"),
-        none=Count("pk", filter=Q(verdict__isnull=True)),
-        by_hand=Count("pk", filter=Q(verdict__overridden=True)),
         **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
+        **{name: Count("pk", filter=which) for name, (_, which) in FURTHER.items()},
     )
     return [
         ("", "All", numbers["all"]),
         *((name, words, numbers[name]) for name, words in OUTCOMES),
-        (NO_VERDICT, "Not answered yet", numbers["none"]),
-        (BY_HAND, "Decided by hand", numbers["by_hand"]),
+        *((name, words, numbers[name]) for name, (words, _) in FURTHER.items()),
     ]
 
 

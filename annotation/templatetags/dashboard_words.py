@@ -6,6 +6,7 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
+from annotation.dashboard.answers import PLACES
 from collector.parameters import Parameters
 from tasks.hits import money
 from tasks.pages.words import price as price_of
@@ -25,6 +26,12 @@ def price(cents: int | None, parameters: Parameters) -> str:
 def amount(cents: int | None, parameters: Parameters) -> str:
     """Return an amount of cents as one types it, such as 4.00."""
     return money(cents or 0, parameters.pay.minor_units)
+
+
+@register.filter
+def is_title(document: object) -> bool:
+    """Return whether a span's document is a linked article, named by its title."""
+    return isinstance(document, str) and document not in PLACES
 
 
 @register.filter

@@ -1,8 +1,12 @@
 """Tests of the list of questions, of one question, and of overriding."""
 
+from urllib.parse import quote
+
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
+from annotation.dashboard.passages import article_texts
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
 from annotation.models import Override, Verdict
@@ -223,3 +227,62 @@ def test_its_queries_do_not_follow_the_votes(rita: Client, pilot: Collection) ->
     for _ in range(20):
         make_answer(question, stage_of(pilot, "answer"))
     assert queries(lambda: rita.get(path)) == one
+
+
+def test_questions_whose_votes_differ_are_found_and_read_one_after_the_other(
+    rita: Client, pilot: Collection
+) -> None:
+    differing = [ask(pilot, "kept", text=f"Differing {number}?") for number in range(3)]
+    agreed = ask(pilot, "kept", text="Agreed on?")
+    votes = [answer.pk for answer in agreed.answers.all()]
+    Verdict.objects.filter(question=agreed).update(agreeing=votes)
+    page = rita.get(f"{PAGE}?outcome=disagreement").content.decode()
+    assert "Votes differ <span>3</span>" in page
+    assert page.count("1 of 3 votes agree") == 3
+    assert "Agreed on?" not in page
+    middle = rita.get(f"{PAGE}{differing[1].key}/?outcome=disagreement").content.decode()
+    for neighbour, rel in ((differing[0], "prev"), (differing[2], "next")):
+        assert f'rel="{rel}" href="{PAGE}{neighbour.key}/?outcome=disagreement"' in middle
+    last = rita.get(f"{PAGE}{differing[2].key}/?outcome=disagreement").content.decode()
+    assert 'rel="next"' not in last
+    assert (
+        f'rel="next" href="{PAGE}{agreed.key}/"'
+        in rita.get(f"{PAGE}{differing[2].key}/").content.decode()
+    )
+
+
+def test_a_decision_leads_back_to_the_questions_that_were_being_read(
+    rita: Client, pilot: Collection
+) -> None:
+    question = ask(pilot, "kept")
+    address = f"{PAGE}{question.key}/override/?outcome=disagreement"
+    answer = rita.post(address, {"decision": "drop", "note": "No."})
+    assert answer["Location"] == f"{PAGE}{question.key}/?outcome=disagreement"
+
+
+def test_a_linked_article_opens_with_what_the_votes_marked_in_it(
+    rita: Client, pilot: Collection
+) -> None:
+    article = pilot.corpus.articles.first()
+    text = article_texts(pilot.corpus, [article.title])[article.title]
+    span = {"document": article.title, "start": 0, "end": 5, "text": text[:5]}
+    question = ask(pilot, "kept", payload={"context": [], "links": [article.title]})
+    vote = question.answers.first()
+    vote.payload |= {"context": [span]}
+    vote.save()
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    address = f"{PAGE}{question.key}/article/?title={quote(article.title)}"
+    assert page.count(f'href="{address}"') == 2
+    shown = rita.get(address).content.decode()
+    assert f'<mark class="mark-evidence">{escape(text[:5])}</mark>' in shown
+    assert rita.get(f"{PAGE}{question.key}/article/?title=No+such+article").status_code == 404
+
+
+def test_the_vote_after_the_26th_is_shown_too(rita: Client, pilot: Collection) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    stage = stage_of(pilot, "answer")
+    for _ in range(28):
+        make_answer(question, stage)
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    for name in ("Z", "AA", "AB"):
+        assert f'<span class="letter">{name}</span>' in page
