@@ -189,7 +189,7 @@ def test_what_both_accounts_did_goes_on_earning_for_the_person(
     second.submit(hit)
     old_id = second.worker.worker_id
     assert merge(kept.worker, second.worker, clock.now()) == 1
-    assert "2 HITs submitted" in kept.get("/earnings/").content.decode()
+    assert "2 HITs, the first approved" in kept.get("/earnings/").content.decode()
     [row] = [
         one
         for one in rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
