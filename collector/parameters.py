@@ -35,8 +35,10 @@ class PayTable(Table):
     min_fee_cents: int
     # After five days the marketplace approves by itself.
     approve_after_hours: float = Field(ge=0, le=120)
+    # Of what all places cost: held for work that is broken off, and so paid more than once.
+    repeats_percent: int = Field(0, ge=0, le=1000)
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
-        {"floor_cents_per_hour", "approve_after_hours"}
+        {"floor_cents_per_hour", "approve_after_hours", "repeats_percent"}
     )
 
 

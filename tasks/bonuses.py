@@ -78,7 +78,7 @@ def _give(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetim
             by=by,
             created_at=now,
         )
-        if not budget.reserve(stage.collection_id, cents + fee):
+        if not budget.reserve_beside(stage.collection_id, cents + fee):
             raise BonusError("The budget cannot hold it: raise the budget, then give the bonus.")
         budget.earn(stage.collection_id, reserved_cents=cents + fee, cost_cents=cents + fee)
     return payment
@@ -94,7 +94,7 @@ def drop(payment: Payment) -> bool:
         dropped = rows.filter(state=PaymentState.REFUSED).update(state=PaymentState.WITHHELD)
         if dropped:
             cents = payment.amount_cents + payment.fee_cents
-            budget.give_back(payment.collection_id, cents)
+            budget.give_back_beside(payment.collection_id, cents)
     return bool(dropped)
 
 

@@ -125,7 +125,8 @@ def _enter(posting: Posting, row: bonuses.Sent, key: str, now: datetime) -> bool
             },
         )
         if is_new:
-            payments.hold_anyway(collection.pk, cost, "a bonus paid on the marketplace", now)
+            by = "a bonus paid on the marketplace"
+            payments.hold_anyway(collection.pk, cost, by, now, beside=True)
             budget.earn(collection.pk, reserved_cents=cost, cost_cents=cost)
     return is_new
 

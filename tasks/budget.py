@@ -2,7 +2,7 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from collector.models import Collection
 from collector.parameters import PayTable
@@ -22,12 +22,27 @@ def fee_cents(amount_cents: int, pay: PayTable) -> int:
 
 
 def reserve(collection_id: int, cents: int) -> bool:
-    """Hold `cents` of the budget; returns False, holding nothing, when it does not suffice."""
+    """Hold `cents`; returns False, holding nothing, when that passes the budget or the maximum.
+
+    The maximum is what the collection was said to cost at most when it was published.
+    """
+    wanted = F("reserved_cents") + F("spent_cents") + cents
+    within = Q(maximum_cents__isnull=True) | Q(maximum_cents__gte=wanted)
     return (
-        Collection.objects.filter(
-            pk=collection_id,
-            budget_cents__gte=F("reserved_cents") + F("spent_cents") + cents,
-        ).update(reserved_cents=F("reserved_cents") + cents)
+        Collection.objects.filter(within, pk=collection_id, budget_cents__gte=wanted).update(
+            reserved_cents=F("reserved_cents") + cents
+        )
+        == 1
+    )
+
+
+def reserve_beside(collection_id: int, cents: int) -> bool:
+    """Hold `cents` that a person adds to what the collection costs; False, as `reserve`."""
+    wanted = F("reserved_cents") + F("spent_cents") + cents
+    return (
+        Collection.objects.filter(pk=collection_id, budget_cents__gte=wanted).update(
+            reserved_cents=F("reserved_cents") + cents, maximum_cents=F("maximum_cents") + cents
+        )
         == 1
     )
 
@@ -40,6 +55,13 @@ def release(collection_id: int, cents: int) -> None:
 def give_back(collection_id: int, cents: int) -> None:
     """Free `cents` that were spent and are owed no more."""
     Collection.objects.filter(pk=collection_id).update(spent_cents=F("spent_cents") - cents)
+
+
+def give_back_beside(collection_id: int, cents: int) -> None:
+    """Free `cents` that were added to what the collection costs, and are owed no more."""
+    Collection.objects.filter(pk=collection_id).update(
+        spent_cents=F("spent_cents") - cents, maximum_cents=F("maximum_cents") - cents
+    )
 
 
 def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:

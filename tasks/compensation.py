@@ -88,7 +88,9 @@ def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> 
             created_at=now,
         )
         cost = amount_cents + fee
-        if not budget.reserve(stage.collection_id, cost):
+        hold = budget.reserve, budget.reserve_beside
+        # Work that was done is paid past the maximum total too, if the budget allows it.
+        if not any(each(stage.collection_id, cost) for each in hold):
             transaction.set_rollback(True)
             return None
         budget.earn(stage.collection_id, reserved_cents=cost, cost_cents=cost)

@@ -1,151 +1,180 @@
-"""What a collection will cost: worst case and expected, by stage, with fees."""
+"""What a collection costs: at most and as expected, by stage, with fees.
+
+At most is what is bound already and what every place that is still to come can cost, also where
+all goes the dearest way: each qualification place taken, each question written where most answers
+are wanted, each dialog as long as it may be after the longest wait, each pair skipped as often as
+it may be, each bonus earned.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count
 
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
-from collector.parameters import Parameters, StageTable
-from tasks import budget
+from collector.parameters import Parameters
+from tasks import budget, expected_pay
 from tasks.awards.fund import most_cents
-from tasks.dialog.estimates import dialogs_wanted, talk_cents
-from tasks.models import Posting, PostingState, Unmatched
-
-# Postings whose pay is fixed: it can still be earned, or was, or a rejection can be taken back.
-STANDING = (
-    PostingState.PUBLISHING,
-    PostingState.LIVE,
-    PostingState.SUBMITTED,
-    PostingState.SETTLED,
-    PostingState.UNMATCHED,
-    PostingState.REJECTED,
-)
+from tasks.bound import OUT, Bound, bound_by_stage
+from tasks.coming import Coming, of_seeds, places_of_seeds, places_of_skipped
+from tasks.dialog.estimates import talks_to_come
+from tasks.models import Posting
+from tasks.units import EXAMINATION_UNITS
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """HITs and cents of one stage; `expected_cents` leaves out qualification places not taken.
+    """HITs and cents of one stage; `hits` and `expected_cents` as it usually goes.
 
-    HITs that were put up before the reward was changed count with their own.
+    `expected_cents` leaves out qualification places not taken. `cents_per_hour`: by the minutes
+    that the protocol expects.
     """
 
     stage: Stage
     hits: int
-    worst_cents: int
+    maximum_cents: int
     expected_cents: int
+    cents_per_hour: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Cents, fees included. `repeats` is the part of `maximum` held for work that is broken off."""
+
+    maximum: int
+    expected: int
+    repeats: int
 
 
 def estimate(collection: Collection) -> list[StageEstimate]:
     """Return one row per stage, from the seeds chosen so far."""
-    parameters = parameters_of(collection)
-    posted = posted_hits(collection)
-    questions: dict[str, Counter[str]] = {}
-    rows = []
-    for stage in collection.stages.all():
-        table = parameters.stages()[stage.name]
-        hits = _hits(collection, stage, table, parameters, questions)
-        rewards = posted.get((stage.pk, False), Counter()).copy()
-        rewards[table.reward_cents] += max(0, hits - rewards.total())
-        # What came without work fills no place: its pay comes on top.
-        rewards += posted.get((stage.pk, True), Counter())
-        worst = sum(
-            number * (cents + budget.fee_cents(cents, parameters.pay))
-            for cents, number in rewards.items()
-        )
+    sheet = _Sheet(parameters_of(collection))
+    stages = list(collection.stages.all())
+    bound = bound_by_stage(collection, stages)
+    return [sheet.row(stage, bound[stage.pk]) for stage in stages]
+
+
+def totals(collection: Collection, rows: list[StageEstimate]) -> Totals:
+    """Return the sums of an estimate; the maximum, once it was said, is what was said."""
+    stages = sum(row.maximum_cents for row in rows)
+    expected = sum(row.expected_cents for row in rows)
+    maximum = collection.maximum_cents
+    if maximum is None:
+        maximum = stages + _repeats(collection, stages)
+    return Totals(maximum, min(expected, maximum), max(0, maximum - stages))
+
+
+def totals_anew(collection: Collection) -> Totals:
+    """Return what the collection costs from where it stands now, with all that was paid before."""
+    rows = estimate(collection)
+    stages = sum(row.maximum_cents for row in rows)
+    repeats = _repeats(collection, stages)
+    bound = collection.reserved_cents + collection.spent_cents
+    expected = sum(row.expected_cents for row in rows)
+    return Totals(max(bound, stages + repeats), expected, repeats)
+
+
+def _repeats(collection: Collection, cents: int) -> int:
+    return ceil(cents * parameters_of(collection).pay.repeats_percent / 100)
+
+
+class _Sheet:
+    """Goes through the stages in order: what one brings, later ones take up."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.tables = parameters.stages()
+        self.usual: dict[str, Counter[str]] = {}
+        self.most: dict[str, Coming] = {}
+
+    def row(self, stage: Stage, bound: Bound) -> StageEstimate:
+        """Return a stage's estimate."""
+        table: Any = self.tables[stage.name]
+        hits, places = self._usual_hits(stage, table, bound), self._places(stage, table, bound)
+        cost = table.reward_cents + budget.fee_cents(table.reward_cents, self.parameters.pay)
+        coming = max(0, bound.left + max(0, places - bound.made) - bound.standing)
         # About every second person who tries a qualification is expected to be let in.
-        likely = ceil(hits / 2) / hits if table.qualifies and hits else 1
-        expected = round(worst * likely)
+        likely = ceil(hits / 2) if table.qualifies else hits
+        expected = bound.spent + max(0, likely - bound.submitted) * cost
+        maximum = bound.cents
         if table.kind == "dialog":
-            talks = talk_cents(stage, parameters)
-            worst, expected = worst + talks.worst, expected + talks.expected
-        most = most_cents(hits * table.items_per_hit, table, parameters)
-        worst, expected = worst + most, expected + most
-        rows.append(StageEstimate(stage, hits, worst, expected))
-    return rows
+            wanted = sum(n * table.redundancy.of(fold) for fold, n in bound.seeds.items())
+            talks = talks_to_come(wanted, bound, table, self.parameters)
+            coming, maximum = talks.hits, maximum + talks.most
+            expected += talks.expected
+        maximum += coming * cost + max(bound.fund, self._awards(places, table))
+        expected += max(bound.awarded, self._awards(hits, table))
+        hourly = expected_pay.cents_per_hour(table)
+        return StageEstimate(stage, hits, maximum, min(expected, maximum), hourly)
 
+    def _awards(self, hits: int, table: Any) -> int:
+        return most_cents(hits * table.items_per_hit, table, self.parameters)
 
-def posted_hits(collection: Collection) -> dict[tuple[int, bool], Counter[int]]:
-    """Return how many HITs of each reward every stage has put up; one query.
+    def _places(self, stage: Stage, table: Any, bound: Bound) -> int:
+        """Return the places the stage can come to have; notes what questions it can bring."""
+        if table.kind == "dialog":
+            dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
+            self.most[stage.name] = Coming(dialogs=tuple(dialogs.items()))
+            return 2 * sum(dialogs.values())
+        if table.items_from == "seeds":
+            # Bundles that were made are whole or not: what waits makes new ones.
+            places = bound.made + places_of_seeds(bound.waiting, table)
+            places = max(places, places_of_seeds(bound.seeds, table))
+            places += places_of_skipped(bound.seeds, table)
+            self.most[stage.name] = of_seeds(bound.seeds, table, places)
+            return places
+        if table.qualifies:
+            return EXAMINATION_UNITS * table.redundancy.train
+        return self._source(self.most, table, Coming()).places_of(table)
 
-    By the stage's id and whether they were handed in without work.
-    """
-    empty = Unmatched.objects.filter(session__posting=OuterRef("pk"))
-    rows = (
-        Posting.objects.filter(
-            stage__collection=collection, worker__isnull=True, state__in=STANDING
-        )
-        .order_by()
-        .values_list("stage_id", Exists(empty), "reward_cents")
-        .annotate(number=Count("pk"))
-    )
-    found: dict[tuple[int, bool], Counter[int]] = {}
-    for stage, is_empty, cents, number in rows:
-        found.setdefault((stage, is_empty), Counter())[cents] += number
-    return found
+    def _source(self, found: dict[str, Any], table: Any, nothing: Any) -> Any:
+        """Return what the stage takes up: of the stage named, or of the one that it reads."""
+        name = table.items_from
+        return found.get(name) or found.get(self.tables[name].items_from) or nothing
 
+    def _usual_hits(self, stage: Stage, table: Any, bound: Bound) -> int:
+        """Return the HITs where questions are spread over the folds as the seeds are."""
+        if table.kind == "dialog":
+            dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
+            self.usual[stage.name] = Counter(
+                {fold: n * table.max_questions for fold, n in dialogs.items()}
+            )
+            return 2 * sum(dialogs.values())
+        if table.items_from == "seeds":
+            return self._usual_of_seeds(stage, table, bound.seeds)
+        if table.qualifies:
+            return EXAMINATION_UNITS * int(table.redundancy.train)
+        source: Counter[str] = self._source(self.usual, table, Counter())
+        asked = self.tables.get(table.items_from)
+        if asked is not None and asked.kind == "dialog":
+            # A finished dialog is a bundle of its own.
+            return self._source(self.most, table, Coming()).places_of(table)  # type: ignore[no-any-return]
+        if table.sample_questions:
+            sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
+            readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
+            return readings * int(table.redundancy.of("test"))
+        return places_of_seeds(source, table)
 
-def _hits(
-    collection: Collection,
-    stage: Stage,
-    table: StageTable,
-    parameters: Parameters,
-    questions: dict[str, Counter[str]],
-) -> int:
-    if table.kind == "dialog":
-        dialogs = dialogs_wanted(stage, table)
-        questions[stage.name] = Counter(
-            {fold: number * table.max_questions for fold, number in dialogs.items()}  # type: ignore[attr-defined]
-        )
-        return 2 * dialogs.total()
-    if table.items_from == "seeds":
-        folds = Counter(
-            collection.seeds.filter(stage_name=stage.name).values_list("fold", flat=True)
-        )
+    def _usual_of_seeds(self, stage: Stage, table: Any, seeds: Counter[str]) -> int:
         per_unit = getattr(table, "questions_per_hit", table.items_per_hit)
-        units = ceil(sum(folds.values()) / table.items_per_hit)
-        total = sum(folds.values()) or 1
-        questions[stage.name] = Counter(
+        total = seeds.total()
+        units = ceil(total / table.items_per_hit)
+        self.usual[stage.name] = Counter(
             {
-                fold: ceil(units * per_unit * number / total) * table.redundancy.of(fold)
-                for fold, number in folds.items()
+                fold: ceil(units * per_unit * n / total) * table.redundancy.of(fold)
+                for fold, n in seeds.items()
             }
         )
-        if table.qualifies:
-            return table.redundancy.train if units else 0
-        return _places(folds, table)
-    if table.qualifies:
-        return table.redundancy.train
-    source = questions.get(table.items_from) or questions.get(
-        parameters.stages()[table.items_from].items_from, Counter()
-    )
-    if table.sample_questions:
-        sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
-        readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
-        return readings * table.redundancy.of("test")
-    return _places(source, table)
-
-
-def _places(items: Counter[str], table: StageTable) -> int:
-    """Return the HITs that this many items per fold need, bundled by their redundancy."""
-    groups: Counter[int] = Counter()
-    for fold, number in items.items():
-        groups[table.redundancy.of(fold)] += number
-    return sum(
-        redundancy * ceil(number / table.items_per_hit) for redundancy, number in groups.items()
-    )
+        return places_of_seeds(seeds, table)
 
 
 def standing_hits(collection: Collection) -> dict[int, int]:
     """Return how many HITs of every stage workers can still take or are at, by its id."""
     rows = (
-        Posting.objects.filter(
-            stage__collection=collection,
-            worker__isnull=True,
-            state__in=(PostingState.PUBLISHING, PostingState.LIVE),
-        )
+        Posting.objects.filter(stage__collection=collection, worker__isnull=True, state__in=OUT)
         .order_by()
         .values_list("stage_id")
         .annotate(number=Count("pk"))

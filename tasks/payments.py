@@ -114,23 +114,27 @@ def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
     budget.earn(posting.stage.collection_id, reserved_cents=held, cost_cents=cost_cents)
 
 
-def hold_anyway(collection_id: int, cents: int, by: str, now: datetime) -> None:
-    """Hold money that is owed or was paid whatever the cap says; expects a transaction.
+def hold_anyway(
+    collection_id: int, cents: int, by: str, now: datetime, *, beside: bool = False
+) -> None:
+    """Hold money that is owed or was paid whatever the caps say; expects a transaction.
 
-    The overrun shows in the budget's changes, with what it came `by`.
+    The overrun shows in the budget's and the maximum's changes, with what it came `by`. beside:
+    what the collection was said to cost at most grows by it in any case.
     """
-    if budget.reserve(collection_id, cents):
+    hold = budget.reserve_beside if beside else budget.reserve
+    if hold(collection_id, cents):
         return
     raised = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
     wanted = raised.reserved_cents + raised.spent_cents + cents
-    # Somebody may have raised it since.
-    if wanted > raised.budget_cents:
-        raised.revisions.create(
-            key="budget_cents", old=raised.budget_cents, new=wanted, by=by, at=now
-        )
-        raised.budget_cents = wanted
-        raised.save(update_fields=["budget_cents"])
-    budget.reserve(collection_id, cents)
+    for cap in ("budget_cents", "maximum_cents"):
+        old = getattr(raised, cap)
+        # Somebody may have raised it since; and `beside` raises the maximum itself.
+        if old is not None and wanted > old and not (beside and cap == "maximum_cents"):
+            raised.revisions.create(key=cap, old=old, new=wanted, by=by, at=now)
+            setattr(raised, cap, wanted)
+    raised.save(update_fields=["budget_cents", "maximum_cents"])
+    hold(collection_id, cents)
 
 
 def withhold(work: Work, now: datetime) -> None:

@@ -4,9 +4,11 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
+from tasks import maximum
 from tasks.crowd.requester_api import call
 
 
@@ -18,13 +20,15 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
     """Open the collection and return the stages that were opened.
 
     With `stage_name` that one is opened; without, every stage that was never opened. A closed
-    stage stays closed unless it is named, and a paused collection goes on as it was. The places
-    themselves are made by the next round of tending. Raises PublicationError without seeds or
-    budget, with nothing to open, or for a finished collection; MarketplaceError when the
-    marketplace does not answer; then nothing changes.
+    stage stays closed unless it is named, and a paused collection goes on as it was. Its maximum
+    total is said, and kept from then on. The places themselves are made by the next round of
+    tending. Raises PublicationError without seeds or budget, with nothing to open, or for a
+    finished collection; MarketplaceError when the marketplace does not answer; then nothing
+    changes.
     """
     _check(collection)
     call("get_account_balance")
+    maximum.say(collection, timezone.now())
     with transaction.atomic():
         # Stages come before their collection, in the order in which places are planned too.
         stages = list(collection.stages.select_for_update(no_key=True))

@@ -16,6 +16,7 @@ from tasks import (
     complaints,
     hits,
     leases,
+    maximum,
     payments,
     qualifications,
     reconcile,
@@ -112,6 +113,7 @@ def _steps(
     running = collection.state == CollectionState.COLLECTING
     open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
     return {
+        "maximum said": lambda: maximum.keep(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),

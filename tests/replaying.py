@@ -40,6 +40,7 @@ SLUG = "again"
 FIRST = "question_qualification"
 # Small HITs, so that each of five workers meets every stage.
 SMALL = [
+    "pay.approve_after_hours=0",
     "question_qualification.redundancy={ train = 5, dev = 5, test = 5 }",
     "answer_qualification.redundancy={ train = 3, dev = 3, test = 3 }",
     "question.items_per_hit=4",

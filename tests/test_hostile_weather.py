@@ -20,6 +20,7 @@ CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "600", "--seed",
 N_WORKERS = 8
 FOLDS = ("train", "dev", "test")
 SMALL = {
+    "pay.approve_after_hours": 0,
     "question_qualification.items_per_hit": 1,
     "question_qualification.questions_per_hit": 1,
     "question_qualification.multi_link_questions": 0,

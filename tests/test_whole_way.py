@@ -12,7 +12,7 @@ from tests.serving import ROOT, Instance, serving
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
 REAL = Path("wiki") / "enwiki-rock-performers-2025.xml.bz2"
 # A slice of a wiki holds few of the articles it links to.
-IN_SLICE = ["--set", "seeds.min_links_in_corpus=3"]
+IN_SLICE = ["--set", "seeds.min_links_in_corpus=3", "--set", "pay.approve_after_hours=0"]
 
 
 def collect(instance: Instance, dump: Path, out: Path, *options: str) -> None:

@@ -18,6 +18,7 @@ from tests.serving import Instance, serving
 REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"
 # A slice of a wiki has few links, and a small crowd cannot talk about a hundred sections.
 SMALL = {
+    "pay.approve_after_hours": "0",
     "seeds.category_keywords": "[]",
     "seeds.min_incoming_links": "3",
     "splits.train": "4",

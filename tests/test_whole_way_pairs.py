@@ -16,6 +16,7 @@ from tests.serving import Instance, serving
 
 DUMPS = ("enwiki-rock-performers-2025.xml.bz2", "enwiki-rappers-eastcoast-2023.xml.bz2")
 SETTINGS = {
+    "pay.approve_after_hours": "0",
     "seeds.keep_defaults": "true",
     "difficulty.folds": "2",
     "human_performance.sample_questions": "5",

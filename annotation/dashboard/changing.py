@@ -24,7 +24,7 @@ from collector.revisions import (
     revise,
     revisions_of,
 )
-from tasks.estimates import estimate, standing_hits
+from tasks.estimates import estimate, standing_hits, totals, totals_anew
 
 SHOWN = 50
 
@@ -90,8 +90,8 @@ def _preview(desk: Desk, sheet: Sheet) -> Preview:
             )
             for each in revision.changes
         ],
-        before=spending_of(desk.collection, estimate(desk.collection)),
-        after=spending_of(changed, estimate(changed)),
+        before=spending_of(desk.collection, totals(desk.collection, estimate(desk.collection))),
+        after=spending_of(changed, totals_anew(changed)),
         kept=_kept(desk, revision),
         lost_seeds=revision.lost_seeds,
         wanted=json.dumps(sheet.wanted, sort_keys=True),

@@ -22,9 +22,10 @@ from annotation.dashboard.todo import todo_of
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.difficulty.standing import last_run
 from collector.creation import CreationError, create_collection
-from collector.models import Collection
+from collector.models import Collection, CollectionState
 from collector.protocol import ProtocolError
-from tasks.estimates import estimate
+from tasks.estimates import estimate, totals
+from tasks.notices import notices
 
 
 @requester_required
@@ -95,7 +96,7 @@ def _now(desk: Desk) -> dict[str, Any]:
     row = desk.collection
     estimates = estimate(row)
     stages = stages_of(row, desk.parameters, estimates)
-    money = spending_of(row, estimates)
+    money = spending_of(row, totals(row, estimates))
     verdicts = verdict_counts(row)
     n_seeds = row.seeds.count()
     return {
@@ -115,4 +116,6 @@ def _now(desk: Desk) -> dict[str, Any]:
         "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
         "events": events_of(desk, people_of(row)),
         "now": timezone.now(),
+        # What cannot be mended later as well is said before.
+        "notices": notices(desk.parameters) if row.state == CollectionState.DRAFT else [],
     }

@@ -23,7 +23,7 @@ from annotation.dashboard.todo import decisions_of
 from collector.models import Collection, Stage
 from tasks import bonuses
 from tasks.compensation import compensate
-from tasks.estimates import estimate
+from tasks.estimates import estimate, totals
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
 
 PER_PAGE = 25
@@ -73,7 +73,7 @@ def money(request: HttpRequest, desk: Desk) -> HttpResponse:
         request,
         "money.html",
         tab="money",
-        money=spending_of(desk.collection, estimate(desk.collection)),
+        money=spending_of(desk.collection, totals(desk.collection, estimate(desk.collection))),
         ledger=_ledger(desk),
         debts=debts_of(desk, people),
         decisions=decisions_of(desk, attention_to([desk.collection])[desk.collection.pk]),

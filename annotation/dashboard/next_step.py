@@ -47,7 +47,7 @@ def next_step(
             "#budget",
         )
     if state == CollectionState.DRAFT:
-        sentence = f"Everything is ready. In the worst case it costs {desk.price(money.worst)}."
+        sentence = f"Everything is ready. It costs {desk.price(money.maximum)} at most."
         return NextStep(sentence, "Publish", desk.url("publish"), posts=True)
     if state == CollectionState.PAUSED:
         sentence = "No new work is handed out. Who is at work finishes and is paid."

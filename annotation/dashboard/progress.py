@@ -18,8 +18,8 @@ from tasks.models import Grant, Posting, PostingState, Unit
 class StageProgress:
     """Places of one stage: handed in, being worked on, open on the marketplace, and in all.
 
-    `planned` is what the seeds promise; `grants` counts
-    a qualification's submissions by what was decided.
+    `planned` is what the seeds promise; `grants` counts a qualification's submissions by what was
+    decided; `cents_per_hour` is by the minutes expected, before anybody has worked.
     """
 
     stage: Stage
@@ -30,6 +30,8 @@ class StageProgress:
     standing: int
     grants: dict[str, int]
     pace: Pace | None
+    cents_per_hour: int
+    below_floor: bool
 
     @property
     def waiting(self) -> int:
@@ -64,6 +66,8 @@ def stages_of(
                 standing=standing.get(stage.pk, 0),
                 grants=grants.get(stage.pk, {}),
                 pace=pace_of(stage, parameters),
+                cents_per_hour=row.cents_per_hour,
+                below_floor=row.cents_per_hour < parameters.pay.floor_cents_per_hour,
             )
         )
     return found

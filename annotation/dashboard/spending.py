@@ -1,4 +1,4 @@
-"""A collection's money at a glance: the budget and what is bound of it, worst case and expected."""
+"""A collection's money at a glance: the budget and what is bound of it, at most and expected."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from django.db.models import F, Q, Sum
 
 from annotation.dashboard.bars import Segment, segments
 from collector.models import Collection, CollectionState
-from tasks.estimates import StageEstimate
+from tasks.estimates import Totals
 from tasks.models import Payment, PaymentState
 
 CENTS = F("amount_cents") + F("fee_cents")
@@ -22,7 +22,8 @@ class Spending:
     owed: int
     confirmed: int
     refused: int
-    worst: int
+    maximum: int
+    repeats: int
     expected: int
 
     @property
@@ -37,8 +38,8 @@ class Spending:
 
     @property
     def shortfall(self) -> int:
-        """Return what the budget lacks for the worst case."""
-        return max(0, self.worst - self.budget)
+        """Return what the budget lacks for the maximum total."""
+        return max(0, self.maximum - self.budget)
 
     @property
     def bar(self) -> list[Segment]:
@@ -47,29 +48,26 @@ class Spending:
         return segments([(name, getattr(self, name)) for name in names], self.budget)
 
 
-def spending_of(collection: Collection, estimates: Iterable[StageEstimate]) -> Spending:
+def spending_of(collection: Collection, whole: Totals) -> Spending:
     """Return the collection's money; one query beside the estimates."""
-    rows = list(estimates)
     bound = collection.reserved_cents + collection.spent_cents
     ledger = Payment.objects.filter(collection=collection).aggregate(
-        beside=Sum(CENTS, filter=~Q(by="") & ~Q(state=PaymentState.WITHHELD), default=0),
         confirmed=Sum(CENTS, filter=Q(state=PaymentState.CONFIRMED), default=0),
         refused=Sum(CENTS, filter=Q(state=PaymentState.REFUSED), default=0),
     )
     if collection.state == CollectionState.FINISHED:
         # Nothing more is handed out.
-        worst = expected = bound
+        maximum = expected = bound
     else:
-        # What a person gives comes on top of what the protocol promises.
-        worst = sum(row.worst_cents for row in rows) + ledger["beside"]
-        expected = sum(row.expected_cents for row in rows) + ledger["beside"]
+        maximum, expected = whole.maximum, whole.expected
     return Spending(
         budget=collection.budget_cents,
         reserved=collection.reserved_cents,
         owed=collection.spent_cents - ledger["confirmed"] - ledger["refused"],
         confirmed=ledger["confirmed"],
         refused=ledger["refused"],
-        worst=worst,
+        maximum=maximum,
+        repeats=whole.repeats if collection.state == CollectionState.DRAFT else 0,
         expected=expected,
     )
 

@@ -14,7 +14,7 @@ from annotation.dashboard.desk import Desk, on_desk
 from collector.models import CollectionState, Stage, StageState
 from tasks import publication
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.demands import notice
+from tasks.notices import notices
 from tasks.publication import PublicationError
 
 LONGEST_AMOUNT = 40
@@ -32,7 +32,7 @@ def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
         messages.error(request, silent(error, "press the button again"))
     else:
         messages.success(request, _opened(opened))
-        if told := notice(desk.parameters):
+        for told in notices(desk.parameters):
             messages.warning(request, told)
     return redirect(desk.url("collection"))
 

@@ -14,11 +14,13 @@ LABELS = {
     "lifetime_days": "Days a HIT stays up",
     "approve_after_hours": "Hours before work is paid",
     "floor_cents_per_hour": "Floor of the hourly rate",
+    "repeats_percent": "Per cent held for work done again",
 }
 HELP = {
     "expected_minutes": "Told to workers.",
     "places_at_once": "Topped up as they are taken.",
-    "approve_after_hours": "Time for you to read work before it is paid.",
+    "approve_after_hours": "Time for you to read work and to reject it; then it is paid.",
+    "repeats_percent": "Work that is broken off is paid in part, and done again by others.",
     "title": "What workers see in the list of HITs.",
     "floor_cents_per_hour": "You are warned when a stage pays less.",
 }

@@ -84,7 +84,8 @@ def make_collection(
     corpus: Corpus | None = None, slug: str = "pilot", protocol: str = "iirc", **values: Any
 ) -> Collection:
     """Return a collection with the stages of its protocol; `parameters` are dotted overrides."""
-    parameters = find(protocol).parameters(values.pop("parameters", None))
+    changed = {"pay.approve_after_hours": 0, **(values.pop("parameters", None) or {})}
+    parameters = find(protocol).parameters(changed)
     collection = Collection.objects.create(
         slug=slug,
         protocol=protocol,

@@ -26,7 +26,9 @@ class Collection(models.Model):
     """Parameters are resolved once, at creation; money is kept in whole cents.
 
     `reserved_cents` is held for places that someone can still earn, `spent_cents` is owed or
-    paid; together they never exceed `budget_cents`. `tended_until` is until when one job has the
+    paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
+    most, for the seeds and parameters that `maximum_for` names; None before it was published.
+    `tended_until` is until when one job has the
     collection to itself.
     """
 
@@ -46,6 +48,8 @@ class Collection(models.Model):
     budget_cents = models.PositiveBigIntegerField(default=0)
     reserved_cents = models.BigIntegerField(default=0)
     spent_cents = models.BigIntegerField(default=0)
+    maximum_cents = models.PositiveBigIntegerField(null=True, blank=True)
+    maximum_for = models.CharField(max_length=80, blank=True)
     pseudonym_key = models.CharField(max_length=64, default=new_pseudonym_key)
     created_at = models.DateTimeField()
     tended_until = models.DateTimeField(null=True, blank=True)
@@ -62,6 +66,11 @@ class Collection(models.Model):
                 condition=Q(budget_cents__gte=F("reserved_cents") + F("spent_cents")),
                 name="collection_stays_within_its_budget",
             ),
+            models.CheckConstraint(
+                condition=Q(maximum_cents__isnull=True)
+                | Q(maximum_cents__gte=F("reserved_cents") + F("spent_cents")),
+                name="collection_stays_within_its_maximum",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -74,7 +83,7 @@ class CollectionRevision(models.Model):
     `key` is the parameter's dotted name, else one of NOT_PARAMETERS.
     """
 
-    NOT_PARAMETERS = ("budget_cents", "state")
+    NOT_PARAMETERS = ("budget_cents", "maximum_cents", "state")
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="revisions")
     key = models.CharField(max_length=120)

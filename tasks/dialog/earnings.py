@@ -21,11 +21,15 @@ def longest_dialog_cents(table: Any, parameters: Parameters) -> int:
     return 2 * _cost(rules.most_cents(limits_of(table)), parameters)
 
 
-def usual_dialog_cents(table: Any, parameters: Parameters) -> int:
-    """Return what the turns of both cost in a dialog between the shortest kept and the longest."""
+def usual_turns_cents(table: Any) -> int:
+    """Return what each partner earns half-way between the shortest dialog kept and the longest."""
     limits = limits_of(table)
-    usual = (limits.min_pairs + limits.max_questions) // 2
-    return 2 * _cost(rules.earned_cents(usual, limits), parameters)
+    return rules.earned_cents((limits.min_pairs + limits.max_questions) // 2, limits)
+
+
+def usual_dialog_cents(table: Any, parameters: Parameters) -> int:
+    """Return what the turns of both partners of a dialog of usual length cost, with the fees."""
+    return 2 * _cost(usual_turns_cents(table), parameters)
 
 
 def owe_wait(

@@ -31,6 +31,7 @@ from tasks.models import (
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SECRET = "entry-secret"
 SMALL = {
+    "pay.approve_after_hours": 0,
     "seeds.min_links": 2,
     "seeds.min_links_in_corpus": 2,
     "seeds.min_characters": 10,

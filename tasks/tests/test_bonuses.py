@@ -195,12 +195,12 @@ def test_the_estimate_is_what_two_for_every_dialog_can_earn_and_never_falls_shor
 
     turns_of_both, wait, reward = 2 * sum(range(5, 17)), 15 * 15, 30
     assert dialogs().hits == 4
-    assert dialogs().worst_cents == 2 * turns_of_both + 4 * wait + 4 * reward
-    assert 4 * reward < dialogs().expected_cents < dialogs().worst_cents
+    assert dialogs().maximum_cents == 2 * turns_of_both + 4 * wait + 4 * reward
+    assert 4 * reward < dialogs().expected_cents < dialogs().maximum_cents
     stage = stage_of(collection, "dialog")
     make_waiting(stage, "AADA")
     row = pair(make_waiting(stage, "AGRACE"))
     talk(row, 5)
-    worst = dialogs().worst_cents
+    worst = dialogs().maximum_cents
     settlement.settle(turns.end(row.pk, Role.STUDENT, Ending.ENDED, SOON).row, SOON)
-    assert dialogs().worst_cents < worst
+    assert dialogs().maximum_cents < worst

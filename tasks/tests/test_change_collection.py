@@ -55,7 +55,7 @@ def test_a_dry_run_changes_nothing(pilot: Collection) -> None:
 def test_for_scripts_it_prints_the_costs_in_cents(pilot: Collection) -> None:
     told: dict[str, Any] = json.loads(change(RAISE, WHY, "--json"))
     assert told["changes"] == [{"key": "question.reward_cents", "old": 400, "new": 500}]
-    assert told["worst_cents"]["after"] - told["worst_cents"]["before"] == 2 * 100
+    assert told["maximum_total_cents"]["after"] - told["maximum_total_cents"]["before"] == 2 * 110
     assert told["hits_up"] == 0
 
 

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.revisions import revise
-from tasks import compensation, hits, leases, publication, unmatched
+from tasks import compensation, hits, leases, payments, publication, unmatched
 from tasks.closing import under_way
 from tasks.crowd import marketplace
 from tasks.estimates import estimate
-from tasks.models import LeaseState, Posting
+from tasks.models import LeaseState, Posting, Unmatched
 from tasks.publication import PublicationError, finish, publish, reopen
 from tasks.tending import tend
 from tasks.tests.deciding import listed
@@ -210,34 +210,34 @@ def test_hits_posted_after_a_change_pay_the_new_and_hold_it(pilot: Collection) -
     assert pilot.reserved_cents == 900
 
 
-def test_the_worst_case_counts_hits_that_are_up_with_their_own_pay(pilot: Collection) -> None:
+def test_the_maximum_counts_hits_that_are_up_with_their_own_pay(pilot: Collection) -> None:
     stage = stage_of(pilot, "question")
-    assert worst(pilot, stage) == 2 * 400
-    make_posting(stage)
+    assert most(pilot, stage) == 2 * 400
+    posting = make_posting(stage)
     raise_pay(pilot, 500)
     pilot.refresh_from_db()
-    assert worst(pilot, stage) == 400 + 500
-    Posting.objects.update(state="expired")
-    assert worst(pilot, stage) == 2 * 500
+    assert most(pilot, stage) == 400 + 500
+    hits.expire(posting)
+    assert most(pilot, stage) == 2 * 500
 
 
-def test_the_worst_case_counts_what_came_without_work_on_top_and_rejected_work_once(
+def test_the_maximum_counts_what_came_without_work_on_top_paid_or_rejected(
     pilot: Collection,
 ) -> None:
     stage = stage_of(pilot, "question")
-    unmatched.keep(make_posting(stage), listed(make_posting(stage)), timezone.now())
-    Posting.objects.filter(state="live").delete()
-    assert worst(pilot, stage) == 3 * 400
-    Posting.objects.update(state="settled")
-    assert worst(pilot, stage) == 3 * 400
-    rejected = make_posting(stage, reward_cents=300)
-    Posting.objects.filter(pk=rejected.pk).update(state="rejected")
-    assert worst(pilot, stage) == 300 + 2 * 400
+    posting = make_posting(stage)
+    unmatched.keep(posting, listed(posting), timezone.now())
+    assert most(pilot, stage) == 3 * 400
+    work = Unmatched.objects.get()
+    payments.owe_unmatched(work, "rita", timezone.now())
+    assert most(pilot, stage) == 3 * 400
+    payments.withhold(work, timezone.now())
+    assert most(pilot, stage) == 3 * 400
 
 
-def worst(collection: Collection, stage: Stage) -> int:
-    """Return the worst case of a stage."""
-    return next(row.worst_cents for row in estimate(collection) if row.stage == stage)
+def most(collection: Collection, stage: Stage) -> int:
+    """Return the maximum of a stage."""
+    return next(row.maximum_cents for row in estimate(collection) if row.stage == stage)
 
 
 def test_a_hit_that_is_up_shows_and_pays_pro_rata_what_it_was_posted_with(

@@ -51,7 +51,7 @@ def test_a_change_is_shown_with_its_cost_then_saved_with_a_reason(
     page = shown.content.decode()
     assert "Question: pay of a HIT: <s>$4.00</s> → <b>$5.50</b>" in page
     assert "Question: 1 HIT is up already and stays as it is." in page
-    assert "Worst case in all" in page
+    assert "Maximum total" in page
     assert reward(pilot) == 400
     saved = post(
         rita, question__reward_cents="5.50", save="yes", why="Too little.", **hidden(shown)

@@ -28,7 +28,7 @@ def make_kept(
         slug,
         find("hotpotqa"),
         corpus,
-        overrides={},
+        overrides={"pay.approve_after_hours": 0},
         seed=7,
         now=NOW,
         title="Pilot",

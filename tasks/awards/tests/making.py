@@ -13,6 +13,7 @@ from tasks.tests.making import NOW, make_corpus, make_session, stage_of
 
 # Rounds of four questions, blocks of three: small enough to be written by hand.
 SMALL = {
+    "pay.approve_after_hours": 0,
     "question.items_per_hit": 2,
     "question.max_skips": 1,
     "question.bonuses.top_every_examples": 4,

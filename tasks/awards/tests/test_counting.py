@@ -127,7 +127,8 @@ def test_the_money_is_held_before_anybody_can_earn_it(pairs, stage) -> None:
     # Eight questions: two rounds of 700, and two blocks of three at the best pace.
     assert pairs.reserved_cents == reward + 2 * 700 + 2 * 100
     [row] = [row for row in estimate(pairs) if row.stage == stage]
-    assert row.worst_cents == pairs.reserved_cents
+    # Half of the pairs may be skipped once: three more HITs, six more questions.
+    assert row.maximum_cents == pairs.reserved_cents + 3 * 375 + 700 + 2 * 100
 
 
 def test_a_budget_without_room_for_the_bonus_takes_no_hit_in() -> None:

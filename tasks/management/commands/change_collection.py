@@ -14,7 +14,7 @@ from collector.naming import collection_named
 from collector.parameters import assignment
 from collector.protocol import ProtocolError
 from collector.revisions import Revision, RevisionError, planned, revise
-from tasks.estimates import estimate, standing_hits
+from tasks.estimates import estimate, standing_hits, totals, totals_anew
 from tasks.pages.words import price
 from tasks.publication import PublicationError, raise_budget
 
@@ -91,21 +91,15 @@ def _told(
 ) -> dict[str, Any]:
     """Return what changes and what it costs, as the command prints it for scripts."""
     changed = revision.applied_to(collection) if revision else collection
-    before, after = estimate(collection), estimate(changed)
+    before, after = totals(collection, estimate(collection)), totals_anew(changed)
     changes = revision.changes if revision else []
     return {
         "collection": collection.slug,
         "changes": [
             {"key": change.key, "old": change.old, "new": change.new} for change in changes
         ],
-        "worst_cents": {
-            "before": sum(row.worst_cents for row in before),
-            "after": sum(row.worst_cents for row in after),
-        },
-        "expected_cents": {
-            "before": sum(row.expected_cents for row in before),
-            "after": sum(row.expected_cents for row in after),
-        },
+        "maximum_total_cents": {"before": before.maximum, "after": after.maximum},
+        "expected_cents": {"before": before.expected, "after": after.expected},
         "budget_cents": collection.budget_cents if budget_cents is None else budget_cents,
         "hits_up": _kept(collection, revision),
         "seeds_let_go": revision.lost_seeds if revision else 0,
@@ -121,13 +115,13 @@ def _kept(collection: Collection, revision: Revision | None) -> int:
 
 def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[str]:
     parameters = parameters_of(collection)
-    worst, expected = told["worst_cents"], told["expected_cents"]
+    most, expected = told["maximum_total_cents"], told["expected_cents"]
     lines = [f"{each['key']}: {each['old']} -> {each['new']}" for each in told["changes"]]
     lines += [
-        f"Worst case: {price(worst['before'], parameters)} -> {price(worst['after'], parameters)}",
-        f"Expected:   {price(expected['before'], parameters)} -> "
+        f"Maximum total: {price(most['before'], parameters)} -> {price(most['after'], parameters)}",
+        f"Expected:      {price(expected['before'], parameters)} -> "
         f"{price(expected['after'], parameters)}",
-        f"Budget:     {price(told['budget_cents'], parameters)}",
+        f"Budget:        {price(told['budget_cents'], parameters)}",
     ]
     if told["hits_up"]:
         lines.append(f"HITs that are up and keep what they pay: {told['hits_up']}.")

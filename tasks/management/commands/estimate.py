@@ -10,15 +10,18 @@ from rich.table import Table
 
 from collector.creation import parameters_of
 from collector.naming import collection_named
+from collector.parameters import Parameters
 from collector.protocol import ProtocolError
-from tasks.estimates import estimate
+from tasks.estimates import StageEstimate, Totals, estimate, totals
+from tasks.expected_pay import shortfalls
+from tasks.notices import notices
 from tasks.pages.words import price
 
 
 class Command(BaseCommand):
     """estimate NAME."""
 
-    help = "What a collection will cost, worst case and expected. Example: manage.py estimate pilot"
+    help = "What a collection costs, at most and as expected. Example: manage.py estimate pilot"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -32,23 +35,37 @@ class Command(BaseCommand):
             rows, parameters = estimate(collection), parameters_of(collection)
         except ProtocolError as error:
             raise CommandError(str(error)) from None
-        worst = sum(row.worst_cents for row in rows)
-        expected = sum(row.expected_cents for row in rows)
+        whole = totals(collection, rows)
         if options["json"]:
-            stages = {row.stage.name: row.worst_cents for row in rows}
-            totals = {"stages": stages, "worst_cents": worst, "expected_cents": expected}
-            self.stdout.write(json.dumps(totals))
+            self.stdout.write(json.dumps(_plain(rows, whole, parameters)))
             return
-        table = Table(title=f"What {collection.title} will cost, fees included")
-        for heading in ("Stage", "HITs", "Expected", "Worst case"):
+        table = Table(title=f"What {collection.title} costs, fees included")
+        for heading in ("Stage", "HITs", "An hour", "Expected", "Maximum"):
             table.add_column(heading, justify="left" if heading == "Stage" else "right")
         for row in rows:
             table.add_row(
                 str(row.stage),
                 str(row.hits),
+                price(row.cents_per_hour, parameters),
                 price(row.expected_cents, parameters),
-                price(row.worst_cents, parameters),
+                price(row.maximum_cents, parameters),
             )
-        table.add_row("Total", "", price(expected, parameters), price(worst, parameters))
-        table.add_row("Budget", "", "", price(collection.budget_cents, parameters))
+        if whole.repeats:
+            table.add_row("Work done again", "", "", "", price(whole.repeats, parameters))
+        sums = price(whole.expected, parameters), price(whole.maximum, parameters)
+        table.add_row("Maximum total", "", "", *sums)
+        table.add_row("Budget", "", "", "", price(collection.budget_cents, parameters))
         Console(file=cast(IO[str], self.stdout)).print(table)
+        for told in notices(parameters):
+            self.stdout.write(told)
+
+
+def _plain(rows: list[StageEstimate], whole: Totals, parameters: Parameters) -> dict[str, Any]:
+    return {
+        "stages": {row.stage.name: row.maximum_cents for row in rows},
+        "repeats_cents": whole.repeats,
+        "maximum_total_cents": whole.maximum,
+        "expected_cents": whole.expected,
+        "below_floor": [each.stage for each in shortfalls(parameters)],
+        "notices": notices(parameters),
+    }

@@ -12,7 +12,8 @@ from collector.models import StageState
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.demands import notice
+from tasks.notices import notices
+from tasks.pages.words import price
 from tasks.publication import PublicationError, provider_name, publish
 from tasks.tending import tend_alone
 
@@ -41,11 +42,14 @@ class Command(BaseCommand):
             done = tend_alone(collection, timezone.now())
         except (PublicationError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
-        told = notice(parameters_of(collection))
+        told = notices(parameters_of(collection))
         if options["json"]:
             names = [stage.name for stage in opened]
             hits = done.get("HITs published", 0)
-            self.stdout.write(json.dumps({"opened": names, "hits": hits, "notice": told}))
+            printed = {"opened": names, "hits": hits, "notices": told}
+            self.stdout.write(
+                json.dumps({**printed, "maximum_total_cents": collection.maximum_cents})
+            )
         else:
             closed = collection.stages.filter(state=StageState.CLOSED)
             left = "".join(f" {stage.name} stays closed." for stage in closed)
@@ -53,5 +57,9 @@ class Command(BaseCommand):
                 f"Open on {provider_name()}: {done.get('HITs published', 0)} HITs published now; "
                 f"more follow as they are taken.{left}"
             )
-            if told:
-                self.stdout.write(told)
+            said = price(collection.maximum_cents or 0, parameters_of(collection))
+            self.stdout.write(
+                f"Maximum total: {said}, fees included; bonuses you give come on top."
+            )
+            for each in told:
+                self.stdout.write(each)

@@ -16,6 +16,7 @@ from collector.protocol import find
 from tasks.tests.making import NOW
 
 LAX = {
+    "pay.approve_after_hours": 0,
     "seeds.category_keywords": [],
     "seeds.min_incoming_links": 0,
     "seeds.min_tokens": 5,

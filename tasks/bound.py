@@ -1,0 +1,133 @@
+"""What the stages of a collection have cost and hold so far, and the places they have made."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, Sum, When
+
+from collector.models import Collection, Seed, Stage
+from tasks.models import (
+    Dialog,
+    DialogState,
+    Fund,
+    Payment,
+    PaymentState,
+    Posting,
+    PostingState,
+    Ticket,
+    Topic,
+    Unit,
+    UnitItem,
+)
+
+OUT = (PostingState.PUBLISHING, PostingState.LIVE)
+
+
+@dataclass
+class Bound:
+    """Of one stage, in cents with fees, what is `spent`, and `held` for what can still be earned.
+
+    `withheld`: of rejected work, which can be taken back. `fund`: held and paid for its own
+    bonuses, `awarded` the paid part; neither is in the others. `made`: places there are, `left` of
+    them not handed in; `standing`: HITs that are up or planned; `seeds` by fold, `waiting` those
+    in no bundle; `talks`: dialogs taken up, `talking` now; `tickets`: whose wait is held.
+    """
+
+    spent: int = 0
+    held: int = 0
+    withheld: int = 0
+    fund: int = 0
+    awarded: int = 0
+    made: int = 0
+    left: int = 0
+    submitted: int = 0
+    standing: int = 0
+    talks: int = 0
+    talking: int = 0
+    tickets: int = 0
+    seeds: Counter[str] = field(default_factory=Counter)
+    waiting: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def cents(self) -> int:
+        """Return all that is bound but for bonuses of its own."""
+        return self.spent + self.held + self.withheld
+
+
+def bound_by_stage(collection: Collection, stages: list[Stage]) -> dict[int, Bound]:
+    """Return it for each of the collection's stages by its id, in as many queries for any work."""
+    found = {stage.pk: Bound() for stage in stages}
+    _count_seeds(collection, {stage.name: stage.pk for stage in stages}, found)
+    _count_places(collection, found)
+    _count_money(collection, found)
+    if any(stage.kind == "dialog" for stage in stages):
+        _count_talks(collection, found)
+    return found
+
+
+def _count_seeds(collection: Collection, stages: dict[str, int], found: dict[int, Bound]) -> None:
+    bundled = Exists(UnitItem.objects.filter(seed=OuterRef("pk")))
+    rows = (
+        Seed.objects.filter(collection=collection, stage_name__in=stages)
+        .order_by()
+        .values_list("stage_name", "fold", bundled)
+        .annotate(n=Count("pk"))
+    )
+    for name, fold, is_bundled, number in rows:
+        found[stages[name]].seeds[fold] += number
+        if not is_bundled:
+            found[stages[name]].waiting[fold] += number
+
+
+def _count_places(collection: Collection, found: dict[int, Bound]) -> None:
+    units = Unit.objects.filter(stage__collection=collection).order_by().values_list("stage_id")
+    # A closed unit's places are those that were handed in.
+    made = Case(When(closed=True, then="submitted"), default="redundancy")
+    for stage, places, submitted in units.annotate(
+        places=Sum(made, output_field=IntegerField()), submitted=Sum("submitted")
+    ):
+        found[stage].made, found[stage].submitted = places, submitted
+        found[stage].left = places - submitted
+    postings = Posting.objects.filter(stage__collection=collection, worker__isnull=True)
+    for stage, number, held in (
+        postings.order_by()
+        .values_list("stage_id")
+        .annotate(n=Count("pk", filter=Q(state__in=OUT)), held=Sum("reserved_cents"))
+    ):
+        found[stage].standing, found[stage].held = number, held
+
+
+def _count_money(collection: Collection, found: dict[int, Bound]) -> None:
+    paid = Payment.objects.filter(collection=collection, stage__isnull=False)
+    withheld, cost = Q(state=PaymentState.WITHHELD), F("amount_cents") + F("fee_cents")
+    for stage, spent, back in (
+        paid.order_by()
+        .values_list("stage_id")
+        .annotate(
+            spent=Sum(cost, filter=~withheld, default=0),
+            back=Sum(cost, filter=withheld, default=0),
+        )
+    ):
+        found[stage].spent, found[stage].withheld = spent, back
+    for fund in Fund.objects.filter(stage__collection=collection):
+        row = found[fund.stage_id]
+        row.fund, row.awarded = fund.held_cents, fund.paid_cents
+        row.spent -= fund.paid_cents
+
+
+def _count_talks(collection: Collection, found: dict[int, Bound]) -> None:
+    tickets = Ticket.objects.filter(stage__collection=collection).order_by()
+    for stage, held, waiting in tickets.values_list("stage_id").annotate(
+        held=Sum("reserved_cents"), waiting=Count("pk", filter=Q(reserved_cents__gt=0))
+    ):
+        found[stage].held += held
+        found[stage].tickets = waiting
+    dialogs = Dialog.objects.filter(stage__collection=collection, settled=False).order_by()
+    for stage, held, talking in dialogs.values_list("stage_id").annotate(
+        held=Sum("reserved_cents"), talking=Count("pk", filter=~Q(state=DialogState.OVER))
+    ):
+        found[stage].held += held
+        found[stage].talking = talking
+    topics = Topic.objects.filter(stage__collection=collection).order_by()
+    for stage, taken in topics.values_list("stage_id").annotate(taken=Sum("taken")):
+        found[stage].talks = taken

@@ -1,0 +1,100 @@
+"""How many HITs a stage can come to have at most, worked out before anybody has worked.
+
+Pure: what the seeds of each fold, and the questions written about them, can make necessary.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Coming:
+    """The questions a stage can bring at most: `total` of them, `by_fold` of each fold.
+
+    A writer may put all questions of a HIT about a paragraph of any fold that it shows, so the
+    folds can add up to more than the total. dialogs: by fold, where the questions are of dialogs.
+    """
+
+    total: int = 0
+    by_fold: tuple[tuple[str, int], ...] = ()
+    dialogs: tuple[tuple[str, int], ...] = ()
+
+    def places_of(self, table: Any) -> int:
+        """Return the HITs that a stage needs at most which takes these questions up."""
+        if self.dialogs:
+            # A finished dialog is a bundle of its own, however long it was.
+            return sum(number * table.redundancy.of(fold) for fold, number in self.dialogs)
+        if table.sample_questions:
+            sampled = sum(n for fold, n in self.by_fold if not fold or fold in table.sample_splits)
+            drawn = min(table.sample_questions, sampled, self.total)
+            return ceil(drawn / table.items_per_hit) * int(table.redundancy.of("test"))
+        return self._bundled(table)
+
+    def _bundled(self, table: Any) -> int:
+        """Return the HITs of bundles of one redundancy each, where folds come as dear as can be."""
+        most: Counter[int] = Counter()
+        for fold, number in self.by_fold:
+            most[table.redundancy.of(fold)] += number
+        return _dearest(sorted(most.items(), reverse=True), self.total, table.items_per_hit)
+
+
+def _dearest(groups: list[tuple[int, int]], total: int, size: int) -> int:
+    """Return the most HITs that so many questions can need, by redundancy, the largest first.
+
+    groups: (redundancy, questions at most). A question that is left alone needs whole HITs: so
+    not all are put where most answers are wanted, but of each group at most two bundles less.
+    """
+    if not groups:
+        return 0
+    (redundancy, most), *rest = groups
+    most = min(most, total)
+    least = max(0, most - 2 * size * len(rest)) if rest else most
+    return max(
+        redundancy * ceil(number / size) + _dearest(rest, total - number, size)
+        for number in range(least, most + 1)
+    )
+
+
+def of_seeds(seeds: Counter[str], table: Any, places: int) -> Coming:
+    """Return the questions that can be written in so many HITs of a stage about these seeds."""
+    free = getattr(table, "questions_per_hit", 0)
+    skips = max(1, getattr(table, "max_skips_per_pair", 1))
+    by_fold = {}
+    for fold, number in seeds.items():
+        writers = number * table.redundancy.of(fold)
+        if free:
+            by_fold[fold] = free * min(places, writers)
+        else:
+            # A pair that one of several writers skipped is given to as many again.
+            by_fold[fold] = writers * (skips if table.redundancy.of(fold) > 1 else 1)
+    total = places * free if free else sum(by_fold.values())
+    return Coming(total, tuple(by_fold.items()))
+
+
+def places_of_seeds(seeds: Counter[str], table: Any) -> int:
+    """Return the HITs that seeds in no bundle yet need, bundled by their redundancy."""
+    groups: Counter[int] = Counter()
+    for fold, number in seeds.items():
+        groups[table.redundancy.of(fold)] += number
+    return sum(redundancy * ceil(n / table.items_per_hit) for redundancy, n in groups.items())
+
+
+def places_of_skipped(seeds: Counter[str], table: Any) -> int:
+    """Return the HITs that are needed beside where as much is skipped as may be.
+
+    Whole bundles of skipped seeds are handed out at once, a smaller one each time all else is
+    done; everybody who is handed one may skip again, until a seed has been given often enough.
+    """
+    most = getattr(table, "max_skips_per_pair", 0)
+    if most < 2 or not seeds:
+        return 0
+    size, again = table.items_per_hit, 0
+    redundancies = {table.redundancy.of(fold) for fold in seeds}
+    skipped, bundles = seeds.total(), places_of_seeds(seeds, table)
+    for _ in range(most - 1):
+        skipped = min(skipped, bundles * table.max_skips)
+        again += skipped
+        bundles = (skipped // size + len(redundancies)) * max(redundancies)
+    return (again // size + (most - 1) * len(redundancies)) * max(redundancies)
