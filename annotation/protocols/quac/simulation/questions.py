@@ -1,16 +1,10 @@
 """What a curious student asks: about the heading first, then about what was just answered."""
 
-import json
-import os
 import random
 import re
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-# Questions that people asked, kept with the tests' real data; without it there are patterns.
-ASKED = Path("replay") / "quac_dialogs_from_canard.json"
 NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
 FIRST = (
     "What happened in {heading}?",
@@ -44,7 +38,7 @@ OPEN = (
 def next_question(state: Mapping[str, Any], rng: random.Random) -> str:
     """Return a question that has not been asked in this dialog yet.
 
-    state: the dialog as the student sees it. Real questions are asked in turn with patterns.
+    state: the dialog as the student sees it. Nothing but it and `rng` decides what is asked.
     """
     asked = {turn["question"].casefold() for turn in state["turns"]}
     for _ in range(20):
@@ -57,9 +51,6 @@ def next_question(state: Mapping[str, Any], rng: random.Random) -> str:
 def _one(state: Mapping[str, Any], rng: random.Random) -> str:
     turns = state["turns"]
     words = {"title": state["title"], "heading": state["heading"] or state["title"]}
-    real = real_questions()
-    if real and rng.random() < 0.5:
-        return rng.choice(real[min(len(turns), len(real) - 1)])
     if not turns:
         return rng.choice(FIRST).format(**words)
     answer = turns[-1]["answer"] or {}
@@ -67,18 +58,3 @@ def _one(state: Mapping[str, Any], rng: random.Random) -> str:
     if names and rng.random() < 0.6:
         return rng.choice(ABOUT_A_NAME).format(name=rng.choice(names), **words)
     return rng.choice(OPEN)
-
-
-@lru_cache(maxsize=1)
-def real_questions() -> tuple[tuple[str, ...], ...]:
-    """Return what people asked, by the number of the turn; empty without real data."""
-    path = Path(os.environ.get("COLLECTOR_DATA", ""), ASKED)
-    if not os.environ.get("COLLECTOR_DATA") or not path.is_file():
-        return ()
-    dialogs = json.loads(path.read_text("utf-8"))
-    longest = max(len(dialog["turns"]) for dialog in dialogs)
-    by_turn = (
-        tuple(dialog["turns"][at]["q"] for dialog in dialogs if at < len(dialog["turns"]))
-        for at in range(longest)
-    )
-    return tuple(by_turn)

@@ -1,10 +1,13 @@
 """A curious student and an honest teacher say what the rules of a dialog allow."""
 
+import importlib
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotation.protocols.quac.simulation import questions
 from annotation.protocols.quac.simulation.questions import next_question
 from annotation.protocols.quac.simulation.talking import speak
 from tasks.dialog.rules import Dialog, Limits, Reply, answer, ask
@@ -72,6 +75,22 @@ def test_a_student_never_asks_the_same_twice() -> None:
         question = next_question(seen(turns, "student"), rng)
         assert question.casefold() not in {turn["question"].casefold() for turn in turns}
         turns.append({"question": question, "answer": {"text": "Hollin"}})
+
+
+def test_the_same_seed_asks_the_same_wherever_it_runs(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    for folder in ("", str(data)):
+        monkeypatch.setenv("COLLECTOR_DATA", folder)
+        # As a process that is started there: nothing may be left from the one before.
+        started = importlib.reload(questions)
+        rng, turns = random.Random(1), []
+        for _ in range(12):
+            question = started.next_question(seen(turns, "student"), rng)
+            turns.append({"question": question, "answer": {"text": "Hollin"}})
+        asked.append([turn["question"] for turn in turns])
+    assert asked[0] == asked[1]
 
 
 def test_a_spammer_asks_one_thing_numbered() -> None:
