@@ -11,6 +11,8 @@ import orjson
 from marketplace.wire.compiled import Check, MismatchError, Times, compiled, invalid
 from marketplace.wire.errors import ServiceFault, WireError
 
+AMOUNTS = ("Reward", "BonusAmount")
+
 
 @lru_cache(maxsize=1)
 def service_model() -> Any:
@@ -38,6 +40,10 @@ def load_request(operation: str, body: bytes) -> dict[str, Any]:
         raise WireError("SerializationException", "The request body is not valid JSON.") from None
     if not isinstance(given, dict):
         raise WireError("SerializationException", "The request body is not a JSON object.")
+    for name in AMOUNTS:
+        # The model wants a digit before the point; the service took .20, as published code sends.
+        if isinstance(given.get(name), str) and given[name].startswith("."):
+            given[name] = f"0{given[name]}"
     try:
         parameters: dict[str, Any] = _request_check(operation)(given)
     except MismatchError as error:
