@@ -217,6 +217,10 @@ class Parameters(Table):
         tables = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: table for name, table in tables.items() if isinstance(table, StageTable)}
 
+    def cautions(self) -> list[str]:
+        """Return what may be asked for and yet disappoints, a sentence each for the requester."""
+        return []
+
 
 def with_overrides(values: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
     """Return nested `values` with dotted `overrides` laid over them.

@@ -1,5 +1,6 @@
 """Seeds: how many are chosen, in which folds, what they look like; and choosing more."""
 
+from itertools import groupby
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -12,9 +13,11 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.bars import segments
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.passages import passage, passages, seed_paragraphs
-from collector.models import Collection
+from annotation.dashboard.values import own_label
+from collector.models import Collection, CollectionState
 from collector.parameters import FOLDS
 from collector.protocol import ProtocolError
+from collector.seeds.loosening import Loosened, loosened
 from collector.seeds.selection import SelectionError, is_curated, select_seeds
 
 PER_PAGE = 8
@@ -54,8 +57,18 @@ def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
         ),
         fold=fold if fold in counts else None,
         page=page,
+        cautions=desk.parameters.cautions(),
+        looser=_looser(desk) if "count" in request.GET else [],
         shown=[(seed, passages(seed) if curated else [passage(seed)]) for seed in page],
     )
+
+
+def _looser(desk: Desk) -> list[tuple[str, str, list[Loosened]]]:
+    """Return (key, label, what other values would give) of each threshold that can be loosened."""
+    if desk.collection.state != CollectionState.DRAFT:
+        return []
+    rows = groupby(loosened(desk.collection), key=lambda one: one.key)
+    return [(key, own_label(key.rpartition(".")[2]), list(ones)) for key, ones in rows]
 
 
 @on_desk

@@ -1,6 +1,7 @@
 """Tests of the page of seeds."""
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from annotation.dashboard.tests.test_collections import queries
@@ -57,6 +58,31 @@ def test_too_many_choose_none_and_say_how_many_there_are(rita: Client, pilot: Co
     assert "The corpus offers" in page
     assert 'value="999"' in page
     assert pilot.seeds.count() == 5
+
+
+def test_too_few_seeds_say_how_many_other_values_would_give_and_where_to_change_them(
+    rita: Client, pilot: Collection
+) -> None:
+    pilot.parameters["seeds"] |= {"min_links": 10, "min_links_in_corpus": 2}
+    Collection.objects.filter(pk=pilot.pk).update(parameters=pilot.parameters, state="draft")
+    page = rita.post(PAGE + "choose/", {"count": "999"}, follow=True).content.decode()
+    assert '<th scope="row">Min links</th><td>2: <b>60</b></td>' in page
+    assert 'href="/collections/pilot/change/?open=data#seeds.min_links"' in page
+    assert (
+        'id="seeds.min_links"' in rita.get("/collections/pilot/change/?open=data").content.decode()
+    )
+    assert "More seeds, by loosening" not in rita.get(PAGE).content.decode()
+
+
+def test_seeds_whose_links_lead_nowhere_are_warned_of(
+    rita: Client, pilot: Collection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "links that lead nowhere" not in rita.get(PAGE).content.decode()
+    pilot.parameters["seeds"]["min_links_in_corpus"] = 1
+    pilot.save()
+    assert "links that lead nowhere" in rita.get(PAGE).content.decode()
+    call_command("select_seeds", "pilot", "--count", "1")
+    assert "links that lead nowhere" in capsys.readouterr().err
 
 
 def test_its_queries_do_not_follow_the_seeds(rita: Client, pilot: Collection) -> None:

@@ -72,3 +72,14 @@ class Parameters(EveryProtocol):
     splits: SplitsTable
     # Collections of before have none.
     report: ReportTable = ReportTable()
+
+    def cautions(self) -> list[str]:
+        """Return a sentence where seeds may hold too few links that lead anywhere."""
+        found, needed = self.seeds.min_links_in_corpus, self.question.multi_link_min_links
+        if found >= needed:
+            return []
+        return [
+            f"A seed may have only {found} link{'' if found == 1 else 's'} to articles of the "
+            f"corpus, and a question may need {needed}: links that lead nowhere leave questions "
+            f"without an answer. Ask for {needed} or more (seeds.min_links_in_corpus)."
+        ]

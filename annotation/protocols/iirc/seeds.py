@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+
 from collector.models import Corpus, Paragraph
 from collector.seeds.selection import Candidate
 
@@ -17,25 +20,32 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
 
     A paragraph's place in the order depends on the corpus's text alone, never on row ids.
     """
-    rule = parameters.seeds
     found = (
-        Paragraph.objects.filter(
-            article__corpus=corpus,
-            article__kind="article",
-            kind="paragraph",
-            n_links__gte=rule.min_links,
-            n_links_in_corpus__gte=rule.min_links_in_corpus,
-        )
+        _fitting(corpus, parameters)
         .order_by("article__title", "position")
-        .values_list("pk", "article__title", "position", "text")
+        .values_list("pk", "article__title", "position")
     )
-    fitting = [
-        (pk, title, position)
-        for pk, title, position, text in found.iterator()
-        if rule.min_characters <= len(text) <= rule.max_characters
-    ]
+    fitting = list(found.iterator())
     rng.shuffle(fitting)
     for pk, title, position in fitting:
         text = Paragraph.objects.values_list("text", flat=True).get(pk=pk)
         key = uuid5(NAMESPACE_URL, f"{corpus.site_name}\n{title}\n{position}\n{text}").hex
         yield Candidate(key=key, text=text, paragraphs=(pk,))
+
+
+def how_many(corpus: Corpus, parameters: "Parameters") -> int:
+    """Return how many paragraphs can be seeds."""
+    return _fitting(corpus, parameters).count()
+
+
+def _fitting(corpus: Corpus, parameters: "Parameters") -> QuerySet[Paragraph]:
+    rule = parameters.seeds
+    return Paragraph.objects.annotate(n_characters=Length("text")).filter(
+        article__corpus=corpus,
+        article__kind="article",
+        kind="paragraph",
+        n_links__gte=rule.min_links,
+        n_links_in_corpus__gte=rule.min_links_in_corpus,
+        n_characters__gte=rule.min_characters,
+        n_characters__lte=rule.max_characters,
+    )

@@ -58,6 +58,11 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     return Offered((_candidate(corpus, section) for section in kept), tuple(steps))
 
 
+def how_many(corpus: Corpus, parameters: "Parameters") -> int:
+    """Return how many sections can be seeds."""
+    return candidates(corpus, parameters, random.Random(0)).steps[-1][1]
+
+
 def _articles(corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int]]) -> set[int]:
     """Return the ids of the articles to take sections of; adds what each filter left to `steps`."""
     left = set(Article.objects.filter(corpus=corpus, kind="article").values_list("pk", flat=True))

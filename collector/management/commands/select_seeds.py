@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from collector.creation import parameters_of
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from collector.seeds.selection import SelectionError, select_seeds
@@ -35,6 +36,8 @@ class Command(BaseCommand):
             folds = select_seeds(collection, options["count"], tell=self._filters(options))
         except (SelectionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
+        for sentence in parameters_of(collection).cautions():
+            self.stderr.write(sentence)
         if options["json"]:
             self.stdout.write(json.dumps(folds))
         else:
