@@ -143,5 +143,16 @@ def allows(page: Page, directive: str, address: str) -> bool:
             # A page's own site is also the same place reached by a socket.
             plain = "http" + address.removeprefix("ws") if address.startswith("ws") else address
             own = origin(page.url) == origin(plain) and "'self'" in sources
-            return own or origin(address) in sources
+            return own or any(_covers(source, address) for source in sources)
     return True
+
+
+def _covers(source: str, address: str) -> bool:
+    """Return whether a source of a policy names this address: its site, and its path if it has one.
+
+    A path that ends with a slash names everything under it (CSP level 3, 6.7.2.12).
+    """
+    path, wanted = urlsplit(source).path, urlsplit(address).path or "/"
+    if origin(source) != origin(address):
+        return False
+    return path in ("", wanted) or (path.endswith("/") and wanted.startswith(path))

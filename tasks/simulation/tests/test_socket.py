@@ -79,6 +79,17 @@ def test_a_page_may_open_what_its_policy_allows_and_nothing_else() -> None:
         socket.converse_on(page, "ws://elsewhere/hit/socket", ada())
 
 
+@pytest.mark.parametrize("hall", [[[DONE]]], indirect=True)
+def test_a_policy_may_name_the_socket_itself(hall: Hall) -> None:
+    address = socket.address_of(hall.page.url, "/hit/socket")
+    page = Page("http://127.0.0.1:1/hit/", policy=f"connect-src 'self' {address}")
+    with pytest.raises(StuckError, match="may not open a socket"):
+        socket.converse_on(page, address.replace("/hit/socket", "/hit/other"), ada())
+    talk = ada()
+    socket.converse_on(page, address, talk)
+    assert talk.is_over
+
+
 def test_addresses_are_the_pages_or_whole() -> None:
     assert socket.address_of("https://a.example/hit/", "/s") == "wss://a.example/s"
     assert socket.address_of("http://a.example/hit/", "ws://b.example/s") == "ws://b.example/s"
