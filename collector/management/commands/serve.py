@@ -1,20 +1,22 @@
 """Serves Collector and the marketplace for a network: every part a process of its own."""
 
 import os
+import resource
 import shlex
-import signal
 import socket
 import subprocess
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from collector import supervision
 from collector.serving import (
     EVERYTHING,
     MARKETPLACE_ALONE,
@@ -23,8 +25,10 @@ from collector.serving import (
     Process,
     plan,
 )
+from collector.supervision import MOST_DEATHS, Supervisor
 
-STOP_SECONDS = 20
+# Each connection is one, and hundreds may come that say nothing.
+MOST_FILES = 65_536
 FIRST_ACCOUNTS = (
     "Make yourself an account at each site, if you have none: manage.py createsuperuser, and\n"
     "python -m marketplace create_host NAME. In another shell the settings are had by\n"
@@ -36,8 +40,8 @@ class Command(BaseCommand):
     """serve."""
 
     help = (
-        "Serve Collector, its jobs and the marketplace as plain processes until one of them "
-        "ends. Example: DOMAIN=lab.example DATABASE_URL=postgres://… manage.py serve"
+        "Serve Collector, its jobs and the marketplace as plain processes; one that ends is "
+        "started again. Example: DOMAIN=lab.example DATABASE_URL=postgres://… manage.py serve"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -59,7 +63,8 @@ class Command(BaseCommand):
             if planned.settings.get("REDIS_URL"):
                 _check_redis(planned.settings["REDIS_URL"])
             if not options["prepare"]:
-                _check_ports(*planned.listening)
+                patience = supervision.STOP_SECONDS if _predecessor_was_killed() else 0.0
+                _check_ports(*planned.listening, patience)
             for step in planned.preparations:
                 _prepare(step, planned)
         except CannotServeError as error:
@@ -75,8 +80,11 @@ class Command(BaseCommand):
         self.stdout.write(FIRST_ACCOUNTS.format(file=file))
         self.stdout.write("Stop with Ctrl-C.")
         self.stdout.flush()
-        if ended := _run(planned):
-            raise CommandError(f"{ended} has ended, so everything was stopped: see above why.")
+        if failed := _run(planned, self.stderr.write):
+            raise CommandError(
+                f"{failed} has ended {MOST_DEATHS} times within a minute, so everything was "
+                "stopped: see above why."
+            )
 
 
 def _check_redis(url: str) -> None:
@@ -88,17 +96,27 @@ def _check_redis(url: str) -> None:
         raise CannotServeError(f"Redis does not answer at REDIS_URL: {error}") from None
 
 
-def _check_ports(host: str, ports: tuple[int, ...]) -> None:
+def _check_ports(host: str, ports: tuple[int, ...], patience_seconds: float = 0.0) -> None:
+    until = time.monotonic() + patience_seconds
     for port in ports:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
+        while error := _why_taken(host, port):
+            if time.monotonic() >= until:
                 raise CannotServeError(
-                    f"Port {port} cannot be had ({error.strerror}): set PORT to another one; "
+                    f"Port {port} cannot be had ({error}): set PORT to another one; "
                     "the marketplace and live dialogs take the two ports after it."
-                ) from None
+                )
+            time.sleep(0.1)
+
+
+def _why_taken(host: str, port: int) -> str:
+    """Return why nobody can listen there now; "" where one can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return str(error.strerror)
+    return ""
 
 
 def _popen(process: Process, planned: Plan, **options: Any) -> "subprocess.Popen[str]":
@@ -136,31 +154,28 @@ def _keep(planned: Plan) -> Path:
     return path
 
 
-def _run(planned: Plan) -> str:
-    """Run every process until one ends, and return its name; "" when asked to stop."""
-    asked = False
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        asked = True
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+def _run(planned: Plan, say: Callable[[str], None]) -> str:
+    """Run every process until asked to stop; return the name of one that cannot run, else ""."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    kept = settings.HOME / "serve.pid"
+    kept.write_text(str(os.getpid()))
     # In sessions of their own, so that Ctrl-C reaches this process first.
-    running = {
-        process.name: _popen(process, planned, start_new_session=True)
+    starts = {
+        process.name: partial(_popen, process, planned, start_new_session=True)
         for process in planned.processes
     }
-    ended = ""
-    while not asked and not ended:
-        time.sleep(0.2)
-        ended = next((name for name, one in running.items() if one.poll() is not None), "")
-    for one in running.values():
-        one.terminate()
-    until = time.monotonic() + STOP_SECONDS
-    for one in running.values():
-        try:
-            one.wait(max(0.1, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            one.kill()
-    return "" if asked else ended
+    try:
+        return Supervisor(say).run(starts)
+    finally:
+        kept.unlink(missing_ok=True)
+
+
+def _predecessor_was_killed() -> bool:
+    """Return whether the last start did not end by itself: its processes may be ending still."""
+    try:
+        os.kill(int((settings.HOME / "serve.pid").read_text()), 0)
+    except (OSError, ValueError) as error:
+        return isinstance(error, ProcessLookupError)
+    return False
