@@ -1,25 +1,40 @@
-"""The ASGI application: every page, and the sockets of live dialogs."""
+"""The ASGI applications: every page and the sockets of live dialogs, or either of them alone."""
 
+import gc
 import os
+from typing import Any
 
 import django
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import WebsocketDenier
+from django.conf import settings
+from django.http import HttpResponse
 from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
-from collector.pages import Pages
+from common.pages import THREADS, THREADS_OF_BOTH_SITES, Pages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
 django.setup(set_prefix=False)
 # Named as a string, like every upper room here; found once the apps are ready.
 dialog = import_string("tasks.dialog.consumer.DialogConsumer")
 
-application = ProtocolTypeRouter(
-    {
-        "http": Pages(),
-        "websocket": URLRouter(
-            [path("hit/socket", dialog.as_asgi()), re_path("", WebsocketDenier.as_asgi())]
-        ),
-    }
-)
+# Embedded, a page of Collector waits for one of the marketplace in this very process.
+pages = Pages(THREADS_OF_BOTH_SITES if settings.EMBEDDED else THREADS)
+sockets = URLRouter([path("hit/socket", dialog.as_asgi()), re_path("", WebsocketDenier.as_asgi())])
+application = ProtocolTypeRouter({"http": pages, "websocket": sockets})
+
+
+async def health_alone(scope: Any, receive: Any, send: Any) -> None:
+    """Answer whether the process is well; nothing else is read, let alone kept."""
+    if (scope["method"], scope["path"]) == ("GET", "/health"):
+        await pages(scope, receive, send)
+        return
+    elsewhere = HttpResponse("Live dialogs alone are served here.", "text/plain", 404)
+    elsewhere.headers["Connection"] = "close"
+    await pages.send_response(elsewhere, send)
+
+
+live = ProtocolTypeRouter({"http": health_alone, "websocket": sockets})
+# What is loaded now stays: no collection looks through it again.
+gc.freeze()

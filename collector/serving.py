@@ -15,9 +15,11 @@ NO_ENCRYPTION = (
 )
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 DEFAULT_PORTS = {"http": 80, "https": 443}
-# Threads wait for the database most of the time; each holds a connection of its own.
+# A connection holds no thread while its request is still coming: thousands may be silent, each for
+# half a minute (granian's own time for a request's head, which it keeps for HTTP/1 alone).
 WEB: tuple[str, ...] = (
-    *("granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "4"),
+    *("granian", "--interface", "asginl", "--http", "1", "--workers", "2"),
+    *("--backlog", "4096", "--backpressure", "4096", "--workers-kill-timeout", "10"),
     *("--respawn-failed-workers", "--log-level", "warning"),
 )
 
@@ -94,7 +96,7 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
     return Plan(
         settings=settings,
         preparations=_preparations(alone, environment.home, endpoint),
-        processes=_processes(alone, environment.home, host, port, market_port, tls),
+        processes=_processes(alone, host, port, market_port, tls),
         listening=(host, (market_port,) if alone else (port, market_port, port + 2)),
         warning="" if market_url.startswith("https:") else NO_ENCRYPTION,
     )
@@ -206,7 +208,7 @@ def _preparations(alone: bool, home: Path, endpoint: str) -> tuple[Process, ...]
 
 
 def _processes(
-    alone: bool, home: Path, host: str, port: int, market_port: int, tls: tuple[str, str] | None
+    alone: bool, host: str, port: int, market_port: int, tls: tuple[str, str] | None
 ) -> tuple[Process, ...]:
     secure = (
         ("--ssl-certificate", tls[0], "--ssl-keyfile", tls[1], "--ssl-protocol-min", "tls1.2")
@@ -214,23 +216,23 @@ def _processes(
         else ()
     )
 
-    def web(site: str, number: int) -> Process:
+    def web(site: str, application: str, number: int) -> Process:
         listening = ("--host", host, "--port", str(number), *secure)
-        return Process(f"{site}-web", (*WEB, *listening, f"{site}.wsgi:application"))
+        return Process(f"{site}-web", (*WEB, *listening, application))
 
     live_secure = ("--ssl-certfile", tls[0], "--ssl-keyfile", tls[1]) if tls else ()
     live_listening = ("--host", host, "--port", str(port + 2), *live_secure)
     celery = ("celery", "-A", "collector")
     worker = (*celery, "worker", "--loglevel", "warning", "--queues")
     market = (
-        web("marketplace", market_port),
+        web("marketplace", "marketplace.asgi:application", market_port),
         Process("marketplace-events", ("python", "-m", "marketplace", "deliver_events")),
     )
     if alone:
         return market
     return (
-        web("collector", port),
-        Process("collector-live", (*LIVE, *live_listening, "collector.asgi:application")),
+        web("collector", "collector.asgi:pages", port),
+        Process("collector-live", (*LIVE, *live_listening, "collector.asgi:live")),
         Process("collector-jobs", (*worker, "celery,dialogs")),
         # Nobody waits for a partner because a marketplace is slow.
         Process(
@@ -240,9 +242,6 @@ def _processes(
         Process(
             "collector-readers", (*worker, "readers", "--pool", "solo", "--hostname", "readers")
         ),
-        Process(
-            "collector-clock",
-            (*celery, "beat", "--loglevel", "warning", "--schedule", str(home / "clock")),
-        ),
+        Process("collector-clock", (*celery, "beat", "--loglevel", "warning")),
         *market,
     )

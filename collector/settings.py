@@ -86,6 +86,8 @@ if EMBEDDED:
     DATA_UPLOAD_MAX_MEMORY_SIZE = 11_000_000
     DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
+# The longest that a request may bring: predictions for a report, as a file.
+LONGEST_BODY_BYTES = 101_000_000
 MIDDLEWARE = [
     "collector.hosts.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -196,6 +198,8 @@ CELERY_TASK_ROUTES = {
     "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
     "annotation.jobs.train_fold": {"queue": "readers"},
 }
+# It keeps no file: one that a clock that was ahead had left would have it wait until that time.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (

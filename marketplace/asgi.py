@@ -1,9 +1,15 @@
 """The ASGI application of a marketplace served alone."""
 
+import gc
 import os
 
-from django.core.asgi import get_asgi_application
+import django
+
+from common.pages import THREADS, Pages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
+django.setup(set_prefix=False)
 
-application = get_asgi_application()
+application = Pages(THREADS)
+# What is loaded now stays: no collection looks through it again.
+gc.freeze()

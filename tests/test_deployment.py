@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import get_commands
 
 from collector.environment import Environment
@@ -58,7 +59,7 @@ def variables(path: Path) -> dict[str, str]:
 
 
 def test_containers_run_what_plain_processes_run() -> None:
-    here = {"0.0.0.0": "127.0.0.1", "/data/clock": "/var/lib/collector/clock"}
+    here = {"0.0.0.0": "127.0.0.1"}
     found = {
         name: [here.get(word, word) for word in row["command"].split()]
         for name, row in PROGRAMS.items()
@@ -122,6 +123,19 @@ def test_what_compose_asks_for_is_written_before_it_runs() -> None:
 def test_the_front_server_is_told_every_address() -> None:
     asked = set(re.findall(r"\{\$(\w+)", (DEPLOY / "Caddyfile").read_text("utf-8")))
     assert asked == set(COMPOSE["services"]["front"]["environment"])
+
+
+def test_the_front_server_lets_silent_connections_go_and_takes_what_the_sites_take() -> None:
+    front = (DEPLOY / "Caddyfile").read_text("utf-8")
+    assert set(re.findall(r"^\t+(read_\w+|idle) \d", front, re.MULTILINE)) == {
+        "read_header",
+        "read_body",
+        "idle",
+    }
+    market = re.search(r"^LONGEST_BODY_BYTES = ([\d_]+)$", ISLAND, re.MULTILINE)
+    assert market
+    longest = [settings.LONGEST_BODY_BYTES // 1_000_000, int(market[1]) // 1_000_000]
+    assert re.findall(r"max_size (\d+)MB", front) == list(map(str, longest))
 
 
 def test_volumes_and_services_that_are_named_are_there() -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import orjson
 from redis import Redis
 from websockets.sync.client import connect
@@ -74,6 +75,24 @@ def test_it_starts_and_answers(tmp_path: Path) -> None:
                 said = orjson.loads(line.recv(timeout=START_SECONDS))
                 assert said["type"] == "refused"
                 assert "no longer valid" in said["message"]
+            check_that_sockets_and_health_are_all(port)
+
+
+def check_that_sockets_and_health_are_all(port: int) -> None:
+    """No page is served beside the sockets, and no body is read, however long it goes on."""
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as visitor:
+        host = {"Host": "lab.example"}
+        assert "database" in visitor.get("/health", headers=host).json()
+        for path in ("/", "/collections/", "/hit/", "/static/common/tokens.css"):
+            assert visitor.get(path, headers=host).status_code == 404
+    with socket.create_connection(("127.0.0.1", port), timeout=START_SECONDS) as line:
+        line.sendall(b"POST /hit/consent HTTP/1.1\r\nHost: lab.example\r\n")
+        line.sendall(b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        # It is answered, and hung up on, though the body has no end yet.
+        said = b""
+        while piece := line.recv(10_000):
+            said += piece
+    assert said.startswith(b"HTTP/1.1 404 ")
 
 
 def test_a_ring_of_another_process_is_carried(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def _ours(n_pairs: int, redis: str, server: str) -> Cost:
             [sys.executable, "-c", script], env={**os.environ, **environment}, cwd=ROOT, check=True
         )
         tokens = json.loads(Path(file).read_text())
-        with _served("collector.asgi:application", environment) as (site, address, origin):
+        with _served("collector.asgi:live", environment) as (site, address, origin):
             instance = Instance(Path(folder), services.free_port(), environment)
             begin = time.time() + 4
             start = begin + 2 * n_pairs / ARRIVALS_PER_SECOND + SETTLING_SECONDS

@@ -30,7 +30,7 @@ def main() -> None:
         for level, end in enumerate(LEVELS):
             in_process(STORE.format(start=start, end=end), environment)
             start = end
-            with served("collector.wsgi:application", environment) as site:
+            with served("collector.asgi:pages", environment) as site:
                 rates = speeds(site, work[level * REQUESTS : (level + 1) * REQUESTS])
             if not level:
                 first = rates
@@ -48,7 +48,7 @@ def _over_workers(environment: dict[str, str], work: Work) -> None:
     """Print what two server processes answer at once, beside one."""
     per_cpu, per_second = {}, {}
     for workers in (1, 2):
-        with served("collector.wsgi:application", environment, workers) as site:
+        with served("collector.asgi:pages", environment, workers) as site:
             per_cpu[workers], per_second[workers] = _crowd(site, work)
     # Two processes that do not hold each other up cost as much for each page as one.
     by_cpu, by_clock = 2 * per_cpu[2] / per_cpu[1], per_second[2] / per_second[1]

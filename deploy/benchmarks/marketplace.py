@@ -84,7 +84,7 @@ def _compare(folder: str, url: str) -> None:
     (Path(folder) / "bare_settings.py").write_text(SETTINGS)
     bare = {"PYTHONPATH": f"{ROOT}:{folder}", "SAME_BYTES": str(same)}
     bare_view = {**environment, **bare, "DJANGO_SETTINGS_MODULE": "bare_settings"}
-    with served("marketplace.wsgi:application", environment) as site:
+    with served("marketplace.asgi:application", environment) as site:
         with httpx.Client(base_url=site.url, timeout=30) as client:
             post = calling("/", posted, site, "CreateHIT", calls["CreateHIT"])
             for number in range(HITS):
@@ -93,7 +93,7 @@ def _compare(folder: str, url: str) -> None:
                 reply = calling("/", posted, site, name, parameters)(client, 0)
                 (same / name).write_bytes(reply.content)
         with (
-            served("marketplace.wsgi:application", bare_view) as view,
+            served("marketplace.asgi:application", bare_view) as view,
             served("deploy.benchmarks.hello:application", bare) as hello,
         ):
             for name, parameters in calls.items():

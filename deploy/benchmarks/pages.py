@@ -35,7 +35,7 @@ def main() -> None:
     with prepared(REQUESTS) as (environment, work):
         with served("deploy.benchmarks.hello:application", {"PYTHONPATH": str(ROOT)}) as hello:
             reference = measure(hello, lambda client, _: client.get("/"), REQUESTS)
-        with served("collector.wsgi:application", environment) as site:
+        with served("collector.asgi:pages", environment) as site:
             ours = speeds(site, work)
         get, post = _peer(environment, work) or (None, None)
     print(f"{'':28}{'per CPU s':>12}{'of hello':>12}{'× oTree':>12}{'p99 ms':>10}")

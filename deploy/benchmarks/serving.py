@@ -83,7 +83,10 @@ def _cpu(pid: int) -> float:
 def served(application: str, environment: dict[str, str], workers: int = 1) -> Iterator[Served]:
     """Serve `application` (module:name) with granian until the block is left."""
     port = free_port()
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1"]
+    # The references have Django's own handler, ours the one that they are served with.
+    interface = "asginl" if ".asgi:" in application else "wsgi"
+    command = [sys.executable, "-m", "granian", "--interface", interface, "--http", "1"]
+    command += ["--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", str(workers), "--log-level", "error", application]
     with running(command, {**os.environ, **environment, "PORT": str(port)}, port, ROOT) as server:
         yield server

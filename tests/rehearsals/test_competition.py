@@ -41,8 +41,8 @@ def keys() -> RequesterKeys:
 def served(home: Path) -> Iterator[tuple[str, int]]:
     """Yield the address of the marketplace alone, as it is deployed, and its process."""
     port = free_port()
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--workers", str(N_WEB_PROCESSES), "--blocking-threads", "4"]
+    command = [sys.executable, "-m", "granian", "--interface", "asginl", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--workers", str(N_WEB_PROCESSES)]
     command += ["--respawn-failed-workers", "--log-level", "warning"]
     environment = {
         **os.environ,
@@ -51,7 +51,7 @@ def served(home: Path) -> Iterator[tuple[str, int]]:
         "MARKETPLACE_DATA_DIR": str(home),
         "PYTHONPATH": str(ROOT),
     }
-    server = subprocess.Popen([*command, "marketplace.wsgi:application"], env=environment)
+    server = subprocess.Popen([*command, "marketplace.asgi:application"], env=environment)
     try:
         yield f"http://127.0.0.1:{port}", server.pid
     finally:

@@ -1,0 +1,155 @@
+"""Answers pages for an ASGI server: a body is awaited before its page takes a thread.
+
+Whoever sends slowly, or nothing at all, holds a connection and nothing else.
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
+
+from django.conf import settings
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
+
+# So many pages are made at once by a process: they wait for the database mostly, and each thread
+# keeps a connection of its own.
+THREADS = 4
+# Where pages of one process ask each other, all must never wait for one more.
+THREADS_OF_BOTH_SITES = 32
+# A body has so many seconds, and one more for each so many bytes of it that have come; the rule is
+# that of Apache's mod_reqtimeout.
+BODY_SECONDS, BYTES_A_SECOND = 20.0, 16_000
+# What is longer is kept in a file, and there is an end to all such files of a process together.
+IN_MEMORY_BYTES, MOST_STORED_BYTES = 256_000, 400_000_000
+
+
+class _Refused(Exception):
+    """A body is not read to its end."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.response = HttpResponse(sentence, "text/plain; charset=utf-8", status)
+        # What is left of the body is read by nobody.
+        self.response.headers["Connection"] = "close"
+
+
+class Pages(ASGIHandler):
+    """Django's pages, each wholly in one of a few threads, which keep their connections.
+
+    Django's own handler starts threads and connects anew for every request, changes between
+    threads and the loop at every middleware, and waits for a body for ever.
+    """
+
+    # An ordinary page is handed to the server in one piece.
+    chunk_size = 2**20
+
+    def __init__(self, threads: int = THREADS) -> None:
+        """Make the pages; so many are made at once, the others wait in the order they came."""
+        BaseHandler.__init__(self)
+        self.load_middleware()
+        self._threads = ThreadPoolExecutor(threads, "page")
+        self._stored: dict[int, int] = {}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        try:
+            body = await self._body(scope, receive)
+        except RequestAborted:
+            return
+        except _Refused as refused:
+            await self.send_response(refused.response, send)
+            return
+        response = await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._answer, scope, body
+        )
+        if isinstance(response, StreamingHttpResponse):
+            await self._stream(response, send)
+        else:
+            await self.send_response(response, send)
+
+    async def _body(self, scope: Any, receive: Any) -> IO[bytes]:
+        """Return the body of a request, whole; raises _Refused or RequestAborted."""
+        most: int = settings.LONGEST_BODY_BYTES
+        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+        if told.isdigit() and int(told) > most:
+            raise _too_long(most)
+        body = tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed with its page
+        came, more, began = 0, True, time.monotonic()
+        try:
+            while more:
+                left = began + BODY_SECONDS + came / BYTES_A_SECOND - time.monotonic()
+                async with asyncio.timeout(left):
+                    message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RequestAborted
+                piece, more = message.get("body", b""), message.get("more_body", False)
+                came += len(piece)
+                if came > most:
+                    raise _too_long(most)
+                if came > IN_MEMORY_BYTES:
+                    self._note(body, came)
+                body.write(piece)
+        except TimeoutError:
+            self._drop(body)
+            raise _Refused(408, "This took too long to arrive. Send it again.") from None
+        except BaseException:
+            self._drop(body)
+            raise
+        body.seek(0)
+        return body
+
+    def _note(self, body: IO[bytes], came: int) -> None:
+        """Count what is kept of long bodies; raises _Refused when it is too much altogether."""
+        self._stored[id(body)] = came
+        if sum(self._stored.values()) > MOST_STORED_BYTES:
+            raise _Refused(503, "Too much is arriving at once. Send it again in a minute.")
+
+    def _drop(self, body: IO[bytes]) -> None:
+        self._stored.pop(id(body), None)
+        body.close()
+
+    def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        """Return the response, made in this thread, which closes it unless it streams."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        try:
+            response: HttpResponseBase = (
+                refusal or HttpResponse(status=400)
+                if request is None
+                else self.get_response(request)
+            )
+            if not response.streaming:
+                response.close()
+        finally:
+            self._drop(body)
+        return response
+
+    async def _stream(self, response: StreamingHttpResponse, send: Any) -> None:
+        """Send a response piece by piece; who reads slowly holds no thread meanwhile."""
+        if isinstance(response, FileResponse):
+            response.block_size = self.chunk_size
+        if not response.is_async:
+            response.streaming_content = _from_threads(iter(response))
+        try:
+            await self.send_response(response, send)
+        finally:
+            await asyncio.to_thread(response.close)
+
+
+async def _from_threads(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield what an iterator does, each piece made in some thread."""
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield piece
+
+
+def _too_long(most: int) -> _Refused:
+    return _Refused(413, f"This is longer than {most // 1_000_000} MB. Send less at once.")

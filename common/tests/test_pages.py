@@ -1,0 +1,205 @@
+"""Tests of who answers pages: a few threads that stay, and no body that could hold one of them."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from common import pages as module
+from common.pages import THREADS, Pages
+
+SCOPE = {
+    "type": "http",
+    "method": "POST",
+    "path": "/",
+    "query_string": b"",
+    "headers": [(b"host", b"localhost")],
+}
+LONGEST_BYTES = 1_000
+
+
+class Visit:
+    """One request: pieces of its body as they come, and then nothing until `gone`."""
+
+    def __init__(self, pages: Pages, *pieces: bytes, is_whole: bool = True, told: int = 0) -> None:
+        self.pages, self.gone, self.may_read = pages, asyncio.Event(), asyncio.Event()
+        self.may_read.set()
+        self.sent: list[dict[str, Any]] = []
+        told_headers = [(b"content-length", str(told).encode())] if told else []
+        self.scope = {**SCOPE, "headers": [*SCOPE["headers"], *told_headers]}
+        whole = pieces or (b"",)
+        self.pieces = [
+            {
+                "type": "http.request",
+                "body": piece,
+                "more_body": not is_whole or number < len(whole),
+            }
+            for number, piece in enumerate(whole, 1)
+        ]
+
+    async def receive(self) -> dict[str, Any]:
+        if self.pieces:
+            return self.pieces.pop(0)
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await self.may_read.wait()
+        self.sent.append(message)
+
+    async def answer(self) -> bytes:
+        """Return the body of the page."""
+        await self.pages(self.scope, self.receive, self.send)
+        return b"".join(one.get("body", b"") for one in self.sent)
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+
+@pytest.fixture
+def threads() -> list[threading.Thread]:
+    """The thread of each page, as they were made."""
+    return []
+
+
+@pytest.fixture
+def pages(threads: list[threading.Thread], monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pages:
+    """Pages without a site behind them: each says what was sent to it."""
+    settings.LONGEST_BODY_BYTES = LONGEST_BYTES
+    made = Pages()
+
+    def note(request: HttpRequest) -> HttpResponse:
+        threads.append(threading.current_thread())
+        return HttpResponse(request.read() or b"Done.")
+
+    monkeypatch.setattr(made, "get_response", note)
+    return made
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("It never came to that.")
+
+
+def test_the_next_page_is_made_in_the_same_thread(
+    pages: Pages, threads: list[threading.Thread]
+) -> None:
+    async def three() -> None:
+        for _ in range(3):
+            assert await Visit(pages).answer() == b"Done."
+            # It has sent its page and may need a moment more before it waits.
+            await until(lambda: pages._threads._work_queue.empty())
+            await asyncio.sleep(0.01)
+
+    asyncio.run(three())
+    assert len(threads) == 3
+    assert len({*threads}) == 1
+
+
+def test_a_crowd_waits_for_as_many_threads_as_there_are(
+    pages: Pages, threads: list[threading.Thread], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together, noted = threading.Barrier(THREADS, timeout=20), pages.get_response
+    monkeypatch.setattr(
+        pages, "get_response", lambda request: noted(request) if together.wait() >= 0 else None
+    )
+
+    async def crowd() -> None:
+        answers = await asyncio.gather(*(Visit(pages).answer() for _ in range(5 * THREADS)))
+        assert answers == [b"Done."] * (5 * THREADS)
+
+    asyncio.run(crowd())
+    assert len({*threads}) == THREADS
+
+
+def test_whoever_sends_nothing_holds_nobody_up(pages: Pages) -> None:
+    async def silence_and_a_page() -> None:
+        silent = [Visit(pages, is_whole=False, told=900) for _ in range(20 * THREADS)]
+        waiting = [asyncio.create_task(one.answer()) for one in silent]
+        slow = Visit(pages, b"so", b"on")
+        assert await asyncio.wait_for(slow.answer(), 5) == b"soon"
+        for one in silent:
+            one.gone.set()
+        assert set(await asyncio.gather(*waiting)) == {b""}
+
+    asyncio.run(silence_and_a_page())
+
+
+def test_a_body_that_does_not_come_is_given_up(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BODY_SECONDS", 0.05)
+    visit = Visit(pages, b"a", is_whole=False)
+    assert b"too long to arrive" in asyncio.run(visit.answer())
+    assert visit.status == 408
+    assert (b"Connection", b"close") in visit.sent[0]["headers"]
+
+
+@pytest.mark.parametrize("told", [0, LONGEST_BYTES + 1])
+def test_a_body_without_end_is_refused_before_it_is_kept(pages: Pages, told: int) -> None:
+    visit = Visit(pages, *[b"a" * 400] * 9, told=told)
+    assert b"Send less at once" in asyncio.run(visit.answer())
+    assert visit.status == 413
+    assert len(visit.pieces) == (9 if told else 6)
+
+
+def test_long_bodies_have_so_much_room_together(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "IN_MEMORY_BYTES", 10)
+    monkeypatch.setattr(module, "MOST_STORED_BYTES", 1_500)
+
+    async def two() -> None:
+        first = Visit(pages, b"a" * 800, is_whole=False)
+        waiting = asyncio.create_task(first.answer())
+        await asyncio.sleep(0)
+        second = Visit(pages, b"b" * 800)
+        assert b"in a minute" in await second.answer()
+        assert await Visit(pages, b"short").answer() == b"short"
+        first.gone.set()
+        await waiting
+        assert await Visit(pages, b"b" * 800).answer() == b"b" * 800
+
+    asyncio.run(two())
+    assert pages._stored == {}
+
+
+@pytest.mark.parametrize("kind", ["iterator", "asynchronous"])
+def test_who_reads_slowly_holds_no_thread(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"one "
+        yield b"two"
+
+    noted, made = pages.get_response, []
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        if request.read() != b"long":
+            return noted(request)
+        content = parts() if kind == "asynchronous" else iter([b"one ", b"two"])
+        made.append(StreamingHttpResponse(content))
+        return made[-1]
+
+    monkeypatch.setattr(pages, "get_response", respond)
+
+    async def read() -> None:
+        slow = [Visit(pages, b"long") for _ in range(2 * THREADS)]
+        for one in slow:
+            one.may_read.clear()
+        reading = [asyncio.create_task(one.answer()) for one in slow]
+        assert await asyncio.wait_for(Visit(pages).answer(), 5) == b"Done."
+        for one in slow:
+            one.may_read.set()
+        assert set(await asyncio.gather(*reading)) == {b"one two"}
+
+    asyncio.run(read())
+    assert all(one.closed for one in made)
