@@ -132,6 +132,18 @@ def test_undecided_work_is_approved_by_the_clock(
         rita.approve_assignment(AssignmentId=assignment["AssignmentId"])
 
 
+def test_a_hit_is_gone_after_120_days(rita: Any, ada: Visitor, make_hit: Any, later: Any) -> None:
+    done, left_over = make_hit(rita), make_hit(rita, LifetimeInSeconds=10 * DAY)
+    ada.submit(done)
+    later(days=119)
+    assert {hit["HITStatus"] for hit in rita.list_hits()["HITs"]} == {"Reviewable"}
+    later(days=2)
+    assert rita.get_hit(HITId=done["HITId"])["HIT"]["HITStatus"] == "Disposed"
+    assert [hit["HITId"] for hit in rita.list_hits()["HITs"]] == [left_over["HITId"]]
+    later(days=10)
+    assert rita.list_hits()["HITs"] == []
+
+
 def test_the_worker_s_own_pages_settle_too(
     rita: Any, ada: Visitor, make_hit: Any, later: Any
 ) -> None:

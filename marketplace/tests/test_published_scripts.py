@@ -128,9 +128,7 @@ def amti_type(client: Any, name: str, **more: str) -> str:
     return str(found)
 
 
-def test_amti_s_examples_from_qualification_to_table(
-    rita: Any, ada: Visitor, grace: Visitor
-) -> None:
+def test_amti_s_examples_from_qualification_to_table(rita: Any, ada: Visitor) -> None:
     """create-qualificationtype, create-batch, review-batch, save-batch, extract, delete-batch."""
     tested = amti_type(rita, "Harbour test", Test=TEST, AnswerKey=KEY)
     given = amti_type(rita, "Without a test")
@@ -140,32 +138,7 @@ def test_amti_s_examples_from_qualification_to_table(
     path = f"/qualifications/{tested}/test/"
     ada.post(path, path, begin="1")
     ada.post(path, path, deep="yes")
-    wanted = {
-        "QualificationTypeId": tested,
-        "Comparator": "GreaterThanOrEqualTo",
-        "IntegerValues": [100],
-        "RequiredToPreview": False,
-    }
-    kind = rita.create_hit_type(
-        AutoApprovalDelayInSeconds=300,
-        AssignmentDurationInSeconds=600,
-        Reward="0.25",
-        Title="An HTML page",
-        Keywords="HTMLQuestion, example",
-        Description="An example.",
-        QualificationRequirements=[wanted],
-    )["HITTypeId"]
-    page = f"\n{external('https://task.example/')}\n"
-    hits = [
-        rita.create_hit_with_hit_type(
-            HITTypeId=kind,
-            Question=question,
-            RequesterAnnotation=f"batch={uuid4()}",
-            MaxAssignments=1,
-            LifetimeInSeconds=3600,
-        )["HIT"]
-        for question in (PAGE, page)
-    ]
+    hits = batch_of_amti(rita, tested)
     frame = ada.accept(hits[0])
     html = Client(headers={"Host": HOST}).get(frame.url).content.decode()
     assert "action='/mturk/externalSubmit'" in html
@@ -178,6 +151,36 @@ def test_amti_s_examples_from_qualification_to_table(
     for hit in hits:
         rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=datetime(2015, 1, 1))
         rita.delete_hit(HITId=hit["HITId"])
+
+
+def batch_of_amti(client: Any, tested: str) -> list[dict[str, Any]]:
+    """Post a HIT of HTML and one of a page elsewhere, for who passed the test."""
+    wanted = {
+        "QualificationTypeId": tested,
+        "Comparator": "GreaterThanOrEqualTo",
+        "IntegerValues": [100],
+        "RequiredToPreview": False,
+    }
+    kind = client.create_hit_type(
+        AutoApprovalDelayInSeconds=300,
+        AssignmentDurationInSeconds=600,
+        Reward="0.25",
+        Title="An HTML page",
+        Keywords="HTMLQuestion, example",
+        Description="An example.",
+        QualificationRequirements=[wanted],
+    )["HITTypeId"]
+    page = f"\n{external('https://task.example/')}\n"
+    return [
+        client.create_hit_with_hit_type(
+            HITTypeId=kind,
+            Question=question,
+            RequesterAnnotation=f"batch={uuid4()}",
+            MaxAssignments=1,
+            LifetimeInSeconds=3600,
+        )["HIT"]
+        for question in (PAGE, page)
+    ]
 
 
 def saved_by_amti(client: Any, hit_id: str) -> list[dict[str, str]]:
@@ -259,27 +262,9 @@ def at_least(type_id: str, value: int) -> dict[str, Any]:
     }
 
 
-def test_dallinger_s_recruiting(rita: Any, ada: Visitor, grace: Visitor) -> None:
+def test_dallinger_s_recruiting(rita: Any, ada: Visitor) -> None:
     """Its group's qualification, its HIT, more places, the last page's form, scores, disposal."""
-    name = "the-experiment-group"
-    made = rita.create_qualification_type(
-        Name=name, Description="Has taken part.", QualificationTypeStatus="Active"
-    )["QualificationType"]
-    with pytest.raises(ClientError, match="already created a QualificationType with this name"):
-        rita.create_qualification_type(Name=name, Description="x", QualificationTypeStatus="Active")
-    [found] = rita.list_qualification_types(
-        Query=name.upper(), MustBeRequestable=False, MustBeOwnedByCaller=True, MaxResults=100
-    )["QualificationTypes"]
-    assert found["QualificationTypeId"] == made["QualificationTypeId"]
-    score = {"QualificationTypeId": made["QualificationTypeId"], "WorkerId": ada.worker.worker_id}
-    with pytest.raises(ClientError, match="does not exist"):
-        rita.get_qualification_score(**score)
-
-    fresh = {
-        "QualificationTypeId": made["QualificationTypeId"],
-        "Comparator": "DoesNotExist",
-        "RequiredToPreview": True,
-    }
+    fresh_ones = group_of_dallinger(rita, ada.worker.worker_id)
     kind = rita.create_hit_type(
         Title="An experiment",
         Description="Take part.",
@@ -287,7 +272,7 @@ def test_dallinger_s_recruiting(rita: Any, ada: Visitor, grace: Visitor) -> None
         AssignmentDurationInSeconds=3600,
         Keywords=",".join(["one", "two"]),
         AutoApprovalDelayInSeconds=0,
-        QualificationRequirements=[at_least(PERCENT_APPROVED, 95), fresh],
+        QualificationRequirements=[at_least(PERCENT_APPROVED, 95), fresh_ones],
     )["HITTypeId"]
     hit = rita.create_hit_with_hit_type(
         HITTypeId=kind,
@@ -309,19 +294,43 @@ def test_dallinger_s_recruiting(rita: Any, ada: Visitor, grace: Visitor) -> None
     assert rita.get_assignment(**which)["Assignment"]["AssignmentStatus"] == "Approved"
     with pytest.raises(ClientError, match="can be called with a status of: Submitted"):
         rita.approve_assignment(**which)
-    rita.associate_qualification_with_worker(**score, IntegerValue=1, SendNotification=False)
-    assert rita.get_qualification_score(**score)["Qualification"]["IntegerValue"] == 1
-    rita.disassociate_qualification_from_worker(**score, Reason="")
-    with pytest.raises(ClientError, match="operation can be called with a status of: Granted"):
-        rita.get_qualification_score(**score)
     rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
     rita.delete_hit(HITId=hit["HITId"])
     with refused("AssignmentDoesNotExist", "does not exist"):
         rita.get_assignment(AssignmentId="3UNKNOWN")
 
 
-def test_pymturkr_s_suite_as_far_as_it_needs_no_workers(rita: Any, ada: Visitor) -> None:
-    """HIT types, HITs, types changed, extended, searched, disposed; qualifications; letters."""
+def group_of_dallinger(client: Any, worker_id: str) -> dict[str, Any]:
+    """Make the qualification of those who took part, score somebody, and ask for those without."""
+    name = "the-experiment-group"
+    made = client.create_qualification_type(
+        Name=name, Description="Has taken part.", QualificationTypeStatus="Active"
+    )["QualificationType"]
+    with pytest.raises(ClientError, match="already created a QualificationType with this name"):
+        client.create_qualification_type(
+            Name=name, Description="x", QualificationTypeStatus="Active"
+        )
+    [found] = client.list_qualification_types(
+        Query=name.upper(), MustBeRequestable=False, MustBeOwnedByCaller=True, MaxResults=100
+    )["QualificationTypes"]
+    assert found["QualificationTypeId"] == made["QualificationTypeId"]
+    score = {"QualificationTypeId": made["QualificationTypeId"], "WorkerId": worker_id}
+    with pytest.raises(ClientError, match="does not exist"):
+        client.get_qualification_score(**score)
+    client.associate_qualification_with_worker(**score, IntegerValue=1, SendNotification=False)
+    assert client.get_qualification_score(**score)["Qualification"]["IntegerValue"] == 1
+    client.disassociate_qualification_from_worker(**score, Reason="")
+    with pytest.raises(ClientError, match="operation can be called with a status of: Granted"):
+        client.get_qualification_score(**score)
+    return {
+        "QualificationTypeId": made["QualificationTypeId"],
+        "Comparator": "DoesNotExist",
+        "RequiredToPreview": True,
+    }
+
+
+def test_pymturkr_s_suite_as_far_as_it_needs_no_workers(rita: Any) -> None:
+    """HIT types, HITs, their types changed, HITs extended, searched, disposed of."""
     values = {
         "AutoApprovalDelayInSeconds": 2592000,
         "AssignmentDurationInSeconds": 3600,
@@ -351,6 +360,9 @@ def test_pymturkr_s_suite_as_far_as_it_needs_no_workers(rita: Any, ada: Visitor)
     rita.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt="10000")
     rita.delete_hit(HITId=hit["HITId"])
 
+
+def test_pymturkr_s_suite_of_qualifications_and_letters(rita: Any) -> None:
+    """Types made, changed, searched, deleted; workers whom nobody knows."""
     made = rita.create_qualification_type(
         Name="Qual0001",
         Description="This is a qualification",

@@ -24,6 +24,15 @@ def test_a_form_is_read_into_typed_fields() -> None:
     assert found.questions[0].parts[0].text == "2 + 2?"
 
 
+def test_a_stranger_s_pattern_is_for_the_browser_alone() -> None:
+    shape = '<AnswerFormatRegex regex="(a+)+b" errorText="Write a word."/>'
+    answer = f"<FreeTextAnswer><Constraints>{shape}</Constraints></FreeTextAnswer>"
+    found = parse(form(question("why", answer)))
+    [field] = [one.answer for one in found.questions]
+    assert (field.pattern, field.pattern_problem) == ("(a+)+b", "Write a word.")
+    assert answers_of(found, {"why": ["a" * 60]}) == ([Given("why", text="a" * 60)], [])
+
+
 def test_answers_are_checked_all_at_once_and_kept() -> None:
     given_, problems = answers_of(parse(TEST), {"both": ["a", "b", "x"], "why": ["ab"]})
     assert problems == ["Sum: answer it.", "Why: write at least 3 characters."]
