@@ -36,7 +36,7 @@ class Task(BaseHTTPRequestHandler):
                 '<button id="back">Give back</button><script>document.getElementById("back")'
                 '.onclick=()=>parent.postMessage({collector:"return"},"*")</script>'
                 '<button onclick="window.open(`/window`)">Open</button>'
-                f"<p>{query.get('said', '')}</p>"
+                f"<p>{query.get('said', '')}</p>{_other_ends(query)}"
             )
         if self.path == "/window":
             form = (
@@ -51,6 +51,21 @@ class Task(BaseHTTPRequestHandler):
 
     def log_message(self, *args: Any) -> None:
         """Say nothing."""
+
+
+def _other_ends(query: dict[str, str]) -> str:
+    """Return the ways in which published pages end, other than by the form above."""
+    submit, assignment_id = f"{query['turkSubmitTo']}/mturk/externalSubmit", query["assignmentId"]
+    fixed = urlsplit(submit)._replace(path="/mturk/externalSubmit").geturl()
+    ids = "".join(
+        f'<input type="hidden" name="{name}" value="{query[name]}">'
+        for name in ("assignmentId", "hitId", "workerId")
+    )
+    address = f"{submit}?rt=512&amp;assignmentId={assignment_id}"
+    return (
+        f'<button onclick="location=`{address}`">By address</button>'
+        f'<form method="post" action="{fixed}">{ids}<button>At the old path</button></form>'
+    )
 
 
 @pytest.fixture
@@ -95,6 +110,23 @@ def test_a_worker_s_whole_way_by_keyboard(rita: Any, make_hit: Any, task: str, p
     states = list(Assignment.objects.order_by("pk").values_list("state", flat=True))
     assert states == [State.SUBMITTED, State.ACCEPTED]
     assert "&#129417;" in Assignment.objects.earliest("pk").answer
+
+
+def test_a_page_may_hand_in_by_address_or_at_the_old_path(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    post_hits(rita, make_hit, task, 2)
+    sign_in(page)
+    for end in ("By address", "At the old path"):
+        page.goto("/hits/")
+        page.get_by_role("button", name="Accept").first.click()
+        page.frame_locator("#task").get_by_role("button", name=end).click()
+        # The page around the frame hears of it and goes on.
+        page.wait_for_url("**/submitted/")
+    first, second = Assignment.objects.order_by("pk")
+    assert first.state == second.state == State.SUBMITTED
+    assert "<FreeText>512</FreeText>" in first.answer
+    assert second.worker.worker_id in second.answer
 
 
 def test_the_outer_page_never_scrolls(rita: Any, make_hit: Any, task: str, page: Any) -> None:
