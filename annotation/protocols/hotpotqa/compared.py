@@ -1,4 +1,4 @@
-"""Which questions are searched for in the full wiki though not published there (C.2, Table 9)."""
+"""Which questions of each split retrieval is compared on in the full wiki (C.2, Table 9)."""
 
 import hashlib
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ COMPARED = "train-medium"
 
 
 def compared(keys: Iterable[str], number: int) -> list[str]:
-    """Return `number` of the keys of COMPARED, or all: those whose hashes come first.
+    """Return `number` of the keys of one split, or all: those whose hashes come first.
 
     One question more takes the place of at most one other, so that a sample of what was searched
     for before grows by few.

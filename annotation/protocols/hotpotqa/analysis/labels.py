@@ -21,6 +21,10 @@ GROUPS = {
     "train-medium": TRAIN,
     "train-hard": TRAIN,
 }
+# The paper looks at these two on their own, so each has a sample of its own (3).
+CHECKED = {"train-medium": (0.933, 0.32), "dev": (0.92, 0.15)}
+CHECK = "check"
+NOT_MULTI_HOP = ("single-hop", "unanswerable")
 # Label -> what it means and the paper's per cent in both groups.
 REASONING = {
     "I": ("bridge entity to complete the second hop", 42, 38),
@@ -48,35 +52,44 @@ LABELS = {"reasoning": tuple(REASONING), "answer_type": ANSWERS}
 
 
 def drawn(examples: Iterable[Example], rng: random.Random) -> list[dict[str, str]]:
-    """Return N_SAMPLED examples of each group with blank labels, in the order drawn.
+    """Return N_SAMPLED examples of each group and of each of CHECKED with blank labels.
+
 
     The draw depends on the ids and `rng` alone, not on the order of the examples.
     """
     salt = rng.getrandbits(64)
-    best: dict[str, list[tuple[int, int, dict[str, str]]]] = {HELD_OUT: [], TRAIN: []}
+    best: dict[str, list[tuple[int, int, dict[str, str]]]] = {
+        name: [] for name in (HELD_OUT, TRAIN, *CHECKED)
+    }
     for number, example in enumerate(examples):
         if example.split not in GROUPS:
             continue
-        heap = best[GROUPS[example.split]]
         # A heap's least comes first: the largest places fall out.
         place = -int(sha256(f"{salt}/{example.id}".encode()).hexdigest(), 16)
-        if len(heap) < N_SAMPLED:
-            heapq.heappush(heap, (place, -number, _row(example)))
-        elif place > heap[0][0]:
-            heapq.heapreplace(heap, (place, -number, _row(example)))
-    return [row for heap in best.values() for _, _, row in sorted(heap, reverse=True)]
+        for name in {GROUPS[example.split], example.split} & best.keys():
+            if len(best[name]) < N_SAMPLED:
+                heapq.heappush(best[name], (place, -number, _row(example)))
+            elif place > best[name][0][0]:
+                heapq.heapreplace(best[name], (place, -number, _row(example)))
+    rows: dict[str, dict[str, str]] = {}
+    for name, heap in best.items():
+        for _, _, row in sorted(heap, reverse=True):
+            # Drawn for a group first; for the check alone it counts in no group.
+            rows.setdefault(row["id"], row | ({"sample": CHECK} if name in CHECKED else {}))
+    return list(rows.values())
 
 
 def counted(rows: Iterable[Mapping[str, str]]) -> list[Table]:
-    """Return Tables 3 and 2; a row without labels waits.
+    """Return Tables 3 and 2, and how train-medium and dev compare; a row without labels waits.
 
     Raises ScoreError naming the row for a label that is none of LABELS.
     """
     found: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in LABELS}
     whole: Counter[str] = Counter()
+    checked: Counter[tuple[str, str]] = Counter()
     waiting = 0
     for number, row in enumerate(rows, 1):
-        group = _cell(row, "sample", number)
+        group, split = _cell(row, "sample", number), _cell(row, "split", number)
         labels = {name: _label(row, name, number) for name in LABELS}
         if not any(labels.values()):
             waiting += 1
@@ -86,8 +99,13 @@ def counted(rows: Iterable[Mapping[str, str]]) -> list[Table]:
         whole[group] += 1
         for name, label in labels.items():
             found[name][group, label] += 1
+        checked[split, labels["reasoning"]] += 1
     note = f"{whole.total()} examples are labelled, {waiting} wait."
-    return [_reasoning(found["reasoning"], whole, note), _answers(found["answer_type"], whole)]
+    return [
+        _reasoning(found["reasoning"], whole, note),
+        _answers(found["answer_type"], whole),
+        _check(checked),
+    ]
 
 
 def _reasoning(found: Counter[tuple[str, str]], whole: Counter[str], note: str) -> Table:
@@ -109,6 +127,19 @@ def _reasoning(found: Counter[tuple[str, str]], whole: Counter[str], note: str) 
     return Table("reasoning", "Reasoning, labelled by hand (Table 3)", columns, rows, note)
 
 
+def _check(checked: Counter[tuple[str, str]]) -> Table:
+    rows: list[list[Cell]] = []
+    for split, (multi_hop, second) in CHECKED.items():
+        whole = sum(number for (of, _), number in checked.items() if of == split)
+        others = sum(checked[split, label] for label in NOT_MULTI_HOP)
+        shares = share(whole - others, whole), share(checked[split, "II"], whole)
+        rows.append([split, whole, shares[0], multi_hop, shares[1], second])
+    columns = ["split", "labelled", "multi-hop share", "paper's multi-hop share"]
+    columns += ["type II share", "paper's type II share"]
+    note = "Whether what a model answers is as hard to reason about as what it does not."
+    return Table("checked", "Labelled by hand, by split (3)", columns, rows, note)
+
+
 def _answers(found: Counter[tuple[str, str]], whole: Counter[str]) -> Table:
     counts = Counter({label: found[HELD_OUT, label] for label in ANSWERS})
     rows: list[list[Cell]] = [
@@ -127,6 +158,7 @@ def _row(example: Example) -> dict[str, str]:
     return {
         "id": example.id,
         "sample": GROUPS[example.split],
+        "split": example.split,
         "paragraph_a": "",
         "paragraph_b": "",
         **paragraphs,

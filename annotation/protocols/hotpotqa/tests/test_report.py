@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,23 @@ def test_what_was_searched_for_before_is_in_no_later_sample_of_train_medium() ->
     seeds = [record("train-medium", id=key, key=key, ranks=found) for key in keys]
     for example in examples_of(seeds):
         ranks.add(example)
-    assert by_name(ranks.tables())["retrieval"]["train-medium"][0] == 2
-    (table,) = Ranks(2).tables()
-    assert not table.rows
+    assert by_name(ranks.tables())["retrieval_compared"]["train-medium"][0] == 2
+    assert not any(table.rows for table in Ranks(2).tables())
+
+
+def test_retrieval_is_compared_on_as_many_questions_of_each_split() -> None:
+    ranks = Ranks(2)
+    found = {"gold": [1, 2], "answer": 1, "pool": 5}
+    for split in ("train-medium", "dev", "test-fullwiki"):
+        seeds = [record(split, id=f"{split}{n}", key=f"{split}{n}", ranks=found) for n in range(3)]
+        for example in examples_of(seeds):
+            ranks.add(example)
+    tables = by_name(ranks.tables())
+    assert {split: row[0] for split, row in tables["retrieval"].items()} == {
+        "dev": 3,
+        "test-fullwiki": 3,
+    }
+    assert {row[0] for row in tables["retrieval_compared"].values()} == {2}
 
 
 @pytest.mark.django_db
@@ -134,6 +149,22 @@ def test_the_sample_is_of_both_groups_and_knows_no_order() -> None:
     forward, backward = (drawn(each, random.Random(1)) for each in (many, many[::-1]))
     assert len(forward) == 100
     assert forward == backward
+
+
+def test_train_medium_and_dev_are_labelled_apart_too() -> None:
+    splits = ["train-medium", "train-hard", "dev", "test-fullwiki"]
+    many = [record(split, f"{n}?", id=f"{split}{n}") for n in range(120) for split in splits]
+    rows = drawn(examples_of(many), random.Random(1))
+    assert Counter(row["sample"] for row in rows)[HELD_OUT] == 100
+    assert Counter(row["split"] for row in rows)["dev"] == 100
+    assert Counter(row["split"] for row in rows)["train-medium"] == 100
+    for row in rows:
+        hop = "II" if row["split"] == "train-medium" else "single-hop"
+        row |= {"reasoning": hop, "answer_type": "date"}
+    found = by_name(counted(rows))
+    assert found["checked"]["train-medium"] == [100, 1, 0.933, 1, 0.32]
+    assert found["checked"]["dev"] == [100, 0, 0.92, 0, 0.15]
+    assert sum(row[0] for row in found["reasoning"].values()) == 100
 
 
 def test_labels_are_counted() -> None:
