@@ -22,6 +22,7 @@ from annotation.difficulty.runs import begin_run
 from annotation.difficulty.standing import n_unjudged
 from annotation.difficulty.table import DifficultyTable
 from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
+from annotation.placing import make_splits
 from annotation.readers.reader import READERS
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
@@ -118,6 +119,26 @@ def begin_judging(request: HttpRequest, desk: Desk, table: DifficultyTable) -> H
         begin_run(desk.collection, table, name_of(request), timezone.now())
     except DifficultyError as error:
         messages.error(request, str(error))
+    return redirect(desk.url("difficulty"))
+
+
+@on_judging_desk
+@require_POST
+def split_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+    """Put every kept question into its split: what is read once more is drawn of these.
+
+    Nothing is published: no release is needed for it.
+    """
+    try:
+        counts = make_splits(desk.collection, timezone.now())
+    except DifficultyError as error:
+        messages.error(request, str(error))
+        return redirect(desk.url("difficulty"))
+    again = [stage.title for stage in desk.parameters.stages().values() if stage.sample_questions]
+    told = f"Placed: {sum(counts.values())} questions."
+    if again:
+        told += f" HITs of “{again[0]}” are drawn of them once its stage is open."
+    messages.success(request, told)
     return redirect(desk.url("difficulty"))
 
 

@@ -57,6 +57,7 @@ of_collection: list[URLPattern] = [
     path("difficulty/now/", difficulty.difficulty_now, name="difficulty_now"),
     path("difficulty/sample/", difficulty.draw_questions, name="draw_questions"),
     path("difficulty/begin/", difficulty.begin_judging, name="begin_judging"),
+    path("difficulty/split/", difficulty.split_now, name="split_now"),
     path("difficulty/workers/<slug:worker>/", hops.sampled_worker, name="sampled_worker"),
     path("difficulty/workers/<slug:worker>/mark/", hops.mark_sample, name="mark_sample"),
     path("money/", money.money, name="money"),

@@ -10,6 +10,7 @@ from annotation.difficulty.sampling import draw, sample_size, top_contributors
 from annotation.difficulty.standing import table_of
 from annotation.difficulty.tests.making import NOW, make_kept
 from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestion, Verdict
+from annotation.second_reading import sample_questions
 from tasks.models import Worker
 from tasks.tests.making import make_collection
 
@@ -123,6 +124,28 @@ def test_judging_begins_once_all_are_decided_and_its_folds_are_shown(rita):
     run.n_right = 3
     run.save()
     assert "(25.0%)" in page(rita, "difficulty_now")
+
+
+def test_questions_are_placed_and_read_once_more_without_a_release(rita):
+    collection = drawn(rita)
+    assert "Place them now" not in page(rita, "difficulty_now")
+    refused = rita.post(address("split_now"), follow=True).content.decode()
+    assert "2 sampled workers are not decided yet" in refused
+    for worker in ("wada", "wgrace"):
+        mark(rita, worker, "multi", hops="multi")
+    rita.post(address("begin_judging"))
+    Judgement.objects.update(loss=1)
+    JudgingRun.objects.update(state="done", ended_at=NOW)
+    assert "Place them now" in page(rita, "difficulty_now")
+    assert "Placed: 28 questions." in rita.post(address("split_now"), follow=True).content.decode()
+    collection.stages.update(state="open")
+    collection.stages.filter(name="question").update(state="closed")
+    assert sample_questions(collection) > 0
+    held_out = {"dev", "test-distractor", "test-fullwiki"}
+    read = collection.stages.get(name="human_performance").units
+    again = read.values_list("items__question__placement__split", flat=True)
+    assert set(again) <= held_out
+    assert not collection.releases.exists()
 
 
 def test_the_number_of_queries_does_not_grow_with_the_workers(rita, django_assert_max_num_queries):
