@@ -36,7 +36,10 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
         _check(row)
         opened = _to_open(row, stages, stage_name)
         Stage.objects.filter(pk__in=[stage.pk for stage in opened]).update(state=StageState.OPEN)
-        Collection.objects.filter(pk=row.pk).update(state=CollectionState.COLLECTING)
+        # What hands out work is in the lists.
+        Collection.objects.filter(pk=row.pk).update(
+            state=CollectionState.COLLECTING, archived_at=None
+        )
     return opened
 
 
@@ -71,6 +74,7 @@ def reopen(collection: Collection, why: str, by: str, now: datetime) -> None:
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         if row.state != CollectionState.FINISHED:
             raise PublicationError("It is not finished: there is nothing to reopen.")
+        Collection.objects.filter(pk=row.pk).update(archived_at=None)
         _enter(row, CollectionState.PAUSED, why, by, now)
 
 

@@ -31,9 +31,16 @@ from tasks.notices import notices
 @requester_required
 @require_safe
 def collections(request: HttpRequest) -> HttpResponse:
-    """List every collection with its progress, its money and what waits."""
-    rows = list(Collection.objects.select_related("corpus"))
-    return render(request, "dashboard/collections.html", {"summaries": summaries_of(rows)})
+    """List the collections, or the archived ones, with progress, money and what waits."""
+    is_archive = "archived" in request.GET
+    every = list(Collection.objects.select_related("corpus"))
+    rows = [row for row in every if (row.archived_at is not None) == is_archive]
+    context = {
+        "summaries": summaries_of(rows),
+        "is_archive": is_archive,
+        "n_archived": 0 if is_archive else len(every) - len(rows),
+    }
+    return render(request, "dashboard/collections.html", context)
 
 
 @requester_required

@@ -17,7 +17,7 @@ SHOWN = 6
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
     """Show the three doors and how the collections stand."""
-    collections = list(Collection.objects.select_related("corpus")[:SHOWN])
+    collections = list(Collection.objects.filter(archived_at=None).select_related("corpus")[:SHOWN])
     newest = Release.objects.select_related("collection").order_by("-created_at", "-pk").first()
     return render(
         request,

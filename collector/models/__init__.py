@@ -20,7 +20,7 @@ from collector.models.dump_file import DumpFile
 from collector.models.link_graph import LinkGraph
 from collector.models.paragraph import Paragraph
 from collector.models.section import Section
-from collector.models.seed import Seed, SeedParagraph
+from collector.models.seed import DroppedSeed, Seed, SeedParagraph
 from collector.models.skipped_page import SkippedPage
 from collector.models.stage import Stage, StageState
 from collector.models.user import User
@@ -36,6 +36,7 @@ __all__ = [
     "CollectionState",
     "CollectionText",
     "Corpus",
+    "DroppedSeed",
     "DumpFile",
     "LinkGraph",
     "PairTrial",

@@ -29,7 +29,7 @@ class Collection(models.Model):
     paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
     most, for the seeds and parameters that `maximum_for` names; None before it was published.
     `tended_until` is until when one job has the
-    collection to itself.
+    collection to itself, `archived_at` since when it is out of the lists.
     """
 
     slug = NameField("short name", unique=True, max_length=80)
@@ -52,6 +52,7 @@ class Collection(models.Model):
     maximum_for = models.CharField(max_length=80, blank=True)
     pseudonym_key = models.CharField(max_length=64, default=new_pseudonym_key)
     created_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True, blank=True)
     tended_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -65,6 +66,10 @@ class Collection(models.Model):
             models.CheckConstraint(
                 condition=Q(budget_cents__gte=F("reserved_cents") + F("spent_cents")),
                 name="collection_stays_within_its_budget",
+            ),
+            models.CheckConstraint(
+                condition=Q(archived_at__isnull=True) | Q(state__in=["draft", "finished"]),
+                name="collection_archived_at_rest",
             ),
             models.CheckConstraint(
                 condition=Q(maximum_cents__isnull=True)

@@ -26,6 +26,24 @@ class Seed(models.Model):
         return self.key
 
 
+class DroppedSeed(models.Model):
+    """A seed that a requester let go of before the first publication: it is not chosen again."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="dropped_seeds")
+    key = models.CharField(max_length=64)
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["collection_id", "key"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "key"], name="seed_dropped_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class SeedParagraph(models.Model):
     """One paragraph of a seed; a pair has two, a section has all of its own."""
 

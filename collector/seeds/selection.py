@@ -65,12 +65,13 @@ def select_seeds(
         # The parameters may have been changed since the collection was read.
         collection = Collection.objects.select_for_update().get(pk=collection.pk)
         parameters = parameters_of(collection)
-        taken = {seed.key: seed for seed in collection.seeds.all()}
+        taken = set(collection.seeds.values_list("key", flat=True))
+        taken |= set(collection.dropped_seeds.values_list("key", flat=True))
         wanted = _wanted(collection, parameters, count)
         offered = _offered(collection, parameters)
         for what, left in offered.steps if isinstance(offered, Offered) else ():
             tell(what, left)
-        chosen = _choose(offered, set(taken), sum(wanted.values()))
+        chosen = _choose(offered, taken, sum(wanted.values()))
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = [name for name, number in wanted.items() for _ in range(number)]
         return store_candidates(collection, parameters, chosen, stages, first)
