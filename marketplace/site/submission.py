@@ -68,11 +68,13 @@ def _accepted_with(secret: str) -> Assignment | None:
 
 def _secret_told(request: HttpRequest, fields: Fields) -> str:
     """Return the secret in a field named turkSubmitTo, or in the address of the page before."""
-    query = urlsplit(request.headers.get("Referer", "")).query
-    for told in (fields, parse_qs(query)):
-        found = SECRET.fullmatch(urlsplit(_one(told, "turkSubmitTo")).path)
-        if found:
-            return found[1]
+    try:
+        before = parse_qs(urlsplit(request.headers.get("Referer", "")).query)
+        for told in (fields, before):
+            if found := SECRET.fullmatch(urlsplit(_one(told, "turkSubmitTo")).path):
+                return found[1]
+    except ValueError:
+        pass  # what is no address holds no secret
     return ""
 
 

@@ -135,6 +135,18 @@ def test_a_secret_that_comes_along_tells_whose_it_is(
     assert handed_in(rita, hit) == [{"answer": "mine"}]
 
 
+@pytest.mark.parametrize("told", ["http://[", "http://℀/accepted/x", "\x00", "/accepted/"])
+def test_what_is_no_address_tells_nothing(
+    rita: Any, ada: Visitor, hit: dict[str, Any], told: str
+) -> None:
+    frame = ada.accept(hit)
+    fields = {"assignmentId": frame.query["assignmentId"], "answer": "42", "turkSubmitTo": told}
+    browser = Client(headers={"Host": HOST})
+    reply = browser.post(FIXED, fields, headers={"Referer": told.encode("utf-8").decode("latin-1")})
+    assert reply.status_code == 200
+    assert handed_in(rita, hit) == [{"answer": "42"}]
+
+
 def test_a_form_of_nobody_s_is_kept_and_can_be_paid(
     rita: Any, grace: Visitor, two: tuple[Frame, Frame], hit: dict[str, Any]
 ) -> None:
