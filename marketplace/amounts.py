@@ -3,6 +3,10 @@
 import re
 from decimal import Decimal
 
+from django.utils.translation import get_language
+
+from marketplace.configuration import currency_symbol
+
 
 def cents_of(amount: str) -> int:
     """Return integer cents of an amount in the model's form (`4`, `4.`, `4.5`, `4.50`)."""
@@ -12,6 +16,15 @@ def cents_of(amount: str) -> int:
 def amount_of(cents: int) -> str:
     """Return the model's form of integer cents, two decimals always."""
     return f"{cents // 100}.{cents % 100:02d}"
+
+
+def price_of(cents: int) -> str:
+    """Return an amount for people, with its currency: 450 cents are `$4.50`, in German `4,50 $`."""
+    sign = "−" if cents < 0 else ""
+    amount = amount_of(abs(cents))
+    if get_language() == "de":
+        return f"{sign}{amount.replace('.', ',')}\u00a0{currency_symbol()}"
+    return f"{sign}{currency_symbol()}{amount}"
 
 
 def typed_cents(text: str) -> int:

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.models import BonusPayment, Kind, LedgerEntry, Payout, Requester, Worker
 from marketplace.prepared import IF_SO, execute
 
@@ -30,7 +30,7 @@ def move(requester_id: int, hold_cents: int, spend_cents: int = 0) -> None:
     needed = hold_cents + spend_cents
     if not execute(MOVE, [needed, hold_cents, requester_id, needed]):
         raise InsufficientFundsError(
-            f"This needs ${amount_of(max(needed, 0))} more than the account has free; "
+            f"This needs {price_of(max(needed, 0))} more than the account has free; "
             "ask the host of the marketplace for credit."
         )
 

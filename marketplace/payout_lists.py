@@ -7,7 +7,7 @@ from datetime import date, datetime
 from django.db import transaction
 from django.db.models import Q, Sum
 
-from marketplace.amounts import amount_of, typed_cents
+from marketplace.amounts import amount_of, price_of, typed_cents
 from marketplace.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
 from marketplace.payouts import PayoutError, record_payout
@@ -162,7 +162,7 @@ def _check_amount(line: PayoutLine, given: str) -> None:
         raise PayoutError(f"Write the amount “{given.strip()[:40]}” as 1234.50.") from None
     if cents != line.amount_cents:
         raise PayoutError(
-            f"{line.reference} was to be {amount_of(line.amount_cents)}, not {given.strip()}. "
+            f"{line.reference} was to be {price_of(line.amount_cents)}, not {given.strip()}. "
             "Take the line off the list and record what was really paid."
         )
 

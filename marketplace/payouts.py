@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from marketplace import funds
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, PaymentReport, Payout, Worker
 from marketplace.router import DATABASE
@@ -39,7 +39,7 @@ def record_payout(
         owed = funds.owed_cents(worker)
         if not 0 < cents <= owed:
             raise PayoutError(
-                f"{worker_id} is owed {amount_of(owed)}; record more than nothing, and no more."
+                f"{worker_id} is owed {price_of(owed)}; record more than nothing, and no more."
             )
         payout = Payout.objects.create(
             worker=worker,

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace.amounts import amount_of
+from marketplace.amounts import amount_of, price_of
 from marketplace.batches.calls import carry_out
 from marketplace.batches.template import document, filled, question_xml, survey_page, variables
 from marketplace.models import HIT, Batch, BatchRow, HITType, Project, ProjectKind
@@ -116,9 +116,9 @@ def check_before(batch: Batch) -> None:
     requester.refresh_from_db()
     needed = cost_cents(batch)
     if needed > requester.balance_cents:
-        free = amount_of(requester.balance_cents)
+        free = price_of(requester.balance_cents)
         raise BatchError(
-            f"This costs {amount_of(needed)} and the account has {free} free. "
+            f"This costs {price_of(needed)} and the account has {free} free. "
             "Ask the host for credit, or publish fewer rows."
         )
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from marketplace import clock
-from marketplace.amounts import amount_of, typed_cents
+from marketplace.amounts import price_of, typed_cents
 from marketplace.batches.bonuses import (
     Order,
     OrderError,
@@ -100,7 +100,7 @@ def _order(request: DeskRequest, rows: QuerySet[Any]) -> Order:
     except ValueError:
         raise OrderError("Write the amount of one bonus, like 0.50.") from None
     if not 1 <= cents <= MOST_CENTS:
-        raise OrderError(f"One bonus can be 0.01 to {amount_of(MOST_CENTS)}.")
+        raise OrderError(f"One bonus can be {price_of(1)} to {price_of(MOST_CENTS)}.")
     reason = given.get("reason", "").replace("\x00", "").strip()
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise OrderError(f"Write the reason in 1 to {LONGEST_REASON} characters.")
@@ -145,11 +145,11 @@ def _send(
     except WireError as error:
         return drawn(400, problem=error.message, **_facts(request, rows, order))
     if n_sent:
-        each = amount_of(order.cents)
+        each = price_of(order.cents)
         record(request, f"Sent {n_sent} bonuses of {each} for {name}")
     if n_left:
         return drawn(going=order, signed=order.signed(), n_left=n_left)
     n_all = len(order.work)
     what = "One bonus is" if n_all == 1 else f"All {n_all} bonuses are"
-    leave_notice(request, f"{what} sent: {amount_of(order.total_cents)}.")
+    leave_notice(request, f"{what} sent: {price_of(order.total_cents)}.")
     return redirect(request.path)

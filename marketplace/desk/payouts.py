@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.configuration import currency_symbol
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show, sorry
@@ -97,7 +97,7 @@ def confirm_list(request: DeskRequest, key: int) -> HttpResponse:
     except UploadError as error:
         return _drawn(request, key, status=400, problem=str(error))
     if found.n_new:
-        paid = f"{found.n_new} payments, {amount_of(found.cents)} in all"
+        paid = f"{found.n_new} payments, {price_of(found.cents)} in all"
         record(request, f"Confirmed {paid}, with list {key}")
     return _drawn(request, key, status=400 if found.problems else 200, confirmed=found)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock, funds
 from marketplace.accounts import open_requester
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.configuration import base_url, default_balance_cents
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.account import AccountForm, keep_account, present
@@ -179,8 +179,8 @@ def give_credit(request: DeskRequest, key: int) -> HttpResponse:
         is_new = not locked.entries.filter(key=f"credit:{locked.pk}:{reason}").exists()
         if is_new:
             funds.credit(locked, cents, reason, clock.now())
-            record(request, f"Granted {found.name} credit of {amount_of(cents)}")
-    told = f"{found.name} has {amount_of(cents)} more to post HITs with."
+            record(request, f"Granted {found.name} credit of {price_of(cents)}")
+    told = f"{found.name} has {price_of(cents)} more to post HITs with."
     leave_notice(request, told if is_new else "This credit was granted before, and counts once.")
     return redirect("desk-requester", key=key)
 

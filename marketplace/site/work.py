@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.acceptance import RefusedError, accept_next, available_hits, give_back
+from marketplace.amounts import price_of
 from marketplace.configuration import base_url, is_own_origin, payment_terms
 from marketplace.contests import can_contest
 from marketplace.entry import GRACE_SECONDS, Entry, entry_url
@@ -30,7 +31,6 @@ from marketplace.site.pages import (
 )
 from marketplace.site.previews import origin_of
 from marketplace.site.sent import sent_with
-from marketplace.templatetags.marketplace_words import money
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -176,6 +176,6 @@ def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
         leave_notice(request, str(refusal))
         return redirect("available")
     if is_automatic:
-        words = {"reward": money(assignment.reward_cents)}
+        words = {"reward": price_of(assignment.reward_cents)}
         leave_notice(request, _("Submitted. %(reward)s awaits approval.") % words)
     return redirect("work", key=following.pk)

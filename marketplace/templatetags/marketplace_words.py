@@ -7,12 +7,11 @@ from django import template
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext_noop, ngettext
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.batches.results import readable
-from marketplace.configuration import currency_symbol
 from marketplace.own_words import said
 from marketplace.site.languages import LANGUAGES
 
@@ -32,14 +31,7 @@ STATES = {
 }
 
 
-@register.filter
-def money(cents: int) -> str:
-    """Return an amount with its currency sign: 450 cents are `$4.50`, in German `4,50 $`."""
-    sign = "−" if cents < 0 else ""
-    amount = amount_of(abs(cents))
-    if get_language() == "de":
-        return f"{sign}{amount.replace('.', ',')}\u00a0{currency_symbol()}"
-    return f"{sign}{currency_symbol()}{amount}"
+register.filter("money", price_of)
 
 
 @register.filter

@@ -53,7 +53,7 @@ def test_a_bonus_is_looked_at_first_and_sent_once(
     before = Requester.objects.get(name="Rita").balance_cents
     for _ in range(2):
         told = desk.send(html, address, order=order_on(seen)).content.decode()
-        assert "All 2 bonuses are sent: 1.00." in told
+        assert "All 2 bonuses are sent: $1.00." in told
     assert BonusPayment.objects.count() == 2
     assert Requester.objects.get(name="Rita").balance_cents == before - 100
     again = look(desk, address, work=keys[:1]).content.decode()
@@ -86,7 +86,7 @@ def test_what_cannot_be_paid_or_meant_is_refused_whole(desk: DeskVisitor, addres
         ({}, "Choose at least one piece of work."),
         ({"who": "approved"}, "Choose at least one piece of work."),
         ({"amount": "much"}, "Write the amount"),
-        ({"amount": "0"}, "One bonus can be 0.01 to"),
+        ({"amount": "0"}, "One bonus can be $0.01 to"),
         ({"reason": " "}, "Write the reason"),
         ({"order": "forged"}, "This page was changed on its way."),
     ):

@@ -80,14 +80,14 @@ def test_a_payout_settles_what_is_owed_and_no_more(rita: Any, ada: Visitor, make
     ada.submit(hit)
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     pay = (ada.worker.worker_id, 300, date(2026, 11, 20), "bank transfer", "no. 1", clock.now())
-    with pytest.raises(PayoutError, match=r"is owed 0\.00"):
+    with pytest.raises(PayoutError, match=r"is owed \$0\.00"):
         record_payout(*pay)
     rita.approve_assignment(AssignmentId=assignment["AssignmentId"])
     first = record_payout(*pay)
     assert record_payout(*pay) == first
     with pytest.raises(PayoutError, match="another payment"):
         record_payout(ada.worker.worker_id, 100, *pay[2:])
-    with pytest.raises(PayoutError, match=r"is owed 1\.50"):
+    with pytest.raises(PayoutError, match=r"is owed \$1\.50"):
         record_payout(ada.worker.worker_id, 151, *pay[2:4], "no. 2", clock.now())
     page = ada.get("/earnings/").content.decode()
     for words in ("$4.50", "$1.50", "$3.00", "bank transfer", "no. 1", "20 Nov 2026"):

@@ -61,7 +61,7 @@ def test_a_list_goes_out_and_comes_back_any_number_of_times(ada: Visitor) -> Non
     ("changes", "sentence"),
     [
         ({"reference": "9-ANOBODY"}, "There is no payment 9-ANOBODY"),
-        ({"amount": "45.00"}, "was to be 4.50, not 45.00"),
+        ({"amount": "45.00"}, "was to be $4.50, not 45.00"),
         ({"paid_on": "last week"}, "Write the day “last week” as 2026-11-20"),
         ({"paid_on": "2999-01-01"}, "is in the future"),
         ({"method": ""}, "Say how it was paid"),
@@ -91,7 +91,7 @@ def test_money_paid_another_way_cannot_be_confirmed_again(ada: Visitor) -> None:
     line = PayoutLine.objects.get(worker=ada.worker)
     row = {"reference": line.reference, "paid_on": "2026-01-01", "method": "cash"}
     found = confirm(text_with([row]), "", now)
-    assert "is owed 0.00" in found.problems[0][1]
+    assert "is owed $0.00" in found.problems[0][1]
 
 
 def test_a_line_taken_off_is_owed_again() -> None:
