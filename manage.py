@@ -1,11 +1,10 @@
 #!/usr/bin/env python
-"""Run Collector's commands: `./manage.py help` lists them."""
+"""Run Collector's commands: `.venv/bin/python manage.py help` lists them."""
 
-import os
 import sys
 
-from django.core.management import execute_from_command_line
+from common.command_line import carry_out
+from common.commands import MANAGE
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
-    execute_from_command_line(sys.argv)
+    carry_out(sys.argv, "collector.settings", f"{MANAGE} run (or, on a server, serve --prepare)")

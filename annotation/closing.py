@@ -35,9 +35,10 @@ class Closing:
                 f"{price(work.held_cents)} held for them are free again."
             )
         if work.at_work:
+            one = work.at_work == 1
             done.append(
-                f"{_counted(work.at_work, 'person', 'people')} at work go on, "
-                f"{_until(work)}, and are paid for what they hand in; "
+                f"{_counted(work.at_work, 'person', 'people')} at work {'goes' if one else 'go'} "
+                f"on, {_until(work)}, and {'is' if one else 'are'} paid for what they hand in; "
                 "what runs out of time is paid by how much of it was saved."
             )
         if work.places:

@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from collector.served import served_port
+
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
@@ -174,7 +176,10 @@ def read(environ: Mapping[str, str]) -> Environment:
     """
     known = {name: environ[name] for name in Environment.model_fields if environ.get(name)}
     try:
-        return Environment.model_validate(known)
+        found = Environment.model_validate(known)
+        # A command typed beside a running site means that site, on whatever port it is.
+        port = None if "PORT" in known else served_port(found.home)
+        return found.model_copy(update={"PORT": port}) if port else found
     except ValidationError as error:
         lines = [
             f"{problem['loc'][0]}: {problem['msg'].removeprefix('Value error, ')}"

@@ -1,10 +1,9 @@
-"""Runs the marketplace's own commands: `python -m marketplace create_requester Rita …`."""
+"""Runs the marketplace's own commands: `.venv/bin/python -m marketplace create_requester …`."""
 
-import os
 import sys
 
-from django.core.management import execute_from_command_line
+from common.command_line import carry_out
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
-    execute_from_command_line(["marketplace", *sys.argv[1:]])
+    arguments = ["marketplace", *sys.argv[1:]]
+    carry_out(arguments, "marketplace.settings", ".venv/bin/python -m marketplace migrate")

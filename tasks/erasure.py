@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from common.commands import MANAGE
 from tasks.models import (
     Given,
     GrantState,
@@ -46,7 +47,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             or Unmatched.objects.filter(session__worker=worker).exclude(state__in=decided).exists()
         ):
             raise ErasureError(
-                "This person is still owed money: settle it first (manage.py collect NAME)."
+                f"This person is still owed money: settle it first ({MANAGE} collect NAME)."
             )
         unpaid = leases.filter(
             state=LeaseState.EXPIRED, draft__isnull=False, compensated=False, submission=None
@@ -54,7 +55,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         if unpaid.exists():
             raise ErasureError(
                 "Work this person saved before their time ran out is not paid yet: raise the "
-                "budget or wait for the next round (manage.py collect NAME)."
+                f"budget or wait for the next round ({MANAGE} collect NAME)."
             )
         worker.grants.filter(state=GrantState.SUBMITTED).delete()
         ProblemReport.objects.filter(lease__worker=worker).delete()

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
+from common.commands import MANAGE
 from tasks import maximum
 from tasks.crowd.requester_api import call
 
@@ -104,11 +105,11 @@ def _check(collection: Collection) -> None:
     if collection.state == CollectionState.FINISHED:
         raise PublicationError(
             "The collection is finished. Reopen it first: "
-            f"manage.py finish_collection {collection.slug} --reopen"
+            f"{MANAGE} finish_collection {collection.slug} --reopen"
         )
     if not collection.seeds.exists():
         raise PublicationError(
-            f"The collection has no seeds. Choose some: manage.py select_seeds {collection.slug}"
+            f"The collection has no seeds. Choose some: {MANAGE} select_seeds {collection.slug}"
         )
     cheapest = min(table.reward_cents for table in parameters_of(collection).stages().values())
     left = collection.budget_cents - collection.reserved_cents - collection.spent_cents
@@ -116,7 +117,7 @@ def _check(collection: Collection) -> None:
     if left < cheapest and not collection.reserved_cents:
         raise PublicationError(
             f"The budget left ({left} cents) does not pay a single HIT ({cheapest} cents). "
-            f"Raise it: manage.py change_collection {collection.slug} --budget AMOUNT"
+            f"Raise it: {MANAGE} change_collection {collection.slug} --budget AMOUNT"
         )
 
 
@@ -133,7 +134,7 @@ def _to_open(collection: Collection, stages: list[Stage], name: str) -> list[Sta
     if not opened and len(closed) == len(stages):
         raise PublicationError(
             "Every stage is closed. Name the one to open: "
-            f"manage.py publish {collection.slug} --stage {stages[0].name}"
+            f"{MANAGE} publish {collection.slug} --stage {stages[0].name}"
         )
     return opened
 

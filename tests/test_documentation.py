@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.protocols.tests.folders import PROTOCOLS
 from collector.environment import Environment
+from common.commands import MANAGE
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -56,6 +57,37 @@ def test_the_readme_explains_the_setting(name: str) -> None:
 def test_the_readme_explains_no_setting_that_is_not_read() -> None:
     told = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.MULTILINE))
     assert told == set(Environment.model_fields)
+
+
+def printed() -> dict[str, str]:
+    """Return by path whatever prints a command, or tells one to a reader."""
+    paths = [ROOT / "README.md", ROOT / "deploy" / "README.md", ROOT / "manage.py"]
+    for room in (*ROOMS, "templates"):
+        for end in ("py", "html", "md"):
+            paths += [path for path in (ROOT / room).rglob(f"*.{end}") if "tests" not in path.parts]
+    return {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
+
+
+def test_a_command_is_named_with_its_interpreter_in_one_way_and_in_one_place() -> None:
+    other = re.compile(r"(?<!\.venv/bin/python )(?<!collector-web python )\bmanage\.py [a-z]")
+    own = re.compile(r"\bmanage\.py [a-z]")
+    texts = printed()
+    assert len(texts) > 500
+    of_code = {path: text for path, text in texts.items() if path.endswith((".py", ".html"))}
+    of_code.pop("manage.py")
+    assert [path for path, text in texts.items() if other.search(text)] == []
+    assert [path for path, text in of_code.items() if own.search(text)] == []
+    assert MANAGE == ".venv/bin/python manage.py"
+
+
+def test_a_command_of_the_readme_can_be_pasted_with_what_is_said_of_it() -> None:
+    for block in re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            assert MANAGE not in line or not re.search(r" {2,}[^#\s]", line), line
+
+
+def test_help_offers_no_command_that_needs_what_is_not_installed() -> None:
+    assert "generateschema" not in get_commands()
 
 
 def test_the_readme_leads_to_every_protocol() -> None:

@@ -8,12 +8,19 @@ from django.utils import timezone
 
 from annotation.dashboard.answers import PLACES
 from collector.parameters import Parameters
+from common.commands import MANAGE
 from tasks.hits import money
 from tasks.pages.words import price as price_of
 
 register = template.Library()
 MINUTE, HOUR, DAY = 60, 3600, 86400
 SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+
+
+@register.simple_tag
+def manage() -> str:
+    """Return how a command begins, wherever one is named."""
+    return MANAGE
 
 
 @register.filter

@@ -18,6 +18,7 @@ from collector.graph.pages import links_of, pages
 from collector.inside import inside
 from collector.models import Corpus, LinkGraph
 from collector.models.corpus import CorpusState
+from common.commands import MANAGE
 
 # A larger corpus is built by the command, in a process of its own.
 BUILT_ON_DEMAND = 50_000
@@ -33,7 +34,7 @@ def graph_of(corpus: Corpus) -> Graph:
         if corpus.articles.count() > BUILT_ON_DEMAND:
             raise GraphError(
                 f"The hyperlink graph of {corpus.slug} has not been built on this machine: run "
-                f"manage.py build_graph {corpus.slug}, then try again."
+                f"{MANAGE} build_graph {corpus.slug}, then try again."
             )
         row, _ = build_graph(corpus)
     return _opened(path_of(row))

@@ -17,6 +17,7 @@ from collector.models.corpus import CorpusState
 from collector.retrieval.building import Progress, build
 from collector.retrieval.index import Index
 from collector.retrieval.layout import VERSION, RetrievalError
+from common.commands import MANAGE
 
 # A larger corpus is built by the command, in a process of its own.
 BUILT_ON_DEMAND = 50_000
@@ -32,7 +33,7 @@ def index_of(corpus: Corpus) -> Index:
         if corpus.articles.count() > BUILT_ON_DEMAND:
             raise RetrievalError(
                 f"The first paragraphs of {corpus.slug} have not been indexed on this machine: run "
-                f"manage.py build_index {corpus.slug}, then try again."
+                f"{MANAGE} build_index {corpus.slug}, then try again."
             )
         build_index(corpus)
     return _opened(path)

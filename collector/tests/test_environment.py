@@ -1,16 +1,33 @@
 """A wrong setting refuses to start and says which and why."""
 
 import os
+import socket
 import subprocess
 import sys
 
 import pytest
 
 from collector.environment import WrongEnvironment, database, mail_server, read
+from collector.served import announced
 
 
 def test_empty_variables_count_as_not_set():
     assert read({"DATABASE_URL": "", "PORT": ""}).PORT == 8000
+
+
+def test_a_command_finds_the_site_on_whatever_port_it_is_served(tmp_path):
+    home = {"COLLECTOR_HOME": str(tmp_path)}
+    with socket.create_server(("127.0.0.1", 0)) as site:
+        port = site.getsockname()[1]
+        with announced(tmp_path, port):
+            assert port == read(home).PORT
+            assert read({**home, "PORT": "8123"}).PORT == 8123
+        assert read(home).PORT == 8000
+        (tmp_path / "port").write_text(str(port))
+    assert read(home).PORT == 8000
+    for nothing in ("", "eighty", "99999999"):
+        (tmp_path / "port").write_text(nothing)
+        assert read(home).PORT == 8000
 
 
 @pytest.mark.parametrize(

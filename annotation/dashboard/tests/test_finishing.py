@@ -64,7 +64,7 @@ def test_the_page_says_what_will_happen_before_it_happens(rita: Client, busy: Co
     page = rita.get(PAGE).content.decode()
     assert "Nobody gets new work." in page
     assert "HITs that nobody works on are taken down" in page
-    assert "1 person at work go on" in page
+    assert "1 person at work goes on" in page
     assert "1 qualification to inspect." in page
     assert "1 question without enough answers" in page
     assert state(busy) == CollectionState.COLLECTING
@@ -148,7 +148,9 @@ def test_the_command_finishes_says_what_stays_and_reopens(busy: Collection) -> N
     assert "1 qualification to inspect." in printed
     assert state(busy) == CollectionState.FINISHED
     assert "It would be paused." in finish("--reopen", "--dry-run")
-    assert "Reopened, paused. Hand out work: manage.py publish pilot" in finish("--reopen")
+    assert "Reopened, paused. Hand out work: .venv/bin/python manage.py publish pilot" in finish(
+        "--reopen"
+    )
     assert [row.by for row in busy.revisions.all()] == ["the command line"] * 2
 
 

@@ -17,6 +17,7 @@ from annotation.replay.log import LogError
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -25,7 +26,7 @@ class Command(BaseCommand):
     help = (
         "Write a release: the protocol's official files, all votes as Parquet, dataset card, "
         "licence, attribution, Croissant metadata and checksums. "
-        "Example: manage.py export_dataset pilot --out releases/pilot"
+        f"Example: {MANAGE} export_dataset pilot --out releases/pilot"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 from tasks.pages.words import price
 from tasks.publication import PublicationError, finish, reopen
 from tasks.tending import tend_alone
@@ -24,7 +25,7 @@ class Command(BaseCommand):
 
     help = (
         "End a collection's intake: HITs come down, who is at work finishes and is paid. "
-        'Example: manage.py finish_collection pilot --why "We have enough."'
+        f'Example: {MANAGE} finish_collection pilot --why "We have enough."'
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -79,6 +80,6 @@ def _lines(
         ahead = ["It would be paused."] if options["reopen"] else before.ahead(amount)
         return [*ahead, "Nothing was changed."]
     if options["reopen"]:
-        return [f"Reopened, paused. Hand out work: manage.py publish {collection.slug}"]
+        return [f"Reopened, paused. Hand out work: {MANAGE} publish {collection.slug}"]
     rest = after.remaining(amount, after=True) or ["Nothing stays to be done."]
     return ["Finished. Nobody gets new work.", *rest]

@@ -14,6 +14,7 @@ from annotation.models import Placement
 from annotation.release.intake import IntakeError, Source, take_in
 from collector.creation import CreationError
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -21,7 +22,7 @@ class Command(BaseCommand):
 
     help = (
         "Read official files in, as a finished collection: to replay it, compare with it or "
-        "export it again. Example: manage.py import_dataset published --protocol PROTOCOL "
+        f"export it again. Example: {MANAGE} import_dataset published --protocol PROTOCOL "
         "train.json dev.json context_articles.json"
     )
 
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         spread = ", ".join(f"{number} {split}" for split, number in counts.items()) or "0"
         self.stdout.write(
             f"Read {spread} questions into the collection {name!r}. "
-            f"Next: manage.py report {name}, or manage.py export_dataset {name}"
+            f"Next: {MANAGE} report {name}, or {MANAGE} export_dataset {name}"
         )
 
 

@@ -17,15 +17,16 @@ from annotation.archive.storing import Stored, store
 from collector.creation import CreationError
 from collector.parameters import assignment
 from collector.protocol import ProtocolError, find
+from common.commands import MANAGE
 
-EXAMPLE = """
+EXAMPLE = f"""
 Only reports what it would do, until --apply. Running it again adds nothing twice.
 Example, texts first, then the labels that others gave them:
-  manage.py import_results old --protocol P --corpus old-passages --stage text \\
+  {MANAGE} import_results old --protocol P --corpus old-passages --stage text \\
     --map passage=Input.paragraph --map title=Answer.title texts.csv --apply
-  manage.py import_results old --protocol P --corpus old-passages --stage label \\
+  {MANAGE} import_results old --protocol P --corpus old-passages --stage label \\
     --map passage=Input.paragraph --map text=Input.title labels.json --inputs shown.csv --apply
-HITs of several items: --map passage=Input.paragraph{n} --map title=Answer.title{n}
+HITs of several items: --map passage=Input.paragraph{{n}} --map title=Answer.title{{n}}
 """
 
 
@@ -34,7 +35,7 @@ class Command(BaseCommand):
 
     help = (
         "Take batch-result CSVs or dumps of ListAssignmentsForHIT into a finished collection. "
-        "Example: manage.py import_results old --protocol P --corpus old --stage text batch.csv"
+        f"Example: {MANAGE} import_results old --protocol P --corpus old --stage text batch.csv"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -120,7 +121,7 @@ def _sentences(told: dict[str, Any], options: dict[str, Any]) -> str:
         f"there before, {len(told['left_out'])} left out."
     )
     if told["applied"]:
-        lines.append(f"Next: manage.py validate_answers {name}, then make_splits, export_dataset.")
+        lines.append(f"Next: {MANAGE} validate_answers {name}, then make_splits, export_dataset.")
     else:
         lines.append("Nothing was changed: add --apply to do it.")
     return "\n".join(lines)

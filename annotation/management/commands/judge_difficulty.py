@@ -22,6 +22,7 @@ from annotation.readers.predictions import PredictionsError
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -30,7 +31,7 @@ class Command(BaseCommand):
     help = (
         "Judge how hard the kept questions are: sample top contributors for a person to read, "
         "then train readers on folds and see what they answer. Does here what is due, beside "
-        "jobs on other machines. Example: manage.py judge_difficulty pilot --workers 2"
+        f"jobs on other machines. Example: {MANAGE} judge_difficulty pilot --workers 2"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -127,5 +128,5 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"Judged {run.n_examples} questions by {run.reader} in {run.n_folds} folds: "
-            f"{run.n_right} answered right. Next: manage.py make_splits {run.collection.slug}"
+            f"{run.n_right} answered right. Next: {MANAGE} make_splits {run.collection.slug}"
         )

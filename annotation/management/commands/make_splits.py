@@ -11,6 +11,7 @@ from annotation.difficulty.errors import DifficultyError
 from annotation.placing import make_splits
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -18,7 +19,7 @@ class Command(BaseCommand):
 
     help = (
         "Put every kept question into its split, by the protocol's rule and the collection's "
-        "seed. Example: manage.py make_splits pilot"
+        f"seed. Example: {MANAGE} make_splits pilot"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,11 +39,11 @@ class Command(BaseCommand):
             return
         if not counts:
             self.stdout.write(
-                f"No question is kept yet. First: manage.py validate_answers {collection.slug}"
+                f"No question is kept yet. First: {MANAGE} validate_answers {collection.slug}"
             )
             return
         spread = ", ".join(f"{number} {split}" for split, number in sorted(counts.items()))
         self.stdout.write(
             f"Placed {sum(counts.values())} questions: {spread}. "
-            f"Next: manage.py export_dataset {collection.slug}"
+            f"Next: {MANAGE} export_dataset {collection.slug}"
         )

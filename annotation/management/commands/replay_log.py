@@ -17,6 +17,7 @@ from annotation.review.review import ReviewError
 from collector.creation import CreationError
 from collector.models import Corpus
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.publication import PublicationError
 from tasks.simulation.browser import UnreachableError, knock
@@ -34,7 +35,7 @@ class Command(BaseCommand):
     help = (
         "Do everything again that a log of export_dataset --log holds, in its order and through "
         "the marketplace's real pages, in an empty database over the same corpus; then decide, "
-        "split, release, and compare every file. Example: manage.py replay_log pilot.log.jsonl"
+        f"split, release, and compare every file. Example: {MANAGE} replay_log pilot.log.jsonl"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -69,7 +70,7 @@ class Command(BaseCommand):
         if corpus is None:
             raise LogError(
                 f"There is no corpus {slug!r}: read in the same dump under that name "
-                "(manage.py ingest_dump), with the same options."
+                f"({MANAGE} ingest_dump), with the same options."
             )
         return corpus
 

@@ -16,6 +16,7 @@ from annotation.reports.terminal import drawn
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -23,7 +24,7 @@ class Command(BaseCommand):
 
     help = (
         "Print the paper's own tables for this collection, what became of its questions, and "
-        "the pay per stage. Example: manage.py report pilot --json"
+        f"the pay per stage. Example: {MANAGE} report pilot --json"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -65,7 +66,7 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"Wrote {number} rows to {path}. Fill in the last columns, then: "
-            f"manage.py report {collection.slug} --labels {path}"
+            f"{MANAGE} report {collection.slug} --labels {path}"
         )
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from annotation.metrics.result import Result, ScoreError
 from collector.protocol import Protocol, ProtocolError, every, find
+from common.commands import MANAGE
 
 PART = "scoring"
 BASELINES = "baselines"
@@ -28,7 +29,7 @@ class Command(BaseCommand):
     help = (
         "Score predictions against gold, both in the protocol's official layout; with --baseline "
         "the predictions are written first. "
-        "Example: manage.py score --protocol NAME predictions.json dev.json --json"
+        f"Example: {MANAGE} score --protocol NAME predictions.json dev.json --json"
     )
 
     # Two files are all it reads: neither pages nor a database have to be in order.

@@ -16,6 +16,7 @@ from annotation.models import Verdict
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -23,7 +24,7 @@ class Command(BaseCommand):
 
     help = (
         "Decide by agreement which questions are kept, and print how many, by reason. Verdicts "
-        "that a requester overrode stay. Example: manage.py validate_answers pilot"
+        f"that a requester overrode stay. Example: {MANAGE} validate_answers pilot"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from collector.graph.files import build_graph, path_of
 from collector.graph.layout import GraphError
 from collector.naming import corpus_named
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -17,7 +18,7 @@ class Command(BaseCommand):
 
     help = (
         "Build the graph of the links in first paragraphs; run it again at any time, nothing is "
-        "done twice. Example: manage.py build_graph enwiki --processes 4"
+        f"done twice. Example: {MANAGE} build_graph enwiki --processes 4"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from collector.naming import corpus_named
 from collector.retrieval.files import build_index
 from collector.retrieval.index import Index
 from collector.retrieval.layout import RetrievalError
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -17,7 +18,7 @@ class Command(BaseCommand):
 
     help = (
         "Index the first paragraphs of a corpus for retrieval; run it again at any time, nothing "
-        "is done twice. Example: manage.py build_index enwiki"
+        f"is done twice. Example: {MANAGE} build_index enwiki"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

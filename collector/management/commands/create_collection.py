@@ -12,6 +12,7 @@ from collector.creation import CreationError, create_collection, withholds
 from collector.naming import corpus_named
 from collector.parameters import assignment
 from collector.protocol import ProtocolError, find
+from common.commands import MANAGE
 
 # So many seeds anybody can try.
 GUESSED = 1 << 32
@@ -21,7 +22,7 @@ class Command(BaseCommand):
     """create_collection NAME --protocol PROTOCOL --corpus CORPUS."""
 
     help = (
-        "Create a collection.\n\nExample:\n  manage.py create_collection pilot --protocol PROTOCOL "
+        f"Create a collection.\n\nExample:\n  {MANAGE} create_collection pilot --protocol PROTOCOL "
         "--corpus quarnsey --budget 200 --set question.reward_cents=450"
     )
 
@@ -85,7 +86,7 @@ class Command(BaseCommand):
         else:
             self.stdout.write(
                 f"Created the collection {collection.slug!r}. "
-                f"Next: manage.py select_seeds {collection.slug} --count 100"
+                f"Next: {MANAGE} select_seeds {collection.slug} --count 100"
             )
 
 

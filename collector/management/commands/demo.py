@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector import sample
 from collector.site import prepare, serving
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -18,7 +19,7 @@ class Command(BaseCommand):
 
     help = (
         "Import the sample corpus, launch a small collection on the embedded marketplace, let "
-        "simulated workers do every HIT through the real pages, release. Example: manage.py demo"
+        f"simulated workers do every HIT through the real pages, release. Example: {MANAGE} demo"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

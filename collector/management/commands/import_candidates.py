@@ -18,6 +18,7 @@ from collector.models import CandidateSet, Collection, SetRole
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from collector.seeds.selection import is_curated
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -26,7 +27,7 @@ class Command(BaseCommand):
     help = (
         "Propose pages that pairs are drawn from: files with one title a line (the file's name is "
         "the set's), categories, list pages, another collection's sets. "
-        "Example: manage.py import_candidates pilot bands.txt --category 'Grammy Award winners'"
+        f"Example: {MANAGE} import_candidates pilot bands.txt --category 'Grammy Award winners'"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

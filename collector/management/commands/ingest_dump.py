@@ -14,6 +14,7 @@ from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import AlreadyReading
 from collector.models import Corpus
+from common.commands import MANAGE
 
 _DISK_FULL = ("disk is full", "no space left", "disk full")
 
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     help = (
         "Read MediaWiki XML dumps (.xml, .bz2, .gz) into a corpus. Stop it at any time: the same "
         "command goes on after the last page.\n\n"
-        "Example: manage.py ingest_dump simplewiki-20260101-pages-articles.xml.bz2 "
+        f"Example: {MANAGE} ingest_dump simplewiki-20260101-pages-articles.xml.bz2 "
         "--corpus simple-2026"
     )
 
@@ -135,5 +136,5 @@ def _disk_sentence(error: Exception) -> str:
             "stays and is not read twice."
         )
     if "no such table" in text or 'relation "' in text:
-        return "the database has no tables yet; run manage.py migrate first."
+        return f"the database has no tables yet; run {MANAGE} migrate first."
     return f"the database refused the rows: {text}"

@@ -12,13 +12,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector import sample
 from collector.embedded import jobs
+from collector.served import announced
 from collector.site import move_in, prepare, server
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
     """run."""
 
-    help = "Serve Collector, its jobs and the embedded marketplace. Example: manage.py run"
+    help = f"Serve Collector, its jobs and the embedded marketplace. Example: {MANAGE} run"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -42,7 +44,8 @@ class Command(BaseCommand):
         if options["sample"]:
             threading.Thread(target=_prepare_sample, name="sample", daemon=True).start()
         try:
-            server(settings.PORT).run()
+            with announced(settings.HOME, settings.PORT):
+                server(settings.PORT).run()
         finally:
             jobs.stop()
 

@@ -11,6 +11,7 @@ from collector.creation import parameters_of
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from collector.seeds.selection import SelectionError, select_seeds
+from common.commands import MANAGE
 
 
 class Command(BaseCommand):
@@ -18,7 +19,7 @@ class Command(BaseCommand):
 
     help = (
         "Choose seeds by the protocol's rules and plan the fold of each. "
-        "Example: manage.py select_seeds pilot --count 100"
+        f"Example: {MANAGE} select_seeds pilot --count 100"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -26,12 +26,13 @@ from collector.serving import (
     plan,
 )
 from collector.supervision import MOST_DEATHS, Supervisor
+from common.commands import MANAGE
 
 # Each connection is one, and hundreds may come that say nothing.
 MOST_FILES = 65_536
 FIRST_ACCOUNTS = (
-    "Make yourself an account at each site, if you have none: manage.py createsuperuser, and\n"
-    "python -m marketplace create_host NAME. In another shell the settings are had by\n"
+    f"Make yourself an account at each site, if you have none: {MANAGE} createsuperuser, and\n"
+    ".venv/bin/python -m marketplace create_host NAME. In another shell the settings are had by\n"
     "set -a; . {file}; set +a"
 )
 
@@ -41,7 +42,7 @@ class Command(BaseCommand):
 
     help = (
         "Serve Collector, its jobs and the marketplace as plain processes; one that ends is "
-        "started again. Example: DOMAIN=lab.example DATABASE_URL=postgres://… manage.py serve"
+        f"started again. Example: DOMAIN=lab.example DATABASE_URL=postgres://… {MANAGE} serve"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from common.commands import MANAGE
 from marketplace import audit, clock
 from marketplace.desk.users import UserError, open_user, reset_password
 from marketplace.models import DeskUser, Role
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         "Make a host of the marketplace, who signs in at /desk/ with this name.\n"
         "The password is asked for, or read from standard input. With --reset a host who has\n"
         "forgotten it gets a new one, printed once.\n\nExample:\n"
-        "  manage.py create_host Grace"
+        f"  {MANAGE} create_host Grace"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common.commands import MANAGE
 from marketplace import clock
 from marketplace.accounts import keys_of, open_requester, write_keys
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.configuration import default_balance_cents, own_address
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8000"
@@ -22,7 +23,7 @@ class Command(BaseCommand):
     help = (
         "Open a requester's account and write what its boto3 client needs to a file.\n"
         "Running it again keeps the account and its keys.\n\nExample:\n"
-        '  manage.py create_requester "Rita\'s lab" --keys-file rita.json\n\n'
+        f'  {MANAGE} create_requester "Rita\'s lab" --keys-file rita.json\n\n'
         "  client = boto3.client('mturk', region_name='us-east-1',\n"
         "      endpoint_url=keys['endpoint_url'], aws_access_key_id=keys['access_key_id'],\n"
         "      aws_secret_access_key=keys['secret_access_key'])"
@@ -68,5 +69,5 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({**found, "keys_file": str(path)}))
             return
         self.stdout.write(
-            f"{requester.name}: {amount_of(requester.balance_cents)} free; keys in {path}"
+            f"{requester.name}: {price_of(requester.balance_cents)} free; keys in {path}"
         )

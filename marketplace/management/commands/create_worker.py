@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from common.commands import MANAGE
 from marketplace import clock
 from marketplace.accounts import open_worker
 from marketplace.configuration import own_address
@@ -19,7 +20,7 @@ class Command(BaseCommand):
     help = (
         "Open a worker's account and print the worker's id and personal link.\n"
         "The link signs them in; it is shown here once and cannot be read back.\n\nExample:\n"
-        "  manage.py create_worker Ada --country GB --base-url https://work.lab.example"
+        f"  {MANAGE} create_worker Ada --country GB --base-url https://work.lab.example"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common.commands import MANAGE
 from marketplace import clock
 from marketplace.delivery import deliver_due, look
 from marketplace.models import Event
@@ -19,7 +20,7 @@ class Command(BaseCommand):
     help = (
         "Deliver what waits in the outbox of events and try again what was not taken.\n"
         "Not needed while MARKETPLACE_DELIVER_EVENTS lets the web processes do it.\n\nExample:\n"
-        "  manage.py deliver_events --once"
+        f"  {MANAGE} deliver_events --once"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from common.commands import MANAGE
 from marketplace import clock
 from marketplace.people.importing import Outcome, Report, import_workers
 from marketplace.uploads import UploadError, text_of
@@ -20,7 +21,7 @@ class Command(BaseCommand):
         "qualifications (like 'Spring class; Reader=85'), notes, approved_before,\n"
         "percent_approved_before. Without --apply it only reports, row by row, what it would do;\n"
         "importing the same file again changes nothing.\n\nExample:\n"
-        "  manage.py import_workers people.csv --apply"
+        f"  {MANAGE} import_workers people.csv --apply"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

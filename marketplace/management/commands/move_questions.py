@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import F, Value
 from django.db.models.functions import Replace
 
+from common.commands import MANAGE
 from marketplace.models import HIT
 
 
@@ -18,7 +19,7 @@ class Command(BaseCommand):
     help = (
         "Show the pages of every HIT at OLD from NEW on: the requester's site has moved.\n"
         "Whoever is at work goes on there. Run again it finds nothing more to do.\n\nExample:\n"
-        "  manage.py move_questions http://localhost:8000 http://localhost:8001"
+        f"  {MANAGE} move_questions http://localhost:8000 http://localhost:8001"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

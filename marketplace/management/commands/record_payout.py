@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from common.commands import MANAGE
 from marketplace import clock
-from marketplace.amounts import amount_of
+from marketplace.amounts import price_of
 from marketplace.payouts import PayoutError, record_payout
 
 
@@ -19,7 +20,7 @@ class Command(BaseCommand):
     help = (
         "Record that a worker was paid, outside the marketplace, what they were owed.\n"
         "A reference counts once, so running it again changes nothing.\n\nExample:\n"
-        "  manage.py record_payout A2XK41 12.50 --method 'bank transfer' --reference 2026-11-0042"
+        f"  {MANAGE} record_payout A2XK41 12.50 --method 'bank transfer' --reference 2026-11-0042"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -51,6 +52,6 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({**paid, "paid_on": str(payout.paid_on)}))
             return
         self.stdout.write(
-            f"{amount_of(payout.amount_cents)} to {options['worker_id']} on "
+            f"{price_of(payout.amount_cents)} to {options['worker_id']} on "
             f"{payout.paid_on} ({payout.method}, {payout.reference})"
         )

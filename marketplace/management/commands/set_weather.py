@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from common.commands import MANAGE
 from marketplace.models import Requester
 from marketplace.weather import FAIR, Weather, WeatherError, change_weather
 
@@ -28,9 +29,9 @@ class Command(BaseCommand):
     help = (
         "Make an account's API misbehave as the service did, for dry runs and tests.\n"
         "What is not named stays as it is.\n\nExample:\n"
-        '  manage.py set_weather "Rita\'s lab" --lost-replies 0.1 --throttling 0.2 '
+        f'  {MANAGE} set_weather "Rita\'s lab" --lost-replies 0.1 --throttling 0.2 '
         "--frozen-seconds 5\n"
-        '  manage.py set_weather "Rita\'s lab" --fair'
+        f'  {MANAGE} set_weather "Rita\'s lab" --fair'
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

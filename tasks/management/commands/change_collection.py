@@ -14,6 +14,7 @@ from collector.naming import collection_named
 from collector.parameters import assignment
 from collector.protocol import ProtocolError
 from collector.revisions import Revision, RevisionError, planned, revise
+from common.commands import MANAGE
 from tasks.estimates import estimate, standing_hits, totals, totals_anew
 from tasks.pages.words import price
 from tasks.publication import PublicationError, raise_budget
@@ -25,7 +26,7 @@ class Command(BaseCommand):
     help = (
         "Change what a collection pays, how many HITs stand open at a time, its budget; before the "
         "first publication anything. HITs that are up keep their pay.\n\nExample:\n"
-        "  manage.py change_collection pilot --set question.reward_cents=500 "
+        f"  {MANAGE} change_collection pilot --set question.reward_cents=500 "
         '--why "It takes longer than we thought."'
     )
 
@@ -128,7 +129,7 @@ def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[s
     if told["seeds_let_go"]:
         lines.append(
             f"{told['seeds_let_go']} seeds were chosen under other values and are let go: "
-            f"manage.py select_seeds {collection.slug}"
+            f"{MANAGE} select_seeds {collection.slug}"
         )
     lines.append("Nothing was changed." if dry else "Changed for everything posted from now on.")
     return lines

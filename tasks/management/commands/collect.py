@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 from tasks import bonuses_elsewhere
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.tending import tend_alone
@@ -17,7 +18,7 @@ from tasks.tending import tend_alone
 class Command(BaseCommand):
     """collect NAME."""
 
-    help = "Bring a collection and the marketplace together now. Example: manage.py collect pilot"
+    help = f"Bring a collection and the marketplace together now. Example: {MANAGE} collect pilot"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 from django.utils import timezone
 
+from common.commands import MANAGE
 from tasks.crowd import marketplace
 from tasks.erasure import ErasureError, forget
 from tasks.models import Identity
@@ -21,7 +22,7 @@ class Command(BaseCommand):
         "Forget a person: identity, drafts, preferences, messages. What they made stays, unless "
         "--withdraw is given. Whoever comes back is a new worker: nothing tells any more which "
         "questions are their own, so they may be handed those to answer. "
-        "Example: manage.py erase_worker A2B3C4D5 --withdraw"
+        f"Example: {MANAGE} erase_worker A2B3C4D5 --withdraw"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

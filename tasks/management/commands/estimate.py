@@ -12,6 +12,7 @@ from collector.creation import parameters_of
 from collector.naming import collection_named
 from collector.parameters import Parameters
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 from tasks.estimates import StageEstimate, Totals, estimate, totals
 from tasks.expected_pay import shortfalls
 from tasks.notices import notices
@@ -21,7 +22,7 @@ from tasks.pages.words import price
 class Command(BaseCommand):
     """estimate NAME."""
 
-    help = "What a collection costs, at most and as expected. Example: manage.py estimate pilot"
+    help = f"What a collection costs, at most and as expected. Example: {MANAGE} estimate pilot"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""

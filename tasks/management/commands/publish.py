@@ -11,6 +11,7 @@ from collector.creation import parameters_of
 from collector.models import StageState
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.notices import notices
 from tasks.pages.words import price
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     help = (
         "Open a collection, or one stage of it, to workers; a closed stage stays closed unless it "
         "is named, a paused collection goes on as it was. "
-        "Example: manage.py publish pilot --stage question"
+        f"Example: {MANAGE} publish pilot --stage question"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

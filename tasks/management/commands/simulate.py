@@ -12,6 +12,7 @@ from collector.creation import CreationError
 from collector.models import Collection, CollectionState
 from collector.naming import collection_named
 from collector.protocol import ProtocolError, find
+from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.publication import PublicationError
 from tasks.simulation import news
@@ -35,8 +36,8 @@ class Command(BaseCommand):
         "Let simulated workers take and do HITs of a collection in the marketplace's real pages, "
         "until nothing is left for them. All they make is marked as synthetic.\n\n"
         "Example:\n"
-        "  manage.py simulate pilot --workers 20 --inspect\n"
-        "  manage.py simulate again --protocol PROTOCOL --replay official_dev.json"
+        f"  {MANAGE} simulate pilot --workers 20 --inspect\n"
+        f"  {MANAGE} simulate again --protocol PROTOCOL --replay official_dev.json"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -100,7 +101,7 @@ class Command(BaseCommand):
         if options["stage"] and options["stage"] not in known:
             raise CommandError(f"There is no stage {options['stage']!r}. Known: {known}.")
         if collection.state != CollectionState.COLLECTING:
-            raise CommandError(f"It is not open to workers: manage.py publish {collection.slug}")
+            raise CommandError(_closed(collection))
         return collection, real_work(collection.protocol, path) if path else None
 
     def _run(self, crowd: Crowd, *, quiet: bool) -> Result:
@@ -136,6 +137,16 @@ class Command(BaseCommand):
             self.stdout.write(f"Places that none of them could take: {places}.")
         if result.waiting:
             self.stdout.write(f"Still waiting for the jobs: {result.waiting}. Do they run?")
+
+
+def _closed(collection: Collection) -> str:
+    """Return why nobody can work on a collection, and which command changes that."""
+    if collection.state == CollectionState.FINISHED:
+        return (
+            "The collection is finished: nobody gets work. Reopen it first: "
+            f"{MANAGE} finish_collection {collection.slug} --reopen"
+        )
+    return f"It is not open to workers: {MANAGE} publish {collection.slug}"
 
 
 def _done(result: Result) -> str:

@@ -1,0 +1,31 @@
+"""Which port this home is served on: kept beside its databases, so that commands find the site."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FILE = "port"
+SECONDS = 0.5
+
+
+@contextmanager
+def announced(home: Path, port: int) -> Iterator[None]:
+    """Let commands know the port until the block is left."""
+    path = home / FILE
+    path.write_text(f"{port}\n", "utf-8")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def served_port(home: Path) -> int | None:
+    """Return the port that somebody serves this home on now, None where nobody does."""
+    try:
+        port = int((home / FILE).read_text("utf-8"))
+        with socket.create_connection(("127.0.0.1", port), timeout=SECONDS):
+            return port
+    except (OSError, ValueError, OverflowError):
+        # Never served, or cut off without a word: what is not answered is not served.
+        return None

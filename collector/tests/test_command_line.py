@@ -1,0 +1,46 @@
+"""A command on an empty home says what to do in one line; every other error stays what it is."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError
+
+from common import command_line
+from common.command_line import carry_out
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_an_empty_home_is_said_to_be_one(tmp_path: Path) -> None:
+    home = {"COLLECTOR_HOME": str(tmp_path / "new"), "PATH": os.environ["PATH"]}
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "report", "pilot"],
+        env=home,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("Nothing is set up in the database yet, or not all of it. First: ")
+    assert ".venv/bin/python manage.py run" in line
+
+
+@pytest.mark.parametrize(
+    ("said", "raised"),
+    [("no such table: collector_corpus", SystemExit), ("database is locked", OperationalError)],
+)
+def test_only_what_is_not_there_is_explained(
+    monkeypatch: pytest.MonkeyPatch, said: str, raised: type[BaseException]
+) -> None:
+    def fail(arguments: list[str]) -> None:
+        raise OperationalError(said)
+
+    monkeypatch.setattr(command_line, "execute_from_command_line", fail)
+    with pytest.raises(raised, match=r"First: make run|locked"):
+        carry_out(["manage.py"], "collector.settings", "make run")
