@@ -48,7 +48,7 @@ def next_step(
         )
     if state == CollectionState.DRAFT:
         sentence = f"Everything is ready. It costs {desk.price(money.maximum)} at most."
-        return NextStep(sentence, "Publish", desk.url("publish"), posts=True)
+        return NextStep(sentence, "Look it over and publish", desk.url("publish"))
     if state == CollectionState.PAUSED:
         sentence = "No new work is handed out. Who is at work finishes and is paid."
         return NextStep(sentence, "Resume", desk.url("publish"), posts=True)

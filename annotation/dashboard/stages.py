@@ -7,13 +7,15 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
+from annotation.dashboard.spending import spending_of
 from collector.models import CollectionState, Stage, StageState
 from tasks import publication
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.estimates import estimate, totals
 from tasks.notices import notices
 from tasks.publication import PublicationError
 
@@ -21,9 +23,14 @@ LONGEST_AMOUNT = 40
 
 
 @on_desk
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
-    """Open the collection to workers, or one stage of it; nothing changes when it cannot be."""
+    """Open the collection to workers, or one stage of it; nothing changes when it cannot be.
+
+    Asked for as a page, it says first what it costs and what cannot be changed afterwards.
+    """
+    if request.method != "POST":
+        return _before_publishing(request, desk)
     try:
         opened = publication.publish(desk.collection, stage)
     except PublicationError as error:
@@ -35,6 +42,23 @@ def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
         for told in notices(desk.parameters):
             messages.warning(request, told)
     return redirect(desk.url("collection"))
+
+
+def _before_publishing(request: HttpRequest, desk: Desk) -> HttpResponse:
+    row = desk.collection
+    if row.state != CollectionState.DRAFT or not row.seeds.exists():
+        return redirect(desk.url("collection"))
+    estimates = estimate(row)
+    return desk.render(
+        request,
+        "publish.html",
+        tab="collection",
+        stages=[(desk.parameters.stages()[each.stage.name], each) for each in estimates],
+        money=spending_of(row, totals(row, estimates)),
+        notices=notices(desk.parameters),
+        n_seeds=row.seeds.count(),
+        provider=publication.provider_name(),
+    )
 
 
 @on_desk

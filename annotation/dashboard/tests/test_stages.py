@@ -5,11 +5,15 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils.html import escape
 
 from annotation.dashboard.stages import cents_of
+from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, StageState
 from tasks import publication
 from tasks.crowd.requester_api import MarketplaceError
+from tasks.estimates import estimate, totals
+from tasks.pages.words import price
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +44,24 @@ def test_publishing_opens_every_stage(rita: Client, pilot: Collection) -> None:
     pilot.refresh_from_db()
     assert pilot.state == CollectionState.COLLECTING
     assert states(pilot) == {StageState.OPEN}
+
+
+def test_publishing_asks_once_with_the_money_of_each_stage_and_what_stays_fixed(
+    rita: Client, pilot: Collection
+) -> None:
+    assert 'href="/collections/pilot/publish/"' in rita.get("/collections/pilot/").content.decode()
+    page = rita.get("/collections/pilot/publish/").content.decode()
+    pilot.refresh_from_db()
+    assert pilot.state == CollectionState.DRAFT
+    assert "What cannot be changed afterwards" in page
+    parameters, rows = parameters_of(pilot), estimate(pilot)
+    for row in rows:
+        assert escape(parameters.stages()[row.stage.name].title) in page
+        assert f'<td class="n">{price(row.maximum_cents, parameters)}</td></tr>' in page
+    assert price(totals(pilot, rows).maximum, parameters) in page
+    post(rita, "publish/")
+    again = rita.get("/collections/pilot/publish/")
+    assert again["Location"] == "/collections/pilot/"
 
 
 def test_one_stage_can_be_opened_alone(rita: Client, pilot: Collection) -> None:
