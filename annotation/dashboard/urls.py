@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from annotation.dashboard import (
     access,
+    accounts,
     candidate_pairs,
     candidate_sets,
     changing,
@@ -98,6 +99,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/", access.sign_in, name="sign_in"),
     path("sign-out/", access.sign_out, name="sign_out"),
     path("signed-out/", access.signed_out, name="signed_out"),
+    path("accounts/", accounts.accounts, name="accounts"),
+    path("accounts/make/", accounts.make_account, name="make_account"),
     path("collections/", collections.collections, name="collections"),
     path("collections/new/", collections.new_collection, name="new_collection"),
     path("collections/<slug:slug>/", include(of_collection)),

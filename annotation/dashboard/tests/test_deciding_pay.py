@@ -65,7 +65,8 @@ def test_two_people_reject_with_the_words_on_the_screen(
         rita, work, "propose", "Every answer is copied."
     )
     page = see(rita, work)
-    assert "Somebody else can confirm it now, you yourself from" in page
+    assert "Somebody else can confirm it now, signed in with" in page
+    assert ", you yourself from" in page
     assert 'value="confirm"' not in page
     page = see(grace, work)
     assert work.questions.get().text in page
