@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from ipaddress import ip_address
 
 from django.conf import settings
 from django.contrib.auth import login, logout
@@ -17,12 +16,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from collector.models import User
+from common.local_access import is_from_this_machine
 from common.way_back import way_back
 from common.without_nul import without_nul
 
 View = Callable[..., HttpResponseBase]
 OWNER = "owner"
-PASSED_ON = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_VIA")
 # So many wrong passwords in a row for one account from one place, and it waits.
 TRIES = 5
 WAIT_SECONDS = 300
@@ -46,17 +45,8 @@ def requester_required(view: View) -> View:
 
 
 def is_open_desk(request: HttpRequest) -> bool:
-    """Return whether the desk opens without a password: embedded, and asked from this machine.
-
-    The Host header alone proves nothing to somebody on the same network, so the peer counts too;
-    and what a front server passes on does not come from this machine.
-    """
-    if not settings.OPEN_DESK or any(header in request.META for header in PASSED_ON):
-        return False
-    try:
-        return ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback
-    except ValueError:
-        return False
+    """Return whether the desk opens without a password: allowed, and asked from this machine."""
+    return bool(settings.OPEN_DESK) and is_from_this_machine(request)
 
 
 def owner() -> User:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from ipaddress import ip_address
 from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode
 
@@ -12,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import translation
 
+from common.local_access import is_from_this_machine
 from marketplace import audit, clock
 from marketplace.configuration import open_desk
 from marketplace.desk.sessions import begin, session_of
@@ -20,7 +20,6 @@ from marketplace.site.pages import View, page
 
 Arguments = ParamSpec("Arguments")
 OWNER = "host"
-PASSED_ON = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_VIA")
 HOSTS_ONLY = "Only the host of the marketplace can open this page."
 CHOOSE_FIRST = "This page belongs to a requester. Choose one below and open their desk."
 
@@ -144,17 +143,8 @@ def _choose(request: DeskRequest) -> HttpResponse:
 
 
 def is_open_desk(request: HttpRequest) -> bool:
-    """Tell whether the desk opens without a password: allowed, and asked from this machine.
-
-    The Host header alone proves nothing to somebody on the same network, so the peer counts too;
-    and what a front server passes on does not come from this machine.
-    """
-    if not open_desk() or any(header in request.META for header in PASSED_ON):
-        return False
-    try:
-        return ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback
-    except ValueError:
-        return False
+    """Return whether the desk opens without a password: allowed, and asked from this machine."""
+    return bool(open_desk()) and is_from_this_machine(request)
 
 
 def owner() -> DeskUser:

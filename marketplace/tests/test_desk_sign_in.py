@@ -90,8 +90,9 @@ def test_this_machine_s_visitor_is_the_host_where_that_is_allowed(settings: Any)
     assert DeskSession.objects.count() == 1
     assert DeskUser.objects.get().role == Role.HOST
     assert desk_client().get("/desk/audit/", REMOTE_ADDR="192.0.2.7").status_code == 302
-    forwarded = desk_client().get("/desk/audit/", headers={"X-Forwarded-For": "127.0.0.1"})
-    assert forwarded.status_code == 302
+    for header in ("X-Forwarded-For", "X-Real-IP", "X-Forwarded-Proto", "CF-Connecting-IP"):
+        forwarded = desk_client().get("/desk/audit/", headers={header: "127.0.0.1"})
+        assert forwarded.status_code == 302, header
 
 
 def test_nobody_signs_in_as_the_open_desk_s_host_by_password(settings: Any) -> None:

@@ -36,6 +36,52 @@ def test_an_open_desk_is_closed_to_the_rest_of_the_network(settings: Any) -> Non
         assert reply["Location"] == "/sign-in/?next=/collections/"
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Forwarded"),
+        *("Via", "CF-Connecting-IP", "True-Client-IP", "X-Client-IP", "Fastly-Client-IP"),
+        *("X-Amzn-Trace-Id", "X-Envoy-External-Address", "Client-IP", "Proxy-Connection"),
+    ],
+)
+def test_an_open_desk_is_closed_to_what_any_front_server_passes_on(
+    settings: Any, header: str
+) -> None:
+    settings.OPEN_DESK = True
+    reply = make_browser().get("/collections/", headers={header: "192.0.2.9"})
+    assert reply["Location"] == "/sign-in/?next=/collections/"
+
+
+def test_an_open_desk_opens_to_what_a_browser_sends(settings: Any) -> None:
+    settings.OPEN_DESK = True
+    sent = {
+        "Accept-Language": "de",
+        "Cache-Control": "max-age=0",
+        "DNT": "1",
+        "Sec-CH-UA-Platform": "Linux",
+        "Sec-Fetch-Site": "same-origin",
+        "Upgrade-Insecure-Requests": "1",
+        "User-Agent": "Mozilla/5.0",
+        "Priority": "u=0, i",
+    }
+    assert make_browser().get("/collections/", headers=sent).status_code == 200
+
+
+def test_signing_in_works_while_redis_is_away(settings: Any) -> None:
+    settings.OPEN_DESK = False
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "collector.forgiving_cache.ForgivingCache",
+            "LOCATION": "redis://127.0.0.1:1/0",
+        }
+    }
+    User.objects.create_user("rita", password="a long enough one")
+    form = {"username": "rita", "password": "wrong"}
+    assert make_browser().post("/sign-in/", form).status_code == 200
+    form["password"] = "a long enough one"
+    assert make_browser().post("/sign-in/", form)["Location"] == "/"
+
+
 def test_every_page_asks_a_stranger_to_sign_in(settings: Any) -> None:
     settings.OPEN_DESK = False
     make_collection(slug="pilot")

@@ -15,6 +15,7 @@ from collector.embedded import jobs
 from collector.served import announced
 from collector.site import move_in, prepare, server
 from common.commands import MANAGE
+from common.local_access import SAID_AT_START
 
 
 class Command(BaseCommand):
@@ -39,6 +40,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Collector          {settings.COLLECTOR_URL}/")
         if settings.EMBEDDED:
             self.stdout.write(f"Workers go to      {settings.MARKETPLACE_URL}/")
+        if settings.OPEN_DESK:
+            self.stdout.write(SAID_AT_START)
         self.stdout.write("Stop with Ctrl-C.")
         jobs.start()
         if options["sample"]:

@@ -1,0 +1,51 @@
+"""The cache forgives that Redis is away."""
+
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from collector import forgiving_cache
+from collector.forgiving_cache import ForgivingCache
+from tests import services
+
+pytestmark = pytest.mark.pure
+
+
+@pytest.fixture(autouse=True)
+def _never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forgiving_cache, "_again_at", [0.0])
+
+
+def uses(cache: Any) -> None:
+    """Count, keep and drop, as pages do."""
+    cache.delete("tries")
+    assert cache.get("tries", 0) == 0
+    assert cache.add("tries", 0, 300)
+    assert [cache.incr("tries"), cache.incr("tries")] == [1, 2]
+    assert not cache.add("tries", 0, 300)
+    assert cache.get("tries") == 2
+    assert cache.touch("tries", 5)
+    assert cache.delete("tries")
+    cache.set("draft", {"text": "a"}, 10)
+    assert cache.get("draft") == {"text": "a"}
+
+
+def test_without_redis_it_keeps_things_in_this_process() -> None:
+    cache = ForgivingCache("redis://127.0.0.1:1/0", {})
+    uses(cache)
+    assert forgiving_cache._again_at[0] > 0
+    assert ForgivingCache("redis://127.0.0.1:1/0", {}).get("draft") == {"text": "a"}
+
+
+def test_with_redis_all_processes_share_it() -> None:
+    with services.redis() as url:
+        uses(ForgivingCache(url, {"KEY_PREFIX": "forgiving"}))
+        assert forgiving_cache._again_at[0] == 0
+        assert Redis.from_url(url).get("forgiving:1:draft")
+
+
+def test_a_count_that_redis_had_goes_on_without_it() -> None:
+    cache = ForgivingCache("redis://127.0.0.1:1/0", {})
+    cache.delete("begun-elsewhere")
+    assert cache.incr("begun-elsewhere") == 1
