@@ -12,6 +12,7 @@ from django.http import HttpResponse
 from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
+from common.outages import hush
 from common.pages import THREADS, THREADS_OF_BOTH_SITES, Pages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
@@ -36,5 +37,6 @@ async def health_alone(scope: Any, receive: Any, send: Any) -> None:
 
 
 live = ProtocolTypeRouter({"http": health_alone, "websocket": sockets})
+hush("uvicorn")
 # What is loaded now stays: no collection looks through it again.
 gc.freeze()

@@ -1,23 +1,61 @@
-"""Says whether this process does its work: for a front server or a person who wonders."""
+"""Says which parts do their work: for a front server or a person who wonders."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
 
+from collector import pulse
 from collector.embedded import jobs
+
+BROKER_SECONDS = 2
+# With less than this to go, work will be refused before long.
+LEAST_FREE_BYTES = 50_000_000
 
 
 def health(request: HttpRequest) -> JsonResponse:
-    """Return 200 while the database answers and embedded jobs are run, else 503 and what fails."""
-    embedded = settings.CELERY_BROKER_URL.startswith("memory:")
-    checks = {"database": _database_answers(), "jobs": jobs.is_alive() if embedded else None}
-    return JsonResponse(checks, status=503 if False in checks.values() else 200)
+    """Return what is well, part by part: with 200 if all is, else with 503."""
+    checks = {
+        "database": _answers(_ask_database),
+        "disk": _answers(_write),
+        "broker": _answers(_ask_broker),
+        pulse.CLOCK: _answers(lambda: pulse.is_alive(pulse.CLOCK)),
+        pulse.JOBS: _answers(lambda: pulse.is_alive(pulse.JOBS)),
+        pulse.DIALOGS: _answers(lambda: pulse.is_alive(pulse.DIALOGS)),
+    }
+    reply = JsonResponse(checks, status=200 if all(checks.values()) else 503)
+    reply.headers["Cache-Control"] = "no-store"
+    return reply
 
 
-def _database_answers() -> bool:
+def _answers(ask: Callable[[], bool]) -> bool:
+    """Return what a part says of itself; one that fails to say anything is not well."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        return ask()
     except Exception:
         return False
+
+
+def _ask_database() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
     return True
+
+
+def _ask_broker() -> bool:
+    if settings.CELERY_BROKER_URL.startswith("memory:"):
+        return jobs.is_alive()
+    from collector.celery import app
+
+    with app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
+        broker.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
+    return True
+
+
+def _write() -> bool:
+    with tempfile.TemporaryFile(dir=settings.HOME) as file:
+        file.write(b"0" * 4096)
+    return shutil.disk_usage(settings.HOME).free > LEAST_FREE_BYTES

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 
 from collector.environment import WrongEnvironment, mail_server, read
+from common.outages import logging_settings
+from common.private_files import private_databases, private_folder
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:
@@ -18,7 +20,7 @@ except WrongEnvironment as wrong:
 RELEASES = BASE_DIR / "releases"
 EMBEDDED = ENVIRONMENT.embedded
 HOME = ENVIRONMENT.home
-HOME.mkdir(parents=True, exist_ok=True)
+private_folder(HOME, "secret_key")
 
 
 def _secret_key() -> str:
@@ -127,6 +129,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 DATABASES = ENVIRONMENT.databases()
+private_databases(DATABASES)
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"] if EMBEDDED else []
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "collector.User"
@@ -173,7 +176,7 @@ if ENVIRONMENT.REDIS_URL:
     }
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "collector.forgiving_cache.ForgivingCache",
             "LOCATION": ENVIRONMENT.REDIS_URL,
         }
     }
@@ -186,6 +189,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# However long an outage, whoever waits for its end is there.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How often the jobs look; rows say what is to do, so a look too many costs little.
 LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
@@ -197,8 +202,7 @@ CELERY_TASK_ROUTES = {
     "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
     "annotation.jobs.train_fold": {"queue": "readers"},
 }
-# It keeps no file: one that a clock that was ahead had left would have it wait until that time.
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
+CELERY_BEAT_SCHEDULER = "collector.pulse:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (
@@ -214,14 +218,4 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "UNAUTHENTICATED_USER": None,
 }
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    # What a visitor got wrong is told to them, and the server in front keeps a log of requests.
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        "django.security": {"level": "CRITICAL"},
-    },
-}
+LOGGING = logging_settings(str(HOME), ENVIRONMENT.REDIS_URL)

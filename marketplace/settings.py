@@ -8,6 +8,9 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from common.outages import logging_settings
+from common.private_files import private_databases, private_folder
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -66,7 +69,7 @@ def secret_key(beside: Path) -> str:
 
 
 DATA_DIR = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "var"))
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+private_folder(DATA_DIR, "marketplace-secret-key")
 
 MARKETPLACE_BASE_URL = os.environ.get("MARKETPLACE_BASE_URL", "")
 _hosts = os.environ.get("MARKETPLACE_HOSTS", "")
@@ -129,6 +132,7 @@ DATABASES: dict[str, dict[str, Any]] = {
         os.environ.get("MARKETPLACE_DATABASE_URL", f"sqlite:///{DATA_DIR / 'marketplace.sqlite3'}")
     ),
 }
+private_databases(DATABASES)
 DATABASE_ROUTERS = ["marketplace.router.MarketplaceRouter"]
 
 INSTALLED_APPS = ["django.contrib.staticfiles", "common", "marketplace"]
@@ -155,3 +159,4 @@ if MARKETPLACE_HASHED_STATIC:
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+LOGGING = logging_settings(str(DATA_DIR))

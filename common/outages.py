@@ -1,0 +1,192 @@
+"""Says of an outage one line when it begins and one when it is over, in place of every failure.
+
+A service that is away fails each request and each job, many times a second; who reads the log wants
+to know since when, and until when.
+"""
+
+import errno
+import logging
+import random
+import re
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 10.0
+# It is over when the service answers, and nothing has failed for so long.
+QUIET_SECONDS = 5.0
+PROBE_SECONDS = 5
+# PostgreSQL's classes of what no retry of the statement mends: connections, resources, operators.
+AWAY = ("08", "53", "57P")
+FULL = re.compile(r"disk is full|disk I/O error|No space left|unable to open database file")
+# What libraries say in words alone, and of which service.
+WORDS = {
+    "celery": "queue",
+    "kombu": "queue",
+    "channels_redis": "queue",
+}
+LOST = re.compile(r"[Cc]onnect|Error while reading|Timeout|timed out|broker|Message Error")
+
+log = logging.getLogger(__name__)
+
+
+class Outage:
+    """One service: whether it is away, and how one sees that it is back."""
+
+    def __init__(self, name: str, probe: Callable[[], None]) -> None:
+        self.name, self.probe = name, probe
+        self._failed_at, self._count = 0.0, 0
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def note(self, why: str) -> None:
+        """Count a failure; the first says that the outage has begun."""
+        with self._lock:
+            self._failed_at, self._count = time.monotonic(), self._count + 1
+            if self._thread is not None and self._thread.is_alive():
+                return
+            self._thread = threading.Thread(target=self._wait, name="outage", daemon=True)
+            self._thread.start()
+        log.error("The %s does not answer: %s", self.name, why)
+
+    def _wait(self) -> None:
+        """Look, ever more seldom, until the service answers, and say so."""
+        began, pause = time.monotonic(), FIRST_PAUSE_SECONDS
+        while True:
+            # Many processes wait for the same service: they do not come back all at once.
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            try:
+                self.probe()
+            except Exception:
+                continue
+            with self._lock:
+                if time.monotonic() - self._failed_at < QUIET_SECONDS:
+                    continue
+                count, self._count, self._thread = self._count, 0, None
+            away = time.monotonic() - began
+            log.error(
+                "The %s answers again after %.0f s; %d times it was missed.", self.name, away, count
+            )
+            return
+
+
+class OncePerOutage(logging.Filter):
+    """A filter of a handler: keeps back what says that a service is away, which is said once."""
+
+    def __init__(self, home: str, redis_url: str = "") -> None:
+        """Watch every database of the settings, the disk that `home` is on, and Redis."""
+        super().__init__()
+        self.outages = {
+            "database": Outage("database", _ask_databases),
+            "disk": Outage(f"disk of {home}", lambda: _write(home)),
+            "queue": Outage("queue (Redis)", lambda: _ask_redis(redis_url)),
+        }
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is to be written."""
+        if record.name == __name__ or record.levelno < logging.WARNING:
+            return True
+        found = _missed(record)
+        if found is None:
+            return True
+        service, why = found
+        self.outages[service].note(why)
+        return False
+
+
+def logging_settings(home: str, redis_url: str = "") -> dict[str, Any]:
+    """Return Django's LOGGING: to the console, what matters, and of an outage two lines."""
+    once = {"()": "common.outages.OncePerOutage", "home": home, "redis_url": redis_url}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"outages": once},
+        "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["outages"]}},
+        "root": {"handlers": ["console"], "level": "WARNING"},
+        # What a visitor got wrong is told to them; the server in front keeps a log of requests.
+        "loggers": {
+            "django.request": {"level": "ERROR"},
+            "django.security": {"level": "CRITICAL"},
+        },
+    }
+
+
+def hush(server: str) -> None:
+    """Have a server's own log keep back what the console's does; Django is set up already."""
+    filters = [each for handler in logging.getLogger().handlers for each in handler.filters]
+    for handler in logging.getLogger(server).handlers:
+        handler.filters.extend(filters)
+
+
+def _missed(record: logging.LogRecord) -> tuple[str, str] | None:
+    """Return which service a record says to be away, and why in one line; None for all others."""
+    given = [record.exc_info[1]] if record.exc_info else []
+    arguments = record.args if isinstance(record.args, tuple) else ()
+    given += [each for each in arguments if isinstance(each, BaseException)]
+    for error in given:
+        for each in _chain(error):
+            if service := service_of(each):
+                return service, _line(str(each))
+    library = record.name.partition(".")[0]
+    if library in WORDS and LOST.search(record.getMessage()):
+        return WORDS[library], _line(record.getMessage())
+    return None
+
+
+def service_of(error: BaseException) -> str:
+    """Return which service this error says to be away: "" for one that says nothing of the kind."""
+    module = type(error).__module__.partition(".")[0]
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "disk"
+    if isinstance(error, sqlite3.OperationalError) and FULL.search(str(error)):
+        return "disk"
+    name = type(error).__name__
+    if module == "psycopg2" and hasattr(error, "pgcode"):
+        # Without a code the server was not reached, or went away amid the statement.
+        lost = not error.pgcode and name in ("OperationalError", "InterfaceError", "DatabaseError")
+        return "database" if lost or (error.pgcode or "").startswith(AWAY) else ""
+    if module in ("redis", "kombu") and name in (
+        *("ConnectionError", "TimeoutError", "BusyLoadingError", "OperationalError"),
+        *("ReadOnlyError", "ResponseError"),
+    ):
+        return "queue"
+    return ""
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def _ask_databases() -> None:
+    from django.db import connections
+
+    for connection in connections.all(initialized_only=True) or connections.all():
+        connection.close()
+        connection.ensure_connection()
+        connection.close()
+
+
+def _ask_redis(url: str) -> None:
+    import redis
+
+    if url:
+        with redis.Redis.from_url(url, socket_timeout=PROBE_SECONDS) as server:
+            server.ping()
+
+
+def _write(home: str) -> None:
+    with tempfile.TemporaryFile(dir=home) as file:
+        file.write(b"0" * 65_536)
