@@ -62,3 +62,12 @@ def data() -> Path:
     if not folder:
         pytest.skip("COLLECTOR_DATA names no folder of real data")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def papers(data: Path) -> Path:
+    """Return the folder with the texts of the papers; skips where none is beside the real data."""
+    folder = data.resolve().parent / "papers"
+    if not folder.is_dir():
+        pytest.skip(f"There are no papers at hand: put their texts into {folder}")
+    return folder

@@ -66,6 +66,11 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
+# The table that decides nothing of the data: what a collection made before does not say of it is
+# as protocol.toml says now, so that each number stands in one place.
+REPORT = "report"
+
+
 class ProtocolError(Exception):
     """A protocol's folder, or a value given for one of its parameters, is wrong."""
 
@@ -130,8 +135,14 @@ class Protocol:
         return self.resolved(values)
 
     def resolved(self, values: dict[str, Any]) -> Parameters:
-        """Return stored or merged `values` as typed parameters; raises ProtocolError."""
+        """Return stored or merged `values` as typed parameters; raises ProtocolError.
+
+        What they do not say of the table `report` is as protocol.toml says.
+        """
         model: type[Parameters] = self.part("parameters").Parameters
+        told = self.defaults().get(REPORT)
+        if told and isinstance(values.get(REPORT, {}), dict):
+            values = {**values, REPORT: {**told, **values.get(REPORT, {})}}
         try:
             return model.model_validate(values)
         except ValidationError as error:

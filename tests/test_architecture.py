@@ -149,18 +149,6 @@ def says_what_it_is_for(text: str) -> bool:
     return begins in ("", '"""') or bool(ast.get_docstring(ast.parse(text)))
 
 
-def test_every_parameter_names_its_source() -> None:
-    wrong = []
-    for path in (ROOT / "annotation/protocols").glob("*/protocol.toml"):
-        lines = path.read_text("utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
-            is_key = re.match(r"\s*[a-z_]+ *=", line)
-            if is_key and not re.search(r"# (source|ours)\b", line):
-                wrong.append(f"{path.relative_to(ROOT)}:{number}")
-        tomllib.loads("\n".join(lines))
-    assert wrong == []
-
-
 def test_nothing_can_pull_in_another_postgresql_driver() -> None:
     for name in ("requirements.txt", "requirements-dev.txt"):
         assert not re.search(r"^psycopg(\[|==|-c|-binary)", (ROOT / name).read_text(), re.MULTILINE)

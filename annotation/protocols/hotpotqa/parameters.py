@@ -79,6 +79,12 @@ class ContextsTable(Table):
     compared_questions: int = Field(ge=0)
 
 
+class ReportTable(Table):
+    """What the report draws (HotpotQA 4)."""
+
+    hand_labels: int = Field(ge=1)
+
+
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
@@ -89,3 +95,4 @@ class Parameters(EveryProtocol):
     difficulty: DifficultyTable
     splits: SplitsTable
     contexts: ContextsTable
+    report: ReportTable

@@ -54,7 +54,7 @@ def sample(
     seeds: Iterable[SeedRecord], parameters: "Parameters", rng: random.Random
 ) -> list[dict[str, str]]:
     """Return the examples that Tables 2 and 3 want labelled by hand."""
-    return labels.drawn(examples_of(seeds), rng)
+    return labels.drawn(examples_of(seeds), parameters.report.hand_labels, rng)
 
 
 def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:

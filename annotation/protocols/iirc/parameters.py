@@ -1,9 +1,13 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
+from functools import cache
+from typing import cast
+
 from pydantic import Field
 
 from collector.parameters import Parameters as EveryProtocol
 from collector.parameters import SplitsTable, StageTable, Table
+from collector.protocol import find
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -55,7 +59,8 @@ class AgreementTable(Table):
 class ReportTable(Table):
     """What the report draws and counts (IIRC 2.4)."""
 
-    hand_labels: int = Field(100, ge=1)
+    hand_labels: int = Field(ge=1)
+    most_links: int = Field(ge=1)
 
 
 class Parameters(EveryProtocol):
@@ -70,8 +75,7 @@ class Parameters(EveryProtocol):
     checks: ChecksTable
     agreement: AgreementTable
     splits: SplitsTable
-    # Collections of before have none.
-    report: ReportTable = ReportTable()
+    report: ReportTable
 
     def cautions(self) -> list[str]:
         """Return a sentence where seeds may hold too few links that lead anywhere."""
@@ -83,3 +87,9 @@ class Parameters(EveryProtocol):
             f"corpus, and a question may need {needed}: links that lead nowhere leave questions "
             f"without an answer. Ask for {needed} or more (seeds.min_links_in_corpus)."
         ]
+
+
+@cache
+def defaults() -> Parameters:
+    """Return what protocol.toml says, for what is scored without a collection."""
+    return cast(Parameters, find("iirc").parameters())

@@ -14,7 +14,7 @@ from annotation.protocols.iirc.analysis.released import NONE, needed_documents
 from annotation.protocols.iirc.analysis.systems import Systems
 from annotation.protocols.iirc.export import FOLDS
 from annotation.protocols.iirc.layout import LayoutError
-from annotation.protocols.iirc.scoring import MOST_LINKS, read_predictions
+from annotation.protocols.iirc.scoring import links_group, read_predictions
 from annotation.release.shape import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share
 
@@ -47,7 +47,7 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
             reading.add(question)
     return [
         size_table(sizes),
-        links_table(links),
+        links_table(links, parameters.report.most_links),
         types_table(types),
         openings.table(),
         agreement.table(),
@@ -63,7 +63,7 @@ def predicted(
     Raises ScoreError naming the file.
     """
     try:
-        systems = Systems(read_predictions(predictions))
+        systems = Systems(read_predictions(predictions), parameters.report.most_links)
     except LayoutError as error:
         raise ScoreError(str(error)) from None
     for seed in seeds:
@@ -120,32 +120,31 @@ def size_table(sizes: dict[str, Size]) -> Table:
     return Table("size", "Size (Table 2)", ["measure", *sizes], rows, note)
 
 
-def links_table(links: Counter[tuple[int, bool]]) -> Table:
+def links_table(links: Counter[tuple[int, bool]], most: int) -> Table:
     """Return how many linked documents the questions need (Table 4).
 
-    links: questions by that number and whether they have no answer.
+    links: questions by that number and whether they have no answer. most: from this number on
+    they are one group.
     """
-    whole, most = links.total(), max((number for number, _ in links), default=0)
+    whole, found = links.total(), max((number for number, _ in links), default=0)
     rows: list[list[Cell]] = []
-    for group in range(MOST_LINKS + 1):
+    for group in range(most + 1):
         counts = {
-            none: sum(n for (k, is_none), n in links.items() if is_none == none and _in(group, k))
+            none: sum(
+                n for (k, is_none), n in links.items() if is_none == none and min(k, most) == group
+            )
             for none in (False, True)
         }
         questions = sum(counts.values())
-        name = f"{group}+" if group == MOST_LINKS else str(group)
+        name = links_group(group, most)
         rows.append([name, questions, share(questions, whole), share(counts[True], questions)])
     note = (
-        f"{most} at most. Counted by the evidence of the answer; where there is no answer, by the "
+        f"{found} at most. Counted by the evidence of the answer; where there is no answer, by the "
         "links that the writer picked. In the paper 30 % need two or more, and nearly half of 4+ "
         "have no answer."
     )
     columns = ["documents", "questions", "share", "no answer share"]
     return Table("links", "Linked documents needed (Table 4)", columns, rows, note)
-
-
-def _in(group: int, number: int) -> bool:
-    return min(number, MOST_LINKS) == group
 
 
 def types_table(types: Counter[str]) -> Table:

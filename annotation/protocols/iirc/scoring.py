@@ -15,6 +15,7 @@ from annotation.metrics.drop import Answer, Score, answer_strings, global_scores
 from annotation.metrics.result import Result, ScoreError, read_file
 from annotation.protocols.iirc.conversion import n_linked_documents, numbered
 from annotation.protocols.iirc.layout import LayoutError
+from annotation.protocols.iirc.parameters import defaults
 from annotation.protocols.iirc.reading import parse, read_passages
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -28,7 +29,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "number gold's questions from N + 1; the official dev file follows on train",
     },
 }
-MOST_LINKS = 4
 NUMBERED_ID = re.compile(r"qid_(\d+)")
 
 
@@ -189,8 +189,12 @@ def _group_of(question: Gold, by: str) -> str:
     """Return the question's group: its answer's type, or 0, 1, 2, 3 or 4+ linked documents."""
     if by == "answer-type":
         return question.answer_type
-    n_links = question.n_links or 0
-    return f"{MOST_LINKS}+" if n_links >= MOST_LINKS else str(n_links)
+    return links_group(question.n_links or 0, defaults().report.most_links)
+
+
+def links_group(n_links: int, most: int) -> str:
+    """Return the name of the group of questions that need so many linked documents."""
+    return f"{most}+" if n_links >= most else str(n_links)
 
 
 def _row(name: str, scores: list[Score]) -> list[str]:

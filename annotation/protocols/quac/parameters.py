@@ -1,11 +1,13 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Literal, Self
+from functools import cache
+from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
 from collector.parameters import Parameters as EveryProtocol
 from collector.parameters import Redundancy, SplitsTable, StageTable, Table, TextTable, WorkersTable
+from collector.protocol import find
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -86,6 +88,13 @@ class AgreementTable(Table):
     min_human_f1: float = Field(ge=0, le=1)
 
 
+class ReportTable(Table):
+    """How the report draws and counts (QuAC 3)."""
+
+    chunks: int = Field(ge=1)
+    hand_labels: int = Field(ge=1)
+
+
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
@@ -97,3 +106,10 @@ class Parameters(EveryProtocol):
     validation: ValidationTable
     agreement: AgreementTable
     splits: SplitsTable
+    report: ReportTable
+
+
+@cache
+def defaults() -> Parameters:
+    """Return what protocol.toml says, for what is scored without a collection."""
+    return cast(Parameters, find("quac").parameters())

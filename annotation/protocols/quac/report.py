@@ -12,6 +12,7 @@ from annotation.protocols.quac.analysis.openings import Openings
 from annotation.protocols.quac.analysis.people import People
 from annotation.protocols.quac.analysis.places import Places
 from annotation.protocols.quac.analysis.sizes import Sizes
+from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import read_predictions
 from annotation.protocols.quac.turns import Turn, turns_of
 from annotation.release.shape import SeedRecord
@@ -33,8 +34,9 @@ class Analysis(Protocol):
 
 def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
     """Return Table 2, Figures 2, 5 and 6, agreement, and Figure 7 for people; one pass."""
-    least = parameters.agreement.min_human_f1
-    parts = (Sizes(), Openings(), Places(), Acts(), People(least), HumanCurves(least))
+    least, chunks = parameters.agreement.min_human_f1, Chunks(parameters.report.chunks)
+    curves = HumanCurves(least, chunks)
+    parts = (Sizes(), Openings(), Places(chunks), Acts(), People(least), curves)
     return _counted(seeds, parts)
 
 
@@ -45,15 +47,15 @@ def predicted(
 
     Raises ScoreError naming the file's line.
     """
-    least = parameters.agreement.min_human_f1
-    return _counted(seeds, (SystemCurves(read_predictions(predictions), least),))
+    least, chunks = parameters.agreement.min_human_f1, Chunks(parameters.report.chunks)
+    return _counted(seeds, (SystemCurves(read_predictions(predictions), least, chunks),))
 
 
 def sample(
     seeds: Iterable[SeedRecord], parameters: "Parameters", rng: random.Random
 ) -> list[dict[str, str]]:
     """Return the questions that Table 3 wants labelled by hand."""
-    return labels.drawn(seeds, rng)
+    return labels.drawn(seeds, parameters.report.hand_labels, rng)
 
 
 def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:

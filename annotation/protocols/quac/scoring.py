@@ -14,7 +14,9 @@ from typing import Any
 from annotation.metrics.result import Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.quac.analysis.groups import GROUPS
+from annotation.protocols.quac.chunks import standard
 from annotation.protocols.quac.majority import accuracies, read_labels
+from annotation.protocols.quac.parameters import defaults
 from annotation.protocols.quac.references import (
     CANNOT_ANSWER,
     counted,
@@ -23,7 +25,6 @@ from annotation.protocols.quac.references import (
 )
 from annotation.protocols.quac.turns import read_turns
 
-MIN_F1 = 0.4
 OPTIONS: dict[str, dict[str, Any]] = {
     "by": {
         "choices": tuple(GROUPS),
@@ -38,7 +39,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "min-f1": {
         "type": float,
         "metavar": "F1",
-        "help": f"leave out questions whose human F1 is below this (default {MIN_F1})",
+        "help": "leave out questions whose human F1 is below this (default: the protocol's "
+        "agreement.min_human_f1)",
     },
 }
 GROUP_COLUMNS = ("questions", "F1 %", "human F1 %", "HEQ-Q %")
@@ -143,7 +145,7 @@ def score_all(
     A question without prediction is kept whatever its human F1: the official script counts it
     as wrong before it looks at that.
     """
-    threshold = MIN_F1 if min_f1 is None else min_f1
+    threshold = threshold_of(min_f1)
     for question in questions:
         given = predictions.get(question.qid)
         human = human_f1(question.references)
@@ -157,6 +159,11 @@ def score_all(
             kept=given is None or human >= threshold,
             missing=given is None,
         )
+
+
+def threshold_of(min_f1: float | None) -> float:
+    """Return the least human F1 that is scored: what is given, or the protocol's own."""
+    return defaults().agreement.min_human_f1 if min_f1 is None else min_f1
 
 
 def totals(scores: Sequence[Score]) -> dict[str, float]:
@@ -183,7 +190,8 @@ def _groups(
     path: Path, by: str, questions: Sequence[Gold], scores: Sequence[Score]
 ) -> dict[str, list[Score]]:
     """Return the scores by group, groups in their order; raises ScoreError naming the file."""
-    places = {turn.qid: GROUPS[by](turn) for turn in read_turns(path)}
+    chunks = standard()
+    places = {turn.qid: GROUPS[by](turn, chunks) for turn in read_turns(path)}
     found: dict[tuple[int, str], list[Score]] = {}
     for question, score in zip(questions, scores, strict=True):
         group = places.get(question.qid)

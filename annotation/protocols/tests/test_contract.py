@@ -25,6 +25,7 @@ from tasks.kinds import kind
 from tasks.pages.words import fill
 
 KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
+SOURCE = "# source: "
 EXAMPLES = [
     {
         "key": f"{fold}{n}",
@@ -92,6 +93,15 @@ def test_an_unknown_key_is_refused_by_file_and_name_in_every_table(protocol: Pro
         assert ".".join((*path, "no_such_key")) in str(refusal.value)
 
 
+def test_a_collection_made_before_is_reported_as_protocol_toml_says(protocol: Protocol) -> None:
+    values = protocol.defaults()
+    told = values.pop("report", {})
+    assert protocol.resolved(values) == protocol.parameters()
+    for name in told:
+        rest = {key: value for key, value in told.items() if key != name}
+        assert protocol.resolved({**values, "report": rest}) == protocol.parameters()
+
+
 def test_a_missing_and_a_mistyped_value_are_refused_by_name(protocol: Protocol) -> None:
     for stage in protocol.parameters().stages():
         values = deepcopy(protocol.defaults())
@@ -152,9 +162,36 @@ def test_its_readme_names_every_parameter(protocol: Protocol) -> None:
 
 
 def test_every_value_says_where_it_comes_from(protocol: Protocol) -> None:
-    lines = (protocol.folder / "protocol.toml").read_text("utf-8").splitlines()
-    keys = [line for line in lines if re.match(r"[a-z_]+ *=", line)]
-    assert [line for line in keys if not re.search(r"# (source: |ours\b)", line)] == []
+    """What is a paper's names its section and quotes it; all else is ours and says so."""
+    keys = [line for line in lines_of(protocol) if re.match(r"[a-z_]+ *=", line)]
+    quoted = r'# source: \w+ [\w.]+( \w+)*, "[^"]+"'
+    assert [line for line in keys if not re.search(rf"{quoted}|# ours\b", line)] == []
+
+
+def test_what_is_quoted_stands_in_the_paper(protocol: Protocol, papers: Path) -> None:
+    lines = [line for line in lines_of(protocol) if SOURCE in line]
+    if not lines:
+        pytest.skip("no value of this protocol is a paper's")
+    paper = papers / f"{protocol.name}.txt"
+    assert paper.is_file(), f"{paper} is not there"
+    text = bare(paper.read_text("utf-8"))
+    missing = [
+        (words, line)
+        for line in lines
+        for words in re.findall(r'"([^"]+)"', line.partition(SOURCE)[2])
+        if bare(words) not in text
+    ]
+    assert missing == []
+
+
+def lines_of(protocol: Protocol) -> list[str]:
+    """Return the lines of protocol.toml."""
+    return (protocol.folder / "protocol.toml").read_text("utf-8").splitlines()
+
+
+def bare(text: str) -> str:
+    """Return a text without what a copy of a paper may have lost or added: blanks, markup, case."""
+    return re.sub(r"[\s$*_\\{}]", "", text.replace("–", "-").replace("’", "'")).lower()
 
 
 def test_nothing_is_decided_without_votes(protocol: Protocol) -> None:

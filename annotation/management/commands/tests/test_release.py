@@ -62,6 +62,7 @@ def test_the_report_is_for_people_and_for_scripts() -> None:
         "size",
         "links",
         "types",
+        "time",
         "agreement",
         "human_performance",
         "outcomes",

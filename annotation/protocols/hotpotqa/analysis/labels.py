@@ -10,9 +10,6 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.reports.table import Cell, Table, share
 
-# Source: HotpotQA 4, 100 examples of dev and test; "100 examples from train-medium and train-hard
-# combined".
-N_SAMPLED = 100
 HELD_OUT, TRAIN = "dev and test", "train-medium and train-hard"
 GROUPS = {
     "dev": HELD_OUT,
@@ -51,9 +48,8 @@ ANSWERS = (
 LABELS = {"reasoning": tuple(REASONING), "answer_type": ANSWERS}
 
 
-def drawn(examples: Iterable[Example], rng: random.Random) -> list[dict[str, str]]:
-    """Return N_SAMPLED examples of each group and of each of CHECKED with blank labels.
-
+def drawn(examples: Iterable[Example], wanted: int, rng: random.Random) -> list[dict[str, str]]:
+    """Return `wanted` examples of each group and of each of CHECKED with blank labels.
 
     The draw depends on the ids and `rng` alone, not on the order of the examples.
     """
@@ -67,7 +63,7 @@ def drawn(examples: Iterable[Example], rng: random.Random) -> list[dict[str, str
         # A heap's least comes first: the largest places fall out.
         place = -int(sha256(f"{salt}/{example.id}".encode()).hexdigest(), 16)
         for name in {GROUPS[example.split], example.split} & best.keys():
-            if len(best[name]) < N_SAMPLED:
+            if len(best[name]) < wanted:
                 heapq.heappush(best[name], (place, -number, _row(example)))
             elif place > best[name][0][0]:
                 heapq.heapreplace(best[name], (place, -number, _row(example)))

@@ -137,7 +137,7 @@ def test_predictions_are_scored_by_split_and_type(tmp_path: Path) -> None:
 def labelled_rows() -> list[dict[str, str]]:
     """Return a sample of two examples of each group."""
     seeds = [record(split, f"{split}?", id=split) for split in ("dev", "train-hard", "train-easy")]
-    return drawn(examples_of(seeds), random.Random(1))
+    return drawn(examples_of(seeds), 100, random.Random(1))
 
 
 def test_the_sample_is_of_both_groups_and_knows_no_order() -> None:
@@ -146,7 +146,7 @@ def test_the_sample_is_of_both_groups_and_knows_no_order() -> None:
     assert rows[0]["facts"] == "She was born in Staithby.\nIt was founded in 1702."
     assert rows[0]["paragraph_b"].startswith("Staithby: Staithby is a harbour.")
     many = list(examples_of(record("dev", f"{n}?", id=str(n)) for n in range(150)))
-    forward, backward = (drawn(each, random.Random(1)) for each in (many, many[::-1]))
+    forward, backward = (drawn(each, 100, random.Random(1)) for each in (many, many[::-1]))
     assert len(forward) == 100
     assert forward == backward
 
@@ -154,7 +154,7 @@ def test_the_sample_is_of_both_groups_and_knows_no_order() -> None:
 def test_train_medium_and_dev_are_labelled_apart_too() -> None:
     splits = ["train-medium", "train-hard", "dev", "test-fullwiki"]
     many = [record(split, f"{n}?", id=f"{split}{n}") for n in range(120) for split in splits]
-    rows = drawn(examples_of(many), random.Random(1))
+    rows = drawn(examples_of(many), 100, random.Random(1))
     assert Counter(row["sample"] for row in rows)[HELD_OUT] == 100
     assert Counter(row["split"] for row in rows)["dev"] == 100
     assert Counter(row["split"] for row in rows)["train-medium"] == 100

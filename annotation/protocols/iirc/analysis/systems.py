@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from annotation.metrics.drop import Answer, Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released import NONE, gold_of, needed_documents
-from annotation.protocols.iirc.scoring import MOST_LINKS
+from annotation.protocols.iirc.scoring import links_group
 from annotation.release.shape import QuestionRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table
 
@@ -24,8 +24,8 @@ TITLES = {
 class Systems:
     """Scores the questions of every split for which anything was predicted."""
 
-    def __init__(self, predictions: Mapping[str, Answer]) -> None:
-        self.predictions = predictions
+    def __init__(self, predictions: Mapping[str, Answer], most_links: int) -> None:
+        self.predictions, self.most_links = predictions, most_links
         self.rows: list[tuple[str, Score, int, str]] = []
         self.told: set[str] = set()
         self.none: list[tuple[str, bool, bool]] = []
@@ -46,7 +46,9 @@ class Systems:
         """Return Tables 3 to 6; questions of splits without any prediction are left out."""
         rows = [row for row in self.rows if row[0] in self.told]
         by_split = self._groups([(split, score) for split, score, _, _ in rows])
-        by_links = self._groups([(_links(n), score) for _, score, n, _ in rows])
+        by_links = self._groups(
+            [(links_group(n, self.most_links), score) for _, score, n, _ in rows]
+        )
         by_type = self._groups([(kind, score) for _, score, _, kind in rows])
         if rows:
             by_split = [["all", *_means([score for _, score, _, _ in rows])], *by_split]
@@ -83,10 +85,6 @@ class Systems:
     @staticmethod
     def _nothing() -> str:
         return "None of the predicted ids is a question of this collection: use a release's ids."
-
-
-def _links(number: int) -> str:
-    return f"{MOST_LINKS}+" if number >= MOST_LINKS else str(number)
 
 
 def _means(scores: list[Score]) -> list[Cell]:

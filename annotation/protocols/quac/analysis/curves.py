@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotation.protocols.quac.analysis.groups import GROUPS, TITLES, Group
 from annotation.protocols.quac.analysis.people import majority_label
+from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import Gold, Prediction, Score, score_all, totals
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table
@@ -44,8 +45,8 @@ class Sums:
 class HumanCurves:
     """Groups the questions that several people answered by how well these agree."""
 
-    def __init__(self, min_f1: float) -> None:
-        self.min_f1 = min_f1
+    def __init__(self, min_f1: float, chunks: Chunks) -> None:
+        self.min_f1, self.chunks = min_f1, chunks
         self.sums: dict[str, dict[tuple[int, str], Sums]] = {by: {} for by in GROUPS}
 
     def add(self, turn: Turn) -> None:
@@ -54,7 +55,7 @@ class HumanCurves:
             return
         score = scored(turn, Prediction(turn.teacher.text, "", ""), self.min_f1)
         if score.kept:
-            add_to(self.sums, turn, score)
+            add_to(self.sums, turn, score, self.chunks)
 
     def tables(self) -> list[Table]:
         """Return a table for each way of grouping; the columns of a system are left out."""
@@ -73,8 +74,10 @@ class HumanCurves:
 class SystemCurves:
     """Scores predictions for every question of the folds that they are for."""
 
-    def __init__(self, predictions: Mapping[str, Prediction], min_f1: float) -> None:
-        self.predictions, self.min_f1 = predictions, min_f1
+    def __init__(
+        self, predictions: Mapping[str, Prediction], min_f1: float, chunks: Chunks
+    ) -> None:
+        self.predictions, self.min_f1, self.chunks = predictions, min_f1, chunks
         self.turns: dict[str, list[tuple[Turn, Score]]] = {}
 
     def add(self, turn: Turn) -> None:
@@ -93,7 +96,7 @@ class SystemCurves:
         sums: dict[str, dict[tuple[int, str], Sums]] = {by: {} for by in GROUPS}
         for turn, score in whole:
             if score.kept:
-                add_to(sums, turn, score)
+                add_to(sums, turn, score, self.chunks)
         columns = ["questions", "human F1 %", "F1 %", "HEQ-Q %"]
         return [
             self._totals(whole, list(folds)),
@@ -140,10 +143,12 @@ def scored(turn: Turn, given: Prediction | None, min_f1: float) -> Score:
     return next(score_all([gold], {} if given is None else {turn.qid: given}, min_f1))
 
 
-def add_to(sums: dict[str, dict[tuple[int, str], Sums]], turn: Turn, score: Score) -> None:
+def add_to(
+    sums: dict[str, dict[tuple[int, str], Sums]], turn: Turn, score: Score, chunks: Chunks
+) -> None:
     """Add a question to its group in each way of grouping."""
     for by, group_of in GROUPS.items():
-        group: Group = group_of(turn)
+        group: Group = group_of(turn, chunks)
         if group is not None:
             sums[by].setdefault(group, Sums()).add(score, synthetic=turn.synthetic)
 

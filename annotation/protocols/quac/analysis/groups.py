@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from annotation.protocols.quac.analysis.sizes import n_tokens
-from annotation.protocols.quac.chunks import NO_ANSWER, chunk_of
+from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.turns import Turn
 
 # Ours: how wide a class of answer lengths is, and from where on they are one class.
@@ -14,20 +14,20 @@ BEFORE = {"y": (0, "follow up"), "m": (1, "maybe"), "n": (2, "don't")}
 Group = tuple[int, str] | None
 
 
-def by_turn(turn: Turn) -> Group:
+def by_turn(turn: Turn, chunks: Chunks) -> Group:
     """Return the turn's number, from 1."""
     return turn.number, str(turn.number + 1)
 
 
-def by_distance(turn: Turn) -> Group:
+def by_distance(turn: Turn, chunks: Chunks) -> Group:
     """Return how many chunks lie between the answer and the previous one, in either direction."""
-    if turn.previous is None or NO_ANSWER in (chunk_of(turn), chunk_of(turn.previous)):
+    if turn.previous is None or chunks.none in (chunks.of(turn), chunks.of(turn.previous)):
         return None
-    distance = abs(chunk_of(turn) - chunk_of(turn.previous))
+    distance = abs(chunks.of(turn) - chunks.of(turn.previous))
     return distance, str(distance)
 
 
-def by_answer_length(turn: Turn) -> Group:
+def by_answer_length(turn: Turn, chunks: Chunks) -> Group:
     """Return the class of the teacher's answer by its number of tokens."""
     if turn.teacher.start is None:
         return None
@@ -38,12 +38,12 @@ def by_answer_length(turn: Turn) -> Group:
     return first, f"{first}-{first + LENGTH_STEP - 1}"
 
 
-def by_previous_act(turn: Turn) -> Group:
+def by_previous_act(turn: Turn, chunks: Chunks) -> Group:
     """Return what the teacher said of going on after the previous question."""
     return None if turn.previous is None else BEFORE.get(turn.previous.continuation)
 
 
-GROUPS: dict[str, Callable[[Turn], Group]] = {
+GROUPS: dict[str, Callable[[Turn, Chunks], Group]] = {
     "turn": by_turn,
     "distance": by_distance,
     "answer-length": by_answer_length,

@@ -12,19 +12,17 @@ from annotation.protocols.quac.turns import Turn, turns_of
 from annotation.release.shape import SeedRecord
 from annotation.reports.table import Cell, Table, share
 
-# Source: QuAC 3, "we randomly sampled 100 questions (each from a different dialog)".
-N_SAMPLED = 100
 LABELS = ("factoid", "contextual_history", "contextual_article")
 YES, NO = "yes", "no"
 
 
-def drawn(seeds: Iterable[SeedRecord], rng: random.Random) -> list[dict[str, str]]:
-    """Return one question of each of N_SAMPLED dialogs with blank labels, in the order drawn.
+def drawn(seeds: Iterable[SeedRecord], number: int, rng: random.Random) -> list[dict[str, str]]:
+    """Return one question of each of `number` dialogs with blank labels, in the order drawn.
 
     The draw depends on the dialogs' ids and `rng` alone, not on their order.
     """
     salt = rng.getrandbits(64)
-    found = heapq.nsmallest(N_SAMPLED, _one_a_dialog(seeds, salt), key=lambda pair: pair[0])
+    found = heapq.nsmallest(number, _one_a_dialog(seeds, salt), key=lambda pair: pair[0])
     return [row for _, row in found]
 
 

@@ -12,7 +12,7 @@ from annotation.protocols.quac.predicting.sanity import (
 )
 from annotation.protocols.quac.predicting.sentences import gold_sentence, texts_of
 from annotation.protocols.quac.references import human_f1
-from annotation.protocols.quac.scoring import MIN_F1, Prediction
+from annotation.protocols.quac.scoring import Prediction, threshold_of
 from annotation.protocols.quac.turns import Turn
 
 
@@ -49,7 +49,7 @@ def human_totals(turns: Sequence[Turn], min_f1: float | None) -> dict[str, float
     HEQ is 100 by definition. What the files cannot tell of people, their agreement on dialog
     acts, is in the report of a collection.
     """
-    threshold = MIN_F1 if min_f1 is None else min_f1
+    threshold = threshold_of(min_f1)
     scores = [human_f1(turn.references) for turn in turns]
     kept = [score for score in scores if score >= threshold]
     found = {"unfiltered_f1": _percent(scores), "HEQ": 100.0, "DHEQ": 100.0}

@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from annotation.protocols.quac.chunks import chunk_at
+from annotation.protocols.quac.chunks import standard
 from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.parameters import defaults
 from annotation.protocols.quac.predicting.sentences import sentences_of
 from annotation.protocols.quac.predicting.similarity import Vectors, cosine, words
 from annotation.protocols.quac.turns import Turn
 
 Features = dict[str, float]
+# Ours: the paper does not say how long an n-gram is.
 LONGEST_NGRAM = 3
 # Ours: sentences further from the last answer than this are alike.
 FARTHEST = 4
-# The longest dialog has twelve questions, so shares of it lie between 0 and 1 (QuAC 2.1).
-LONGEST_DIALOG = 12
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def bias(turn: Turn, places: Sequence[tuple[int, int]], at: int) -> Features:
     start, end = places[at]
     return {
         "sentence": 1.0,
-        f"chunk {chunk_at(turn.section, start, end)}": 1.0,
+        f"chunk {standard().at(turn.section, start, end)}": 1.0,
         "first": float(at == 0),
         "last": float(at == len(places) - 1),
         "length": math.log1p(len(words(turn.section[start:end]))) / 4,
@@ -75,7 +75,7 @@ def context(
 ) -> Features:
     """Return how the sentence lies to what was said before."""
     start, end = places[at]
-    place, time = at / len(places), min(turn.number / LONGEST_DIALOG, 1.0)
+    place, time = at / len(places), min(share_of_dialog(turn.number), 1.0)
     found = {
         "behind the dialog": max(time - place, 0.0),
         "ahead of the dialog": max(place - time, 0.0),
@@ -97,8 +97,8 @@ def none(turn: Turn, past: Past, best: Features) -> Features:
     asked = words(turn.question)
     found = {
         "none": 1.0,
-        "none turn": min(turn.number / LONGEST_DIALOG, 1.0),
-        "none so far": past.n_unanswered / LONGEST_DIALOG,
+        "none turn": min(share_of_dialog(turn.number), 1.0),
+        "none so far": share_of_dialog(past.n_unanswered),
         "none question length": math.log1p(len(asked)) / 4,
         **{f"none best {name}": value for name, value in best.items()},
     }
@@ -109,6 +109,11 @@ def none(turn: Turn, past: Past, best: Features) -> Features:
         if len(asked) >= n:
             found["none begins " + " ".join(asked[:n])] = 1.0
     return found
+
+
+def share_of_dialog(number: int) -> float:
+    """Return so many questions as a share of those that the longest dialog has."""
+    return number / defaults().dialog.max_questions
 
 
 def past_of(turn: Turn, places: Sequence[tuple[int, int]]) -> Past:

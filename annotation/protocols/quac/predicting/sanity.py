@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.protocols.quac.chunks import Transitions, chunk_of, chunk_text
+from annotation.protocols.quac.chunks import Transitions, standard
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.predicting.sentences import texts_of
 from annotation.protocols.quac.scoring import Prediction
@@ -55,10 +55,11 @@ def majority(setting: Setting) -> Answering:
 
 def transition_matrix(setting: Setting) -> Answering:
     """Return what answers with the chunk that most often followed the previous answer's chunk."""
-    transitions = Transitions(setting.train)
+    chunks = standard()
+    transitions = Transitions(chunks, setting.train)
 
     def answer(turn: Turn) -> Prediction:
-        return span(chunk_text(turn.section, transitions.likeliest(chunk_of(turn.previous))))
+        return span(chunks.text(turn.section, transitions.likeliest(chunks.of(turn.previous))))
 
     return answer
 

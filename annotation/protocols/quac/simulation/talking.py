@@ -9,7 +9,6 @@ from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, best_se
 
 # Longer ones are cut at a pause.
 USUAL_TOKENS = 20
-FALLBACK_TOKENS = 30
 # Somebody who has asked so many has perhaps learnt enough.
 ENOUGH = 5
 SHORT_OF_PATIENCE = 0.06
@@ -37,7 +36,7 @@ def _ask(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[s
 
 def _answer(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
     question = state["turns"][-1]["question"]
-    most = state.get("max_span_tokens", FALLBACK_TOKENS)
+    most = state["max_span_tokens"]
     if rng.random() < behaviour.nonsense:
         return _anything(state, most, rng)
     if rng.random() < behaviour.gives_up:
