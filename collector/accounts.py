@@ -1,5 +1,8 @@
 """Accounts of the people who run collections."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.contrib.auth.password_validation import (
     CommonPasswordValidator,
     MinimumLengthValidator,
@@ -11,7 +14,7 @@ from django.db import transaction
 
 from collector.models import User
 
-VALIDATORS = [
+VALIDATORS: Sequence[Any] = [
     MinimumLengthValidator(10),
     CommonPasswordValidator(),
     UserAttributeSimilarityValidator(),

@@ -18,6 +18,7 @@ from tasks import (
     leases,
     maximum,
     payments,
+    problem_reports,
     qualifications,
     reconcile,
     rejecting,
@@ -122,6 +123,7 @@ def _steps(
             qualifications.untold(stages), qualifications.tell_marketplace
         ),
         "warnings told": lambda: complaints.tell_warned(collection, now),
+        "reports answered": lambda: problem_reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejecting.lapse(collection, now),
         "rejections carried out": lambda: rejecting.carry_out(collection, now),

@@ -7,9 +7,11 @@ from pathlib import Path
 from tests.test_architecture import ROOT, sources
 
 MONEY = {"bonuses", "budget", "compensation", "payments", "reconcile", "rejecting", "rejections"}
-MONEY |= {"bonuses_elsewhere", "unmatched"}
+MONEY |= {"bonuses_elsewhere", "problem_reports", "unmatched"}
 # The requester's pages about money, and nothing else of what believes.
-PAGES = {f"annotation/dashboard/{name}.py" for name in ("assignments", "giving", "money")}
+PAGES = {
+    f"annotation/dashboard/{name}.py" for name in ("assignments", "giving", "money", "problems")
+}
 PAGES |= {f"annotation/dashboard/{name}.py" for name in ("deciding_pay", "pay_acts")}
 # What turns votes into verdicts and verdicts into splits, and where a person overrides one.
 BELIEF = ("deciding", "placing", "second_reading", "review.review", "dashboard.verdicts")

@@ -10,19 +10,30 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
-from annotation.dashboard.people import people_of
-from tasks.models import ProblemReport
+from annotation.dashboard.people import People, people_of
+from annotation.dashboard.stages import LONGEST_AMOUNT, cents_of
+from tasks import problem_reports
+from tasks.models import ProblemReport, UnitItem
+from tasks.problem_reports import MOST_WORDS, ReportError
 
 PER_PAGE = 20
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report with what to call the worker."""
+    """A report with what to call the worker, and what it is about.
+
+    items: what the page showed, each with the address of its own page where it has one.
+    """
 
     row: ProblemReport
     who: str
+    number: int | None
+    items: list[tuple[str, str]]
+    handed_in: bool
+    typed: dict[str, str]
 
 
 @on_desk
@@ -40,7 +51,7 @@ def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
         tab="problems",
         resolved=resolved,
         page=page,
-        reports=[Report(row, people.name(row.lease.worker_id)) for row in page],
+        reports=[_report(request, desk, people, row) for row in page],
         partners=desk.collection.stages.filter(kind="dialog").exists(),
         any=bool(page.object_list) or _reports(desk).exists(),
     )
@@ -59,6 +70,58 @@ def resolve(request: HttpRequest, desk: Desk) -> HttpResponse:
     return redirect(desk.url("problems") + ("?show=resolved" if again else ""))
 
 
+@on_desk
+@require_POST
+def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Answer a report, with money for the trouble or without; a refused answer is kept."""
+    given = request.POST.get("report", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    row = get_object_or_404(_reports(desk), pk=key)
+    words, amount = request.POST.get("words", ""), request.POST.get("amount", "").strip()
+    cents = cents_of(amount, desk.parameters.pay.minor_units) if amount else 0
+    try:
+        if cents is None:
+            raise ReportError("Write the amount as a number, such as 0.50, or leave it empty.")
+        problem_reports.answer(row, words, cents, name_of(request), timezone.now())
+    except ReportError as error:
+        typed = {"words": words[: 2 * MOST_WORDS], "amount": amount[:LONGEST_AMOUNT]}
+        request.session[_typed(row)] = typed
+        messages.error(request, str(error))
+    else:
+        paid = f" They are given {desk.price(cents)}." if cents else ""
+        messages.success(request, f"Answered and resolved. The worker is told next.{paid}")
+    return redirect(desk.url("problems") + f"#report-{row.pk}")
+
+
+def _report(request: HttpRequest, desk: Desk, people: People, row: ProblemReport) -> Report:
+    worker = row.lease.worker_id
+    return Report(
+        row=row,
+        who=people.name(worker),
+        number=people.number(worker),
+        items=[_item(desk, item) for item in row.lease.unit.items.all()],
+        handed_in=hasattr(row.lease, "submission"),
+        typed=request.session.pop(_typed(row), {}),
+    )
+
+
+def _item(desk: Desk, item: UnitItem) -> tuple[str, str]:
+    """Return what to call an item of a page, and the address of its own page, if it has one."""
+    if item.question:
+        return item.question.text, desk.url("question", key=item.question.key)
+    assert item.seed is not None
+    titles = [each.paragraph.article.title for each in item.seed.seed_paragraphs.all()]
+    return " and ".join(dict.fromkeys(titles)), ""
+
+
+def _typed(row: ProblemReport) -> str:
+    return f"answer {row.pk}"
+
+
 def _reports(desk: Desk) -> QuerySet[ProblemReport]:
     rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
-    return rows.select_related("lease__unit__stage")
+    rows = rows.select_related("lease__unit__stage", "lease__submission", "payment")
+    return rows.prefetch_related(
+        "lease__unit__items__question",
+        "lease__unit__items__seed__seed_paragraphs__paragraph__article",
+    )

@@ -79,6 +79,7 @@ of_collection: list[URLPattern] = [
     path("workers/<int:number>/leave-out/", workers.leave_out_worker, name="leave_out"),
     path("problems/", problems.problems, name="problems"),
     path("problems/resolve/", problems.resolve, name="resolve"),
+    path("problems/answer/", problems.answer_report, name="answer_report"),
     path("problems/partners/", partners.partners, name="partners"),
     path("problems/partners/decide/", partners.decide_report, name="decide_report"),
     path("texts/", texts.texts, name="texts"),

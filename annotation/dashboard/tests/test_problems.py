@@ -4,7 +4,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_lease
+from annotation.dashboard.tests.making import (
+    make_answer,
+    make_lease,
+    make_question,
+    make_submission,
+)
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
 from tasks.models import ProblemReport
@@ -74,3 +79,36 @@ def test_its_queries_do_not_follow_the_reports(rita: Client, pilot: Collection) 
         report(pilot)
     assert queries(lambda: rita.get(PAGE)) <= one + 1
     assert "Page 1 of 2" in rita.get(PAGE).content.decode()
+
+
+def test_a_report_leads_to_the_item_the_worker_and_what_was_handed_in(
+    rita: Client, pilot: Collection
+) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    answer = make_answer(question, stage_of(pilot, "answer"))
+    lease = answer.submission.lease
+    lease.unit.items.create(position=0, question=question)
+    ProblemReport.objects.create(lease=lease, message="Dead.", at=timezone.now())
+    page = rita.get(PAGE).content.decode()
+    assert f'href="/collections/pilot/questions/{question.key}/"' in page
+    assert f'href="/collections/pilot/money/work/{lease.session_id}/"' in page
+    assert 'href="/collections/pilot/workers/2/"' in page
+
+
+def test_it_is_answered_and_paid_and_a_refused_answer_is_kept(
+    rita: Client, pilot: Collection
+) -> None:
+    lease = make_submission(stage_of(pilot, "question")).lease
+    row = ProblemReport.objects.create(lease=lease, message="Dead.", at=timezone.now())
+    form = {"report": str(row.pk), "words": "Mended, <b>thank</b> you.", "amount": "much"}
+    page = rita.post(f"{PAGE}answer/", form, follow=True).content.decode()
+    assert "Write the amount as a number" in page
+    assert "Mended, &lt;b&gt;thank&lt;/b&gt; you.</textarea>" in page
+    page = rita.post(f"{PAGE}answer/", {**form, "amount": "0.50"}, follow=True).content.decode()
+    assert "Answered and resolved. The worker is told next. They are given $0.50." in page
+    page = rita.get(PAGE + "?show=resolved").content.decode()
+    assert (
+        "<b>owner</b> answered: <q>Mended, &lt;b&gt;thank&lt;/b&gt; you.</q> and gave $0.50" in page
+    )
+    for key in ("", "0", "99999999999999999999"):
+        assert rita.post(f"{PAGE}answer/", {**form, "report": key}).status_code == 404
