@@ -148,6 +148,19 @@ class Protocol:
         except ValidationError as error:
             raise ProtocolError(f"{self.folder / 'protocol.toml'}: {wrong_values(error)}") from None
 
+    def samples(self) -> dict[str, Any]:
+        """Return samples.toml: worked samples by kind of stage, none where there is no such file.
+
+        Raises ProtocolError for a file that is no TOML.
+        """
+        path = self.folder / "samples.toml"
+        if not path.exists():
+            return {}
+        try:
+            return tomllib.loads(path.read_text("utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise ProtocolError(f"{path} is not valid TOML: {error}") from None
+
     def text(self, name: str) -> str:
         """Return the Markdown of instructions/`name`.md; raises ProtocolError when missing."""
         path = self.folder / "instructions" / f"{name}.md"

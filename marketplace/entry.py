@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -48,6 +49,13 @@ def entry_url(external_url: str, secret: str, entry: Entry) -> str:
 def preview_url(external_url: str, hit_id: str) -> str:
     """Return the address of the frame before accepting: no worker, nothing to submit to."""
     return _with_query(external_url, {"assignmentId": PREVIEW_ASSIGNMENT_ID, "hitId": hit_id})
+
+
+def with_liking(url: str, liking: Mapping[str, str]) -> str:
+    """Return the address with how the worker likes pages, where they have said so; not signed."""
+    names = {"theme": "workerTheme", "text_size": "workerTextSize", "language": "workerLanguage"}
+    chosen = {names[name]: value for name, value in liking.items() if value}
+    return _with_query(url, chosen) if chosen else url
 
 
 def _with_query(url: str, added: dict[str, str]) -> str:

@@ -50,6 +50,12 @@ class Worker(models.Model):
         return self.display_name
 
     @property
+    def liking(self) -> dict[str, str]:
+        """Return how they like pages, "" where they have not said."""
+        large = "xl" if self.has_large_text else ""
+        return {"theme": self.theme, "text_size": large, "language": self.language}
+
+    @property
     def account_id(self) -> int:
         """Return the key of the account that the person has, this one unless it was merged."""
         return int(self.merged_into_id or self.pk)

@@ -13,7 +13,7 @@ from marketplace import clock
 from marketplace.acceptance import RefusedError, accept, accept_next, available_hits
 from marketplace.configuration import is_own_origin, payment_terms
 from marketplace.earning import ways_to_earn
-from marketplace.entry import preview_url
+from marketplace.entry import preview_url, with_liking
 from marketplace.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, HITType, State
 from marketplace.requirements import access_to, custom_types_of, standing_of
@@ -61,7 +61,9 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
         facts=facts,
         reasons=reasons,
         can_accept=access.can_accept,
-        frame_url=preview_url(page_address(request, hit), hit.hit_id),
+        frame_url=with_liking(
+            preview_url(page_address(request, hit), hit.hit_id), request.worker.liking
+        ),
         frame_origin=origin_of(hit.external_url),
         sandbox=SANDBOX[hit.question_kind],
     )

@@ -15,7 +15,7 @@ from marketplace.acceptance import RefusedError, accept_next, available_hits, gi
 from marketplace.amounts import price_of
 from marketplace.configuration import base_url, is_own_origin, payment_terms
 from marketplace.contests import can_contest
-from marketplace.entry import GRACE_SECONDS, Entry, entry_url
+from marketplace.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.lifecycle import settle_due
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.requirements import access_to, standing_of
@@ -101,7 +101,8 @@ def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
         expires=int(assignment.deadline.timestamp()) + GRACE_SECONDS,
     )
     address = page_address(request, hit, assignment.secret)
-    return entry_url(address, hit.requester.entry_secret, entry)
+    url = entry_url(address, hit.requester.entry_secret, entry)
+    return with_liking(url, assignment.worker.liking)
 
 
 @worker_page

@@ -171,6 +171,13 @@ def test_a_frame_answers_in_the_worker_s_language(rita: Any, ada: Visitor, make_
     assert "Abgegeben. Danke." in frame.submit(answer="x").content.decode()
 
 
+def test_a_frame_is_told_how_the_worker_likes_pages(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    assert "workerTheme" not in ada.accept(make_hit(rita)).url
+    Worker.objects.update(theme="dark", has_large_text=True)
+    url = ada.accept(make_hit(rita)).url
+    assert url.endswith("&workerTheme=dark&workerTextSize=xl")
+
+
 def test_preferences_that_are_not_sent_stay(ada: Visitor) -> None:
     ada.post("/preferences/", "/preferences/", theme="dark", boxes="has_large_text")
     ada.post("/preferences/", "/preferences/", theme="purple", country="de")

@@ -11,6 +11,7 @@ from django.urls import reverse
 from collector.creation import parameters_of
 from collector.models import Stage
 from tasks.models import PostingState, Session, Submission
+from tasks.pages.state import liked
 from tasks.pages.words import price
 
 RETURN = "Return the HIT with the button above; it costs you nothing."
@@ -29,7 +30,13 @@ def notice(
     return render(
         request,
         "hits/notice.html",
-        {"title": title, "message": message, "next": next_step, "form": form},
+        {
+            "title": title,
+            "message": message,
+            "next": next_step,
+            "form": form,
+            "state": {"preferences": liked(request.GET or request.POST)},
+        },
         status=status,
     )
 

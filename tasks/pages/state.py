@@ -1,5 +1,6 @@
 """What a worker's page is told, as one JSON document: never more than its role may see."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +32,22 @@ DEFAULTS = {
     "sounds": False,
     "instructions_open": False,
 }
+
+
+# What the address of the frame may say of how somebody likes pages, and which preference it is.
+LIKINGS = {
+    "workerTheme": ("theme", ("light", "dark")),
+    "workerTextSize": ("text_size", ("l", "xl")),
+}
+
+
+def liked(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the preferences that the frame's address asks for: those of the page around it."""
+    return {
+        preference: query[name]
+        for name, (preference, known) in LIKINGS.items()
+        if query.get(name) in known
+    }
 
 
 def shared_state(
@@ -97,10 +114,10 @@ def preview_state(now: datetime) -> dict[str, Any]:
     }
 
 
-def preferences_of(lease: Lease) -> dict[str, Any]:
-    """Return how the lease's worker likes their pages."""
-    chosen = lease.worker.preferences
-    return {name: chosen.get(name, value) for name, value in DEFAULTS.items()}
+def preferences_of(lease: Lease, asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return how the lease's worker likes their pages; asked: by the page around this one."""
+    chosen = {**DEFAULTS, **asked, **lease.worker.preferences}
+    return {name: chosen[name] for name in DEFAULTS}
 
 
 def has_seen(lease: Lease, stage: Stage, words: CollectionText) -> bool:

@@ -24,6 +24,7 @@ from tasks.models import Consent, LeaseState, PostingState, Session, Submission
 from tasks.pages import entry as entries
 from tasks.pages import notices, stays
 from tasks.pages.entry import Refused
+from tasks.pages.state import LIKINGS, liked
 from tasks.pages.tokens import session_of, session_token
 from tasks.pages.words import fill, markdown, price
 from tasks.pages.work import preview_page, work_page
@@ -56,7 +57,7 @@ def enter(request: HttpRequest) -> HttpResponse:
         entry = entries.read(request.GET, now)
         stay = stays.resume(entry)
         if stay:
-            return HttpResponse(work_page(stay, now))
+            return HttpResponse(work_page(stay, now, liked(request.GET)))
         posting = entries.posting_of(entry)
         entries.check_holds(entry, posting)
     except Refused as refused:
@@ -65,7 +66,8 @@ def enter(request: HttpRequest) -> HttpResponse:
     if entry.preview:
         words = current_text(stage.collection, stage.name)
         setting = stays.setting_of(stage.pk, words.pk)
-        return HttpResponse(preview_page(setting, posting.reward_cents, now))
+        page = preview_page(setting, posting.reward_cents, now, liked(request.GET))
+        return HttpResponse(page)
     session = entries.open_session(entry, posting, now)
     for lease in entries.others_leases(session):
         leases.end(lease, LeaseState.RETURNED, now)
@@ -96,7 +98,8 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     lease = leases.claim(session, stage, timezone.now())
     if lease is None:
         return notices.no_work(request)
-    return HttpResponse(work_page(stays.stay_of(lease), timezone.now()))
+    page = work_page(stays.stay_of(lease), timezone.now(), liked(request.GET or request.POST))
+    return HttpResponse(page)
 
 
 @framed
@@ -133,12 +136,18 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
     text = current_text(collection, "consent")
     table = parameters.stages()[stage.name]
     cents = session.posting.reward_cents
+    asked = request.GET or request.POST
     return render(
         request,
         "hits/consent.html",
         {
             "action": "/hit/consent",
-            "fields": {"token": session_token(session), "version": text.version},
+            "fields": {
+                "token": session_token(session),
+                "version": text.version,
+                **{name: asked[name] for name in LIKINGS if name in asked},
+            },
+            "state": {"preferences": liked(asked)},
             "html": markdown(fill(text.markdown, collection, parameters, stage.name, cents)),
             "title": table.title,
             "reward": price(cents, parameters),

@@ -60,8 +60,16 @@ def fill(
 
 
 def markdown(text: str) -> str:
-    """Return Markdown as HTML; raw HTML in it is shown as text."""
-    return str(MarkdownIt("commonmark", {"html": False}).render(_without_comments(text)))
+    """Return Markdown as HTML; raw HTML in it is shown as text.
+
+    Its headings are one level lower than written: the page around it has the first one.
+    """
+    reader = MarkdownIt("commonmark", {"html": False})
+    tokens = reader.parse(_without_comments(text))
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+    return str(reader.renderer.render(tokens, reader.options, {}))
 
 
 def _without_comments(text: str) -> str:

@@ -1,5 +1,6 @@
 """A page of work: what everybody on a stage gets alike is rendered once, the rest is put in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +18,7 @@ from tasks.pages.state import (
     shared_state,
 )
 from tasks.pages.stays import Setting, Stay
+from tasks.samples import sample_of
 
 OPENING = '<script id="page-state" type="application/json">'
 CLOSING = "</script>"
@@ -36,15 +38,15 @@ class Frame:
     setting: Setting = field(compare=False)
 
 
-def work_page(stay: Stay, now: datetime) -> bytes:
-    """Return the page on which a worker works."""
+def work_page(stay: Stay, now: datetime, asked: Mapping[str, str]) -> bytes:
+    """Return the page on which a worker works; asked: how the page around it looks."""
     lease, setting = stay.lease, stay.setting
     return _page(
         _frame(
             setting,
             reward_cents=lease.session.posting.reward_cents,
             seen=has_seen(lease, setting.stage, setting.words),
-            preferences=preferences_of(lease),
+            preferences=preferences_of(lease, asked),
             items=tuple(item["id"] for item in items_of(lease.unit)),
             mode="work",
         ),
@@ -54,13 +56,15 @@ def work_page(stay: Stay, now: datetime) -> bytes:
     )
 
 
-def preview_page(setting: Setting, reward_cents: int, now: datetime) -> bytes:
+def preview_page(
+    setting: Setting, reward_cents: int, now: datetime, asked: Mapping[str, str]
+) -> bytes:
     """Return the preview: the instructions and no item, since nobody is known yet."""
     frame = _frame(
         setting,
         reward_cents=reward_cents,
         seen=False,
-        preferences=DEFAULTS,
+        preferences={**DEFAULTS, **asked},
         items=(),
         mode="preview",
     )
@@ -114,8 +118,10 @@ def _around(frame: Frame) -> tuple[bytes, bytes]:
         preferences=dict(zip(DEFAULTS, frame.preferences, strict=True)),
     )
     shown = {**state, "items": [{"id": item} for item in frame.items]}
-    html = render_to_string(f"hits/{setting.stage.kind}.html", {"state": shown})
+    told: dict[str, Any] = {"state": shown}
+    if frame.mode == "preview":
+        told["sample"] = sample_of(setting.stage.collection.protocol, setting.stage.kind)
+    html = render_to_string(f"hits/{setting.stage.kind}.html", told)
     start = html.index(OPENING) + len(OPENING)
     end = html.index(CLOSING, start)
-    told = script(state)[:-1]
-    return html[:start].encode() + told + b",", html[end:].encode()
+    return html[:start].encode() + script(state)[:-1] + b",", html[end:].encode()

@@ -28,6 +28,37 @@ def test_a_preview_shows_the_task_and_stores_nothing(client, collection):
     assert not Identity.objects.exists()
 
 
+def test_a_preview_has_one_title_and_looks_as_the_page_around_it(client, collection):
+    posting = make_posting(stage_of(collection, "question"))
+    address = f"/hit/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId={posting.external_id}"
+    page = client.get(f"{address}&workerTheme=dark&workerTextSize=huge").content.decode()
+    assert 'data-theme="dark" data-text-size="m"' in page
+    assert page.count("<h1") == 1
+
+
+def test_work_looks_as_the_page_around_it_until_somebody_chooses(client, collection, soon):
+    posting, state = at_work(client, collection, soon)
+    page = open_page(client, posting, "AADA", soon, workerTheme="dark")
+    assert 'data-theme="dark"' in page.content.decode()
+    post(client, state, "preferences", {"theme": "light"})
+    page = open_page(client, posting, "AADA", soon, workerTheme="dark").content.decode()
+    assert 'data-theme="light"' in page
+    banner = page[page.index("<header") : page.index("</header>")]
+    assert "<h1" in banner
+    assert page.count("<h1") == 1
+
+
+def test_the_consent_looks_so_too_and_hands_it_on(client, collection, soon):
+    posting = make_posting(stage_of(collection, "question_qualification"))
+    page = open_page(client, posting, "AADA", soon, workerTheme="dark").content.decode()
+    assert 'data-theme="dark"' in page
+    assert page.count("<h1") == 1
+    token = re.search(r'name="token" value="([^"]+)"', page)[1]
+    assert 'name="workerTheme" value="dark"' in page
+    sent = {"token": token, "version": "1", "consent": "agree", "workerTheme": "dark"}
+    assert 'data-theme="dark"' in client.post("/hit/consent", sent).content.decode()
+
+
 def test_no_page_of_the_worker_sets_a_cookie(client, collection, soon):
     posting = make_posting(stage_of(collection, "question_qualification"))
     page = open_page(client, posting, "AADA", soon)

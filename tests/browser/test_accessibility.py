@@ -1,11 +1,12 @@
 """axe finds no serious fault on the pages that show work, in light and in dark."""
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
+from tests.browser.person import Person
 from tests.browser.question_page import QuestionPage, plan
 from tests.serving import Instance
 
@@ -20,8 +21,24 @@ def test_a_hit_in_the_marketplace(practice: Instance, enter: Enter) -> None:
     ada.page.get_by_role("link", name=f"Preview {title}").click()
     ada.frame.wait_for_selector("[data-page=preview]")
     found += faults(ada.page) + faults(ada.page, ada.frame)
+    click_through_the_sample(ada)
+    found += faults(ada.page, ada.frame)
     ada.begin(title)
     assert found + faults(ada.page) == []
+
+
+def click_through_the_sample(person: Person) -> None:
+    """Look at the bad attempt up to its second step, then at the end of the good one."""
+    frame = person.frame
+    good, bad = frame.locator("[data-attempt]").all()
+    person.click("[data-attempt-of='1']")
+    expect(good).to_be_hidden()
+    bad.locator("[data-show-step='2']").click()
+    expect(bad.locator(".just-now")).to_have_text("she and her father rescued nineteen people")
+    expect(bad.locator(".attempt-why")).to_be_hidden()
+    person.click("[data-attempt-of='0']")
+    good.locator("[data-step='3']").click()
+    expect(good.locator(".attempt-why")).to_contain_text("it takes both")
 
 
 def test_the_question_page_from_consent_to_refusal(practice: Instance, enter: Enter) -> None:

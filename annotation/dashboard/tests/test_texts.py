@@ -39,12 +39,12 @@ def test_it_is_shown_as_workers_read_it(rita: Client, pilot: Collection) -> None
 def test_a_change_is_a_new_version_and_the_old_one_stays(rita: Client, pilot: Collection) -> None:
     page = save(rita, "# New words\r\n\r\nAsk {requester_name}.")
     assert "Saved as a new version" in page
-    assert "<h1>New words</h1>" in page
+    assert "<h2>New words</h2>" in page
     newest = pilot.texts.filter(name="consent").latest("version")
     assert (newest.version, newest.markdown) == (2, "# New words\n\nAsk {requester_name}.")
     old = rita.get(f"{PAGE}1/").content.decode()
     assert "This is version 1." in old
-    assert "<h1>New words</h1>" not in old
+    assert "<h2>New words</h2>" not in old
 
 
 def test_markup_in_a_text_stays_text(rita: Client, pilot: Collection) -> None:

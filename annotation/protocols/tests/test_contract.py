@@ -23,6 +23,7 @@ from collector.parameters import FOLDS
 from collector.protocol import EXTRAS, PARTS, Protocol, ProtocolError
 from tasks.kinds import kind
 from tasks.pages.words import fill
+from tasks.samples import Sample
 
 KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
 SOURCE = "# source: "
@@ -241,3 +242,11 @@ def _value(name: str, content: bytes) -> Any:
     if name.endswith(".jsonl"):
         return [json.loads(line) for line in content.splitlines()]
     return json.loads(content)
+
+
+def test_every_kind_of_its_stages_has_a_worked_sample(protocol: Protocol) -> None:
+    kinds = {table.kind for table in protocol.parameters().stages().values()}
+    assert set(protocol.samples()) == kinds
+    for name, table in protocol.samples().items():
+        shown = Sample.model_validate(table)
+        assert {attempt.good for attempt in shown.attempts} == {True, False}, name

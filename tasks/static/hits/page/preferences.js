@@ -20,7 +20,7 @@ export class Preferences {
     this.values[name] = input.type === "radio" ? input.value : input.checked;
     this.show();
     try {
-      const { status } = await this.api.post("preferences", this.values);
+      const { status } = await this.api.post("preferences", { [name]: this.values[name] });
       this.note.textContent = status === 200 ? "Kept for all your HITs here." : "Shown here, but not kept: the server refused it.";
     } catch {
       this.note.textContent = "Shown here, but not kept: the server could not be reached.";
