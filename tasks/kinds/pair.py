@@ -64,6 +64,7 @@ def limits(table: Any, checks: Any) -> dict[str, int]:
         "pairs": table.items_per_hit,
         "max_skips": table.max_skips,
         "max_question_characters": checks.max_question_characters,
+        "min_question_words": getattr(checks, "min_question_words", 1),
         "max_answer_words": checks.max_answer_words,
         "max_reason_characters": checks.max_reason_characters,
     }

@@ -56,6 +56,7 @@ def limits(table: Any, checks: Any) -> dict[str, int]:
         "multi_link_questions": table.multi_link_questions,
         "multi_link_min_links": table.multi_link_min_links,
         "max_question_characters": checks.max_question_characters,
+        "min_question_words": getattr(checks, "min_question_words", 1),
     }
 
 

@@ -53,6 +53,13 @@ class AnswerPage:
             self.person.click(f"[data-aim={aim}]")
         self.person.drag(phrase.document, phrase.words, phrase.occurrence)
 
+    def choose(self, kind: str) -> None:
+        """Click on a type of answer; where no article was opened, insist that there is none."""
+        self.person.click(f".card[data-type={kind}]")
+        asked = self.frame.query_selector("[data-dialog=unopened][open]")
+        if asked:
+            self.person.click("[data-action=none-all-the-same]")
+
     def search(self, words: str) -> str:
         """Search in the open document; return the count that the page shows."""
         self.person.click("[data-search-text]")
@@ -64,7 +71,7 @@ class AnswerPage:
         """Enter one answer."""
         person = self.person
         if answer.type != "span":
-            person.click(f".card[data-type={answer.type}]")
+            self.choose(answer.type)
         for phrase in answer.spans:
             self.mark("spans", phrase)
         if answer.value:

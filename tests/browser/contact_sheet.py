@@ -87,11 +87,11 @@ def take_answers(sheet: Sheet, person: Person) -> None:
     person.click("[data-action=close-problems]")
     for kind in ("value", "binary", "bad", "none"):
         page.next()
-        person.click(f".card[data-type={kind}]")
+        page.choose(kind)
         sheet.take(person.page, f"{name}: {kind}", "one item", whole=False)
     for _ in items[5:]:
         page.next()
-        person.click(".card[data-type=none]")
+        page.choose("none")
     sheet.take(person.page, name, "full", whole=False)
 
 

@@ -20,6 +20,7 @@ CHOSEN = (
     "question.items_per_hit=4",
     "question.max_skips=1",
     "human_performance.items_per_hit=3",
+    "checks.max_answer_words=6",
 )
 
 

@@ -47,7 +47,8 @@ def test_advice_goes_when_it_is_followed(grace: Person) -> None:
     expect(advice).to_have_text("Choose what kind of answer there is.")
     # No draft is saved any more, so nothing but the page itself can take the advice away.
     grace.page.route("**/hit/draft", lambda route: route.abort())
-    grace.click(".card[data-type=none]")
+    grace.click("[data-type=none]")
+    grace.click("[data-action=none-all-the-same]")
     expect(advice).to_have_count(0, timeout=500)
     grace.expect_progress("1 of 5 answered")
     grace.key("Control+z")
@@ -70,7 +71,7 @@ def test_the_foot_stays_whatever_the_answer_is(grace: Person) -> None:
     foot = frame.locator("[data-action=next]")
     before = foot.bounding_box()
     for kind in ("span", "value", "binary", "none", "bad"):
-        grace.click(f".card[data-type={kind}]")
+        AnswerPage(grace).choose(kind)
         assert foot.bounding_box() == before, kind
 
 

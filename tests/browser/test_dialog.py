@@ -177,10 +177,15 @@ def finish(student: Talker, teacher: Talker) -> None:
 def test_two_people_without_a_mouse(talks: Instance, enter: Enter) -> None:
     ada, grace = enter("Ada of the keys"), enter("Grace of the keys")
     talkers = [Talker(person) for person in (ada, grace)]
-    for talker in talkers:
-        talker.person.begin(TITLE)
+    ada.begin(TITLE)
+    ada.key("?")
+    drawer = talkers[0].frame.locator("[data-dialog=instructions]")
+    expect(drawer).to_be_visible()
+    grace.begin(TITLE)
     for talker in talkers:
         talker.wait_for("checking")
+        # Its seconds run: nothing lies over them.
+        expect(drawer).to_be_hidden()
         keys = Keyboard(talker.person)
         keys.tab_to(talker.frame, "[data-action=ready]")
         talker.person.key("Enter")
@@ -199,7 +204,7 @@ def test_two_people_without_a_mouse(talks: Instance, enter: Enter) -> None:
     keys.select("section", before, until=after)
     teacher.person.key("Enter")
     expect(teacher.frame.locator("[data-picked-words]")).to_have_text(said.answer or "")
-    teacher.person.key("n", "f", "Control+Enter")
+    teacher.person.key("o", "f", "Control+Enter")
     student.wait_for_move("ask question 2")
     log = student.frame.locator("[data-log]")
     expect(log).to_contain_text(said.answer or "")

@@ -124,13 +124,17 @@ def type_answer(person: Person, keyboard: Keyboard, number: int) -> Given:
         2: Given("binary", yes_no="yes", evidence=(proof,)),
         3: Given("bad", reason="It makes no sense."),
     }.get(number, Given("none"))
-    person.key({"value": "v", "binary": "y", "bad": "b", "none": "n"}[given.type])
+    person.key({"value": "v", "binary": "y", "bad": "b", "none": "u"}[given.type])
     if given.value:
         person.type(given.value)
         person.key("Tab")
         person.type(given.unit)
-    if given.yes_no or given.reason:
+    if given.reason:
         person.key("Space")
+    if given.type == "none":
+        # No article was opened: the page asks, once.
+        keyboard.tab_to(person.frame, "[data-action=none-all-the-same]")
+        person.key("Enter")
     if given.evidence:
         keyboard.tab_to(person.frame, "[data-part=evidence] [data-sentence]")
         person.type("1")

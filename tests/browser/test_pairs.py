@@ -1,5 +1,6 @@
 """A bridge, a comparison, a yes/no question and a skip: by mouse, and by keyboard alone."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     # A mark grows to whole words.
     expect(frame.locator("[data-picked-words]")).to_have_text(words_of(items[0], "1"))
     assert faults(ada.page, frame) == []
+    too_much_stays_selected(ada)
     ada.click("[data-action=next]")
     write(ada, 1)
     ada.drag("0", words_of(items[1], "0"))
@@ -78,6 +80,18 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     instance.call("tests.browser.rows:put_away", "by-mouse")
     assert ada.mistakes == []
     assert ada.cookies_of_the_frame() == []
+
+
+def too_much_stays_selected(ada: Person) -> None:
+    """Drag over more words than an answer may have: they are counted, and stay to be shortened."""
+    frame = ada.frame
+    sentence = ada.texts("0")[0]
+    ada.drag("0", sentence)
+    count = frame.locator("[data-widget=brief] [data-count]")
+    expect(count).to_have_text(re.compile(r"\d+ words: mark 6 or fewer"))
+    assert frame.evaluate("getSelection().toString()") == sentence
+    ada.key("Escape")
+    expect(count).to_have_text("")
 
 
 def test_the_same_is_written_and_answered_again_by_keyboard_alone(

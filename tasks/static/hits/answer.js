@@ -1,8 +1,10 @@
 /** The answer page: find the answer to each question in the passage and its linked articles. */
 
 import { Page, readState } from "./page/page.js";
-import { Answer, blankAnswer, isWhole } from "./widgets/answer.js";
+import { Answer, blankAnswer, partsOf } from "./widgets/answer.js";
 import { Article } from "./widgets/article.js";
+import { isWhole } from "./widgets/checklist.js";
+import { Opened } from "./widgets/opened.js";
 import { Questions } from "./widgets/questions.js";
 import { Tip } from "./widgets/tip.js";
 
@@ -41,7 +43,12 @@ class AnswerPage {
         name: (name) => ({ main: "passage", question: "question" })[name] ?? name,
         leave: (field) => this.#left(field),
         back: () => this.article.focus(),
+        may: (type) => type !== "none" || this.opened.may(),
       },
+    });
+    this.opened = new Opened({
+      dialogs: this.page.dialogs, place: find("[data-opened]"),
+      on: { open: (title) => this.article.open(title), sure: () => { this.answer.choose("none"); this.page.touch(); } },
     });
     this.slots = new Questions(find("[data-widget=questions]"), this.items.length, {
       open: (index) => this.open(index),
@@ -57,9 +64,11 @@ class AnswerPage {
     keys.on("t", () => this.article.focus());
     keys.on("p", () => this.article.turn()).on("c", () => this.article.close());
     keys.on("f", () => this.article.finder.input.focus());
-    for (const [key, type] of Object.entries({ v: "value", y: "binary", n: "none", b: "bad" })) {
+    keys.on("n", () => this.open(this.index + 1));
+    for (const [key, type] of Object.entries({ v: "value", u: "none", b: "bad" })) {
       keys.on(key, () => { this.answer.choose(type); this.answer.enter(); });
     }
+    for (const [key, word] of Object.entries({ y: "yes", o: "no" })) keys.on(key, () => this.answer.say(word));
     keys.on("a", () => this.answer.take("spans")).on("e", () => this.answer.take("context"));
     keys.on("s", () => this.#sentenceField().focusNumber());
     for (const digit of "123456789") keys.on(digit, () => this.#sentenceField().focusNumber(digit));
@@ -74,13 +83,14 @@ class AnswerPage {
   restore(draft) {
     const saved = new Map((draft?.data?.answers ?? []).map((answer) => [answer.item, answer]));
     this.answers = this.items.map((item) => ({ ...blankAnswer(item.id), ...saved.get(item.id) }));
+    this.opened.restore(draft?.ui);
     this.index = -1;
     this.open(this.items.findIndex((item) => item.id === draft?.ui?.item));
   }
 
   /** What is on the page, as the server wants it. */
   collect() {
-    return { data: { answers: this.answers }, ui: { item: this.items[this.index].id }, refs: this.answers };
+    return { data: { answers: this.answers }, ui: { item: this.items[this.index].id, ...this.opened.kept }, refs: this.answers };
   }
 
   open(index) {
@@ -89,6 +99,7 @@ class AnswerPage {
     if (this.now) this.page.messages.leaveAll(this.now);
     this.index = wanted;
     this.now = this.answers[wanted];
+    this.opened.show(this.items[wanted]);
     this.answer.show(this.now);
     find("[data-panel-title]").textContent = `Answer ${wanted + 1}`;
     find("[data-question-label]").textContent = `Question ${wanted + 1} of ${this.items.length}`;
@@ -134,6 +145,7 @@ class AnswerPage {
       });
       tab.reader.show("writer", context.map(({ start, end }) => ({ start, end, classes: ["writer-mark"] })));
     }
+    if (tab.name !== "main" && this.opened.add(tab.name)) this.page.touch();
     this.#showMarks();
   }
 
@@ -169,7 +181,7 @@ class AnswerPage {
   #stateOf(answer) {
     const problem = this.page.messages.hasProblem(answer);
     if (answer !== this.now && problem && this.page.messages.wasLeft(answer, "*")) return "wrong";
-    if (isWhole(answer) && !problem) return "done";
+    if (isWhole(partsOf(answer)) && !problem) return "done";
     return answer.type ? "open" : "";
   }
 
@@ -184,6 +196,7 @@ class AnswerPage {
     const fields = new Map();
     for (const element of this.answer.root.querySelectorAll("[data-field]")) fields.set(element.dataset.field, element);
     this.page.messages.show(this.now, fields);
+    this.page.checklist.show(partsOf(this.now));
   }
 }
 

@@ -61,7 +61,6 @@ class DialogPage {
     setInterval(() => this.#tick(), 1000);
     listenToReports(this);
     listenToReturn({ dialogs: this.dialogs, draft: noDraft });
-    showInstructions({ dialogs: this.dialogs, state, api: this.api });
   }
 
   #hear(message) {
@@ -90,6 +89,7 @@ class DialogPage {
     if (this.phase === phase) return;
     const before = this.phase;
     this.phase = phase;
+    this.#instruct(phase);
     document.body.dataset.phase = phase;
     for (const scene of document.querySelectorAll("[data-scene]")) scene.hidden = scene.dataset.scene !== phase;
     for (const name of ["end", "finish", "complain"]) {
@@ -103,6 +103,18 @@ class DialogPage {
     else this.talk.asking.focus();
     if (phase === "checking") this.announcer.say("Your partner is here. Say that you are here.");
     else if (phase !== "talking") this.announcer.say(find(`[data-scene=${phase}] h2`).textContent);
+  }
+
+  /** Instructions open by themselves while nothing runs: over the check its seconds would. */
+  #instruct(phase) {
+    const drawer = this.dialogs.get("instructions");
+    if (phase === "checking" && drawer.open) {
+      this.instructed = false;
+      drawer.close("interrupted");
+    }
+    if (phase !== "waiting" || this.instructed) return;
+    this.instructed = true;
+    showInstructions({ dialogs: this.dialogs, state: this.page, api: this.api });
   }
 
   #showProgress() {

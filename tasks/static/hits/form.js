@@ -1,7 +1,8 @@
 /** The page of forms: one item after the other, a passage to read and the same fields for each. */
 
 import { Page, readState } from "./page/page.js";
-import { blankForm, Form, isWhole } from "./widgets/form.js";
+import { isWhole } from "./widgets/checklist.js";
+import { blankForm, Form, partsOf } from "./widgets/form.js";
 import { Questions } from "./widgets/questions.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -28,6 +29,7 @@ class FormPage {
   #keys() {
     const { keys } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
+    keys.on("n", () => this.open(this.index + 1));
     for (const digit of "123456789") keys.on(digit, () => this.form.press(Number(digit) - 1));
     keys.on("w", () => this.form.write());
     keys.chord("Enter", () => { this.open(this.index + 1); this.form.focus(); }, { inFields: true });
@@ -99,6 +101,7 @@ class FormPage {
   /** Something was written, or new advice came. */
   checked() {
     this.page.messages.show(this.now, this.form.elements);
+    this.page.checklist.show(partsOf(this.now.fields, this.fields));
     this.slots.show(this.items.map((item, index) => this.#slot(item, this.entries[index])), this.index);
     const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
     this.page.progress(`${done} of ${this.items.length} done`, done, this.items.length);
@@ -116,7 +119,7 @@ class FormPage {
   #stateOf(entry) {
     const problem = this.page.messages.hasProblem(entry);
     if (entry !== this.now && problem && this.page.messages.wasLeft(entry, "*")) return "wrong";
-    if (isWhole(entry.fields, this.fields) && !problem) return "done";
+    if (isWhole(partsOf(entry.fields, this.fields)) && !problem) return "done";
     return Object.values(entry.fields).some((value) => value) ? "open" : "";
   }
 }

@@ -4,7 +4,7 @@ import { readState } from "./page/page.js";
 import { find, PairDesk } from "./pairs/desk.js";
 import { showStanding } from "./pairs/standing.js";
 import { Skip } from "./widgets/skip.js";
-import { TextField } from "./widgets/text.js";
+import { hasWords, TextField } from "./widgets/text.js";
 
 const tasks = {
   bridge: ["Bridge", "one paragraph leads to the other. Ask what takes both."],
@@ -99,10 +99,14 @@ class PairPage extends PairDesk {
     return `${done} of ${this.items.length} pairs${skips ? ` · ${skips} skipped` : ""}`;
   }
 
-  isWhole(entry) {
-    if (entry.skipped) return Boolean(entry.reason.trim());
-    const proven = new Set(entry.facts.map(([paragraph]) => paragraph)).size;
-    return Boolean(entry.text.trim() && entry.type && proven === 2);
+  partsOf({ text, type, facts, skipped, reason }) {
+    if (skipped) return [["Reason for skipping", reason.trim()]];
+    const proven = new Set(facts.map(([paragraph]) => paragraph)).size;
+    return [
+      ["Question", hasWords(text, this.state.limits.min_question_words)],
+      ["Answer", type],
+      ["Proof from both", proven === 2],
+    ];
   }
 
   isBegun(entry) {

@@ -1,11 +1,12 @@
 /** The question page: write questions that need a paragraph and the articles it links to. */
 
 import { Page, readState } from "./page/page.js";
+import { isWhole } from "./widgets/checklist.js";
 import { Links } from "./widgets/links.js";
 import { Passages } from "./widgets/passages.js";
 import { Questions } from "./widgets/questions.js";
 import { Spans } from "./widgets/spans.js";
-import { TextField } from "./widgets/text.js";
+import { hasWords, TextField } from "./widgets/text.js";
 import { Tip } from "./widgets/tip.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -63,6 +64,7 @@ class QuestionPage {
     keys.on("]", () => this.goToItem(this.passages.neighbour(1)));
     keys.on("t", () => this.passages.element.focus());
     keys.on("w", () => this.words.focus());
+    keys.on("n", () => this.goNext());
     keys.on("s", () => this.context.focusNumber());
     for (const digit of "123456789") keys.on(digit, () => this.context.focusNumber(digit));
     keys.chord("Enter", () => this.goNext(), { inFields: true });
@@ -147,14 +149,14 @@ class QuestionPage {
   /** Go to another paragraph: to what is unfinished there, or to a new question. */
   goToItem(item) {
     if (!item || item === this.passages.item) return;
-    const unfinished = this.questions.find((question) => question.item === item.id && !isWhole(question));
+    const unfinished = this.questions.find((question) => question.item === item.id && !isWhole(this.#partsOf(question)));
     const written = this.full && this.questions.find((question) => question.item === item.id);
     this.open(unfinished ?? (written || this.#blank(item)));
     this.page.touch();
   }
 
   goNext() {
-    if (this.full) return this.page.announcer.say("All questions are written. Change any of them, or submit.");
+    if (this.full) return this.page.announcer.warn("All questions are written. Change any of them, or submit.");
     this.open(this.#blank());
     this.words.focus();
     this.page.touch();
@@ -203,6 +205,7 @@ class QuestionPage {
   checked() {
     this.#showMessages();
     this.#showSlots();
+    this.#showProgress();
   }
 
   show() {
@@ -239,20 +242,30 @@ class QuestionPage {
 
   #stateOf(question) {
     if (question !== this.now && this.page.messages.hasProblem(question)) return "wrong";
-    return isWhole(question) && !this.page.messages.hasProblem(question) ? "done" : "open";
+    return isWhole(this.#partsOf(question)) && !this.page.messages.hasProblem(question) ? "done" : "open";
+  }
+
+  /** What a question needs, and what of it is there. */
+  #partsOf({ text, context, links }) {
+    return [
+      ["Question", hasWords(text, this.limits.min_question_words)],
+      ["Evidence", context.length],
+      ["Link", links.length],
+    ];
   }
 
   #showMessages() {
     const fields = new Map([["text", this.words.root], ["context", this.context.root], ["links", find("[data-field=links]")]]);
     this.page.messages.show(this.now, fields);
+    this.page.checklist.show(this.#partsOf(this.now));
   }
 
   #showProgress() {
     const { questions, multi_link_questions: wanted, multi_link_min_links: least } = this.limits;
-    const written = this.questions.filter((question) => question.text.trim()).length;
-    const multi = this.questions.filter((question) => question.text.trim() && question.links.length >= least).length;
-    this.page.progress(`${written} of ${questions} questions · ${Math.min(multi, wanted)} of ${wanted} multi-link`, written, questions);
-    this.page.primary(written >= questions ? find("[data-action=submit]") : this.next);
+    const done = this.questions.filter((question) => this.#stateOf(question) === "done");
+    const multi = done.filter((question) => question.links.length >= least).length;
+    this.page.progress(`${done.length} of ${questions} questions · ${Math.min(multi, wanted)} of ${wanted} multi-link`, done.length, questions);
+    this.page.primary(done.length >= questions ? find("[data-action=submit]") : this.next);
   }
 }
 
@@ -262,10 +275,6 @@ function counted(number, noun) {
 
 function isEmpty(question) {
   return !question.text.trim() && !question.context.length && !question.links.length;
-}
-
-function isWhole(question) {
-  return Boolean(question.text.trim() && question.context.length && question.links.length);
 }
 
 new QuestionPage(readState());

@@ -3,8 +3,9 @@
 import { Page, readState } from "./page/page.js";
 import { readInParagraphs } from "./text/paragraphs.js";
 import { Reader } from "./text/reader.js";
+import { isWhole } from "./widgets/checklist.js";
 import { Questions } from "./widgets/questions.js";
-import { blankReply, isWhole, Reply } from "./widgets/reply.js";
+import { blankReply, partsOf, Reply } from "./widgets/reply.js";
 
 const find = (selector) => document.querySelector(selector);
 
@@ -26,6 +27,7 @@ class ValidationPage {
         mark: (span) => this.reply.mark(span),
         unmark: () => this.reply.clear(),
         selected: (text) => announcer.say(`Selected: ${text}`),
+        selecting: (span) => this.reply.selecting(span),
       },
     });
     this.reply = new Reply(find("[data-widget=reply]"), {
@@ -46,9 +48,11 @@ class ValidationPage {
   #keys() {
     const { keys } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
+    // An answer is given for good: one key leads to the button, Enter presses it.
+    keys.on("n", () => (this.#isGiven(this.index) ? this.open(this.index + 1) : this.button.focus()));
     keys.on("t", () => this.reader.element.focus());
-    keys.on("s", () => this.reply.number.focus());
-    for (const digit of "123456789") keys.on(digit, () => { this.reply.number.value = digit; this.reply.number.focus(); });
+    keys.on("s", () => this.reply.sentence.focus());
+    for (const digit of "123456789") keys.on(digit, () => this.reply.sentence.focus(digit));
     this.reply.listen(keys);
     keys.chord("Enter", () => this.forward(), { inFields: true });
   }
@@ -222,7 +226,9 @@ class ValidationPage {
     const all = given === this.items.length;
     const last = this.#isGiven(this.index) && this.index === this.course.length - 1;
     this.button.firstChild.textContent = this.#isGiven(this.index) ? "Next question " : "Give this answer ";
-    const whole = isWhole(this.now, this.state.limits.continuation);
+    const parts = partsOf(this.now, this.state.limits.continuation);
+    this.page.checklist.show(parts);
+    const whole = isWhole(parts);
     this.button.setAttribute("aria-disabled", String(Boolean(this.busy) || last || (!whole && !this.#isGiven(this.index))));
     this.page.primary(all ? find("[data-action=submit]") : this.button);
   }

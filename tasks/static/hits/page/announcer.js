@@ -1,4 +1,4 @@
-/** Says things to screen readers without touching focus. */
+/** Says things to screen readers without touching focus, and what went wrong to everybody. */
 
 export class Announcer {
   constructor(element) {
@@ -6,10 +6,23 @@ export class Announcer {
   }
 
   say(sentence) {
+    this.#put(sentence, false);
+  }
+
+  /** Something does not work as it was asked for: it is shown, too. */
+  warn(sentence) {
+    this.#put(sentence, true);
+  }
+
+  #put(sentence, seen) {
     clearTimeout(this.clearing);
     // The same words twice are only read again when the text was empty in between.
     this.element.textContent = "";
+    this.element.classList.toggle("unseen", !seen);
     requestAnimationFrame(() => { this.element.textContent = sentence; });
-    this.clearing = setTimeout(() => { this.element.textContent = ""; }, 8000);
+    this.clearing = setTimeout(() => {
+      this.element.textContent = "";
+      this.element.classList.add("unseen");
+    }, 8000);
   }
 }

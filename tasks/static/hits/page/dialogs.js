@@ -20,6 +20,7 @@ export class Dialogs {
     const dialog = this.get(name);
     if (!dialog || dialog.open) return dialog;
     document.querySelector("[data-menu]:popover-open")?.hidePopover();
+    dialog.returnValue = "";
     dialog.showModal();
     dialog.querySelector("h2")?.focus();
     return dialog;
@@ -38,6 +39,8 @@ export function showInstructions({ dialogs, state, api }) {
   if (!seen || state.preferences.instructions_open) dialogs.open("instructions");
   if (seen) return;
   dialog.addEventListener("close", () => {
+    // Whoever was called away has not read them.
+    if (dialog.returnValue === "interrupted") return;
     api.post("instructions_seen", { version }).catch(() => {
       // They open again next time: better twice than never.
     });

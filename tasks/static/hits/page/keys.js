@@ -1,5 +1,8 @@
-/** Single keys, only outside text fields, never with a modifier; and two chords. */
+/** Single keys, only outside text fields, never with a modifier; and two chords. Esc leaves a field. */
 
+// Fields that take numbers alone leave letters to the page.
+const numbers = "[data-sentence]";
+const numeric = /^[\d\s,;–-]$/;
 const typing = "input:not([type=radio]):not([type=checkbox]):not([type=button]), textarea, select, [contenteditable]";
 
 export class Keys {
@@ -24,7 +27,8 @@ export class Keys {
   #press(event) {
     if (event.defaultPrevented || event.isComposing || event.repeat && event.key.length > 1) return;
     if (document.querySelector("dialog:modal")) return;
-    const inField = event.target.matches?.(typing);
+    const lettered = event.key.length === 1 && !numeric.test(event.key);
+    const inField = event.target.matches?.(typing) && !(lettered && event.target.matches(numbers));
     const control = event.ctrlKey || event.metaKey;
     if (control) {
       const chord = !event.altKey && !event.shiftKey && this.chords.get(event.key);
@@ -33,11 +37,11 @@ export class Keys {
       chord.action(event);
       return;
     }
+    if (inField && event.key === "Escape") return event.target.blur();
     // AltGr types "[" and "]" on many keyboards and reports Alt with Control.
     if (inField || event.altKey && !event.getModifierState("AltGraph")) return;
     const action = this.single.get(event.key);
-    if (!action) return;
-    event.preventDefault();
-    action(event);
+    if (action || event.target.matches?.(numbers)) event.preventDefault();
+    action?.(event);
   }
 }

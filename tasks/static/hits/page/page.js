@@ -12,6 +12,7 @@ import { Messages } from "./messages.js";
 import { Preferences } from "./preferences.js";
 import { tone } from "./sound.js";
 import { Submission } from "./submission.js";
+import { Checklist } from "../widgets/checklist.js";
 
 const find = (selector) => document.querySelector(selector);
 
@@ -35,6 +36,7 @@ export class Page {
       panel: find("[data-problems]"),
       on: { go: (ref, field) => kind.go(ref, field) },
     });
+    this.checklist = new Checklist(find("[data-checklist]"));
     this.preferences = new Preferences({
       dialog: this.dialogs.get("preferences"), values: state.preferences, api: this.api,
     });

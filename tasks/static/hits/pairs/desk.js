@@ -2,6 +2,7 @@
 
 import { Page } from "../page/page.js";
 import { Brief } from "../widgets/brief.js";
+import { isWhole } from "../widgets/checklist.js";
 import { Facts } from "../widgets/facts.js";
 import { Paragraphs } from "../widgets/paragraphs.js";
 import { Questions } from "../widgets/questions.js";
@@ -30,6 +31,7 @@ export class PairDesk {
       unmark: () => !this.now.skipped && this.brief.clear(),
       pick: (fact) => !this.now.skipped && this.facts.toggle(fact),
       selected: (text) => announcer.say(`Selected: ${text}`),
+      selecting: (span) => !this.now.skipped && this.brief.selecting(span),
     });
     this.brief = new Brief(find("[data-widget=brief]"), {
       most: this.state.limits.max_answer_words, history, announcer,
@@ -47,11 +49,11 @@ export class PairDesk {
   listen() {
     const { keys } = this.page;
     const open = (step) => () => this.open(this.index + step);
-    keys.on("[", open(-1)).on("]", open(1)).on("t", () => this.paragraphs.focus());
+    keys.on("[", open(-1)).on("]", open(1)).on("n", open(1)).on("t", () => this.paragraphs.focus());
     const written = (action) => () => !this.now.skipped && action();
     keys.on("s", written(() => this.facts.focus()));
     for (const digit of "123456789") keys.on(digit, written(() => this.facts.press(Number(digit))));
-    keys.on("y", written(() => this.brief.choose("yes"))).on("n", written(() => this.brief.choose("no")));
+    keys.on("y", written(() => this.brief.choose("yes"))).on("o", written(() => this.brief.choose("no")));
     keys.chord("Enter", () => { this.open(this.index + 1); this.begin(); }, { inFields: true });
   }
 
@@ -137,6 +139,7 @@ export class PairDesk {
     const { facts, spans, type, skipped } = this.now;
     this.paragraphs.show(skipped ? [] : facts, type === "span" && !skipped ? spans : []);
     this.page.messages.show(this.now, this.fields);
+    this.page.checklist.show(this.partsOf(this.now));
     this.slots.show(this.entries.map((entry, index) => ({
       ...this.slot(entry, this.items[index]), lang: this.items[index].paragraphs[0].lang, state: this.#stateOf(entry),
     })), this.index);
@@ -150,12 +153,13 @@ export class PairDesk {
   #stateOf(entry) {
     const problem = this.page.messages.hasProblem(entry);
     if (entry !== this.now && problem && this.page.messages.wasLeft(entry, "*")) return "wrong";
-    if (this.isWhole(entry) && !problem) return "done";
+    if (isWhole(this.partsOf(entry)) && !problem) return "done";
     return this.isBegun(entry) ? "open" : "";
   }
 
-  isWhole(entry) {
-    return Boolean(entry.type && new Set(entry.facts.map(([paragraph]) => paragraph)).size);
+  /** What an entry needs, and what of it is there. */
+  partsOf({ type, facts }) {
+    return [["Answer", type], ["Proof", facts.length]];
   }
 
   isBegun(entry) {

@@ -1,6 +1,7 @@
 /** The teacher's side: a reply to the question, kept over a reload and sent when it is whole. */
 
-import { Reply, blankReply, isWhole } from "../widgets/reply.js";
+import { isWhole } from "../widgets/checklist.js";
+import { Reply, blankReply, partsOf } from "../widgets/reply.js";
 
 export class Answering {
   /** on: {answer(fields), changed()}. */
@@ -57,7 +58,7 @@ export class Answering {
     if (this.sending) return;
     const { type, spans, affirmation, continuation } = this.given;
     if (!this.myMove) this.say("Wait for the question first.");
-    else if (isWhole(this.given, true)) {
+    else if (isWhole(partsOf(this.given, true))) {
       const [span] = type === "span" ? spans : [];
       this.on.answer({ start: span?.start ?? null, end: span?.end ?? null, affirmation, continuation });
     } else if (!type) this.say("Mark the answer in the section, or choose “No answer”.");

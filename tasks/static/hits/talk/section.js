@@ -14,10 +14,8 @@ export class SectionText {
         mark: (span) => on.mark(span),
         unmark: () => on.unmark(),
         selected: (text) => on.selected(text),
+        selecting: (span) => on.selecting(span),
       },
-    });
-    document.addEventListener("selectionchange", () => {
-      if (this.reader.enabled && this.reader.surfaces.length) on.selecting(this.reader.selected());
     });
   }
 

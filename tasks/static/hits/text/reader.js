@@ -7,7 +7,8 @@ import { offerMark } from "./touch.js";
 const fields = "input:not([type=radio]):not([type=checkbox]), textarea";
 
 export class Reader {
-  /** on: {mark(span), unmark(key), link(link), hover(link|null, element), selected(text)};
+  /** on: {mark(span): false where it cannot be, unmark(key), link(link), hover(link|null, element),
+      selected(text), selecting(span|null): at every change of the selection};
       a span is {document, start, end, text} in code points of the document. */
   constructor(element, { document: name, label, on }) {
     Object.assign(this, { element, name, on });
@@ -130,14 +131,15 @@ export class Reader {
     return null;
   }
 
-  /** Mark what is selected; true when there was something. */
+  /** Mark what is selected; false when there is nothing, "kept" for what cannot be marked and
+      stays selected. */
   mark() {
     const span = this.selected();
     if (!span) return false;
     const place = this.#place();
+    if (this.on.mark?.(span) === false) return "kept";
     this.caret.selection.removeAllRanges();
     if (place) this.caret.place(...place.surface.positionOf(place.unit));
-    this.on.mark?.(span);
     return true;
   }
 
@@ -147,6 +149,13 @@ export class Reader {
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.element.addEventListener("mouseover", (event) => this.#hover(event.target));
     this.element.addEventListener("mouseleave", () => this.on.hover?.(null));
+    if (this.on.selecting) document.addEventListener("selectionchange", () => this.#selecting());
+  }
+
+  #selecting() {
+    const span = this.enabled && this.surfaces.length ? this.selected() : null;
+    if (span || this.wasSelecting) this.on.selecting(span);
+    this.wasSelecting = Boolean(span);
   }
 
   #press(event) {
@@ -167,19 +176,20 @@ export class Reader {
   }
 
   #finish() {
-    if (this.mark()) this.#goBack();
+    if (this.mark() === true) this.#goBack();
   }
 
   #finishSentence() {
     const { anchorNode, anchorOffset } = this.caret.selection;
     const surface = this.#surfaceOf(anchorNode);
     const span = this.selected();
-    this.caret.selection.removeAllRanges();
-    if (!surface || !span) return;
+    if (!surface || !span) return this.caret.selection.removeAllRanges();
     const at = this.pressedAt ?? surface.offsets.toPoint(surface.unitAt(anchorNode, anchorOffset));
     const sentence = surface.sentences.find(([start, end]) => start <= at && at < end);
-    this.on.mark?.(sentence ? this.span(surface, { start: sentence[0], end: sentence[1] }) : span);
-    this.#goBack();
+    const marked = sentence ? this.span(surface, { start: sentence[0], end: sentence[1] }) : span;
+    if (this.on.mark?.(marked) === false) return undefined;
+    this.caret.selection.removeAllRanges();
+    return this.#goBack();
   }
 
   #goBack() {

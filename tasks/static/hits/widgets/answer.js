@@ -13,7 +13,8 @@ export function blankAnswer(item) {
 }
 
 export class Answer {
-  /** on: {change(), sentence(number), name(document), leave(field), back()}. */
+  /** on: {change(), sentence(number), name(document), leave(field), back(), may(type): whether it
+      may be chosen now}. */
   constructor(root, { history, announcer, on }) {
     Object.assign(this, { root, history, announcer, on });
     this.target = "spans";
@@ -68,6 +69,7 @@ export class Answer {
     const { answer } = this;
     const before = answer.type;
     if (before === type) return;
+    if (!this.on.may(type)) return this.draw();
     answer.type = type;
     this.aim(type === "span" ? "spans" : "context", { quiet: true });
     this.#changed();
@@ -82,6 +84,21 @@ export class Answer {
   enter() {
     const field = { value: "value", binary: "yes_no", bad: "reason" }[this.answer.type];
     if (field) this.focus(field);
+  }
+
+  /** Answer with "yes" or "no". */
+  say(word) {
+    const { answer } = this;
+    const before = { type: answer.type, yes_no: answer.yes_no };
+    const become = (values) => {
+      Object.assign(answer, values);
+      this.yesNo.show(this.answer.yes_no);
+      this.draw();
+      this.on.change();
+    };
+    become({ type: "binary", yes_no: word });
+    this.aim("context", { quiet: true });
+    this.history.add(`Answer chosen: ${word}`, () => become(before));
   }
 
   /** Somebody asks to mark the answer, which makes it one of words, or evidence. */
@@ -106,7 +123,7 @@ export class Answer {
   /** Words were marked in a document. */
   mark(span) {
     const { type } = this.answer;
-    if (type === "none" || type === "bad") return this.announcer.say("No marks are needed for this type of answer");
+    if (type === "none" || type === "bad") return this.announcer.warn("No marks are needed for this type of answer");
     const answers = this.target === "spans" && (type === "span" || type === null);
     return (answers ? this.spans : this.context).add(span);
   }
@@ -145,14 +162,19 @@ export class Answer {
     if (field === "value" || field === "unit") return this.number[field].focus();
     if (field === "yes_no") return this.yesNo.focus();
     if (field === "reason") return this.reasonKind.focus();
-    if (field === "spans" || field === "context") return this[field].number.focus();
+    if (field === "spans" || field === "context") return this[field].focusNumber();
     return this.type.focus();
   }
 }
 
-/** True when nothing is plainly missing from an answer. */
-export function isWhole(answer) {
-  const own = { span: answer.spans.length, value: answer.value.trim(), binary: answer.yes_no, none: true, bad: answer.reason.trim() };
-  const proven = answer.type === "none" || answer.type === "bad" || answer.context.length;
-  return Boolean(answer.type && own[answer.type] && proven);
+/** What an answer needs, and what of it is there. */
+export function partsOf({ type, spans, value, yes_no: yesNo, reason, context }) {
+  const own = {
+    span: ["Answer", spans.length],
+    value: ["Number", value.trim()],
+    binary: ["Yes or no", yesNo],
+    bad: ["Reason", reason.trim()],
+  }[type];
+  const proof = type === "none" || type === "bad" ? [] : [["Evidence", context.length]];
+  return [["Type of answer", type], ...(own ? [own] : []), ...proof];
 }

@@ -1,7 +1,7 @@
 /** A brief answer: words of one of the paragraphs, grown to whole tokens, or yes or no. */
 
 import { Choice } from "./choice.js";
-import { snapped } from "./reply.js";
+import { counted, snapped, tooLong } from "./reply.js";
 
 const requests = {
   yes_no: "This pair is answered with yes or no: no words are marked.",
@@ -30,13 +30,25 @@ export class Brief {
     this.draw();
   }
 
-  /** Words were marked in a paragraph: they become the answer. */
+  /** Words were marked in a paragraph: they become the answer; false where they cannot. */
   mark(span) {
     if (this.item.form === "yes_no") return this.#refuse(requests.yes_no);
-    const found = snapped(span, this.item.paragraphs.find(({ document: name }) => name === span.document));
-    if (!found) return undefined;
-    if (found.count > this.most) return this.#refuse(`${found.count} words: mark ${this.most} or fewer`);
-    return this.#set({ type: "span", spans: [found.span] }, `Answer marked: ${found.span.text}`);
+    const found = this.#snapped(span);
+    if (!found) return false;
+    if (found.count > this.most) return this.#refuse(tooLong(found.count, this.most));
+    this.#set({ type: "span", spans: [found.span] }, `Answer marked: ${found.span.text}`);
+    return true;
+  }
+
+  /** Words are being selected just now: say how many, before they are marked; null for none. */
+  selecting(span) {
+    const found = span && this.item.form !== "yes_no" && this.#snapped(span);
+    if (found) this.#count(...counted(found.count, this.most));
+    else this.#count("");
+  }
+
+  #snapped(span) {
+    return snapped(span, this.item.paragraphs.find(({ document: name }) => name === span.document));
   }
 
   /** Answer with "yes" or "no". */
@@ -55,6 +67,7 @@ export class Brief {
   #refuse(sentence) {
     this.announcer.say(sentence);
     this.#count(sentence, true);
+    return false;
   }
 
   #set(values, label) {

@@ -1,19 +1,25 @@
 /** The sentences that prove an answer: picked by number, shown by paragraph. */
 
-import { numbersIn } from "./spans.js";
+import { SentenceField } from "./sentence.js";
 
 export class Facts {
   /** paragraphs: the widget that shows them; on: {change(), leave(), back()}. */
   constructor(root, { paragraphs, history, announcer, on }) {
     Object.assign(this, { root, paragraphs, history, announcer, on });
-    this.field = root.querySelector("[data-sentence]");
+    this.sentence = new SentenceField(root, {
+      announcer,
+      on: {
+        find: (number) => paragraphs.fact(number),
+        take: (facts) => { for (const fact of facts) this.toggle(fact); },
+        back: () => on.back(),
+      },
+    });
     this.titles = [...root.querySelectorAll("[data-fact-title]")];
     this.rows = [...root.querySelectorAll("[data-fact-chips]")];
     root.addEventListener("click", (event) => {
       const chip = event.target.closest("[data-chip]");
       if (chip) this.#drop(Number(chip.dataset.chip));
     });
-    this.field.addEventListener("keydown", (event) => this.#key(event));
     root.addEventListener("focusout", (event) => {
       if (!root.contains(event.relatedTarget)) on.leave();
     });
@@ -41,7 +47,7 @@ export class Facts {
   press(number) {
     const fact = this.paragraphs.fact(number);
     if (fact) this.toggle(fact);
-    else this.announcer.say(`There is no sentence ${number}`);
+    else this.announcer.warn(`There is no sentence ${number}`);
     return Boolean(fact);
   }
 
@@ -53,26 +59,7 @@ export class Facts {
 
   #drop(number) {
     this.toggle(this.paragraphs.fact(number));
-    (this.root.querySelector("[data-chip]") ?? this.field).focus();
-  }
-
-  #key(event) {
-    if (event.key === "Escape") {
-      event.preventDefault();
-      this.field.value = "";
-      this.on.back();
-    }
-    if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    const numbers = numbersIn(this.field.value);
-    const unknown = numbers.find((number) => !this.paragraphs.fact(number));
-    if (!numbers.length || unknown) {
-      this.announcer.say(`There is no sentence ${unknown ?? this.field.value}`);
-      this.field.select();
-      return;
-    }
-    for (const number of numbers) this.press(number);
-    this.field.value = "";
+    (this.root.querySelector("[data-chip]") ?? this.sentence).focus();
   }
 
   draw() {
@@ -84,7 +71,7 @@ export class Facts {
   }
 
   focus() {
-    this.field.focus();
+    this.sentence.focus();
   }
 }
 

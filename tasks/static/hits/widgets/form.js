@@ -8,9 +8,9 @@ export function blankForm(fields) {
   return Object.fromEntries(fields.map((field) => [field.name, isChoice(field) ? null : ""]));
 }
 
-/** True when nothing that is required is plainly missing. */
-export function isWhole(values, fields) {
-  return fields.every((field) => !field.required || values[field.name]?.trim());
+/** What a form needs, and what of it is there. */
+export function partsOf(values, fields) {
+  return fields.filter((field) => field.required).map((field) => [field.label, values[field.name]?.trim()]);
 }
 
 export class Form {

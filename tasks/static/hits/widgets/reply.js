@@ -1,10 +1,10 @@
 /** One passage of a text as the answer, or none, with the dialog acts beside it. */
 
 import { Choice } from "./choice.js";
-import { numbersIn } from "./spans.js";
+import { SentenceField } from "./sentence.js";
 
 const keysOfActs = {
-  affirmation: { y: "yes", n: "no", x: "neither" },
+  affirmation: { y: "yes", o: "no", x: "neither" },
   continuation: { f: "follow_up", m: "maybe", d: "dont" },
 };
 
@@ -13,10 +13,13 @@ export function blankReply() {
   return { type: null, spans: [], affirmation: null, continuation: null };
 }
 
-/** True when nothing is missing from a reply; continuation: whether a hint is asked for. */
-export function isWhole(reply, continuation) {
-  const answered = reply.type === "none" || (reply.type === "span" && reply.spans.length === 1);
-  return Boolean(answered && reply.affirmation && (reply.continuation || !continuation));
+/** What a reply needs, and what of it is there; continuation: whether a hint is asked for. */
+export function partsOf({ type, spans, affirmation, continuation: hint }, continuation) {
+  return [
+    ["Passage, or no answer", type === "none" || (type === "span" && spans.length === 1)],
+    ["Yes, no or neither", affirmation],
+    ...(continuation ? [["Follow up?", hint]] : []),
+  ];
 }
 
 /** A span grown to whole tokens, with how many of them are words; null where it holds none. */
@@ -28,6 +31,15 @@ export function snapped(span, { text, tokens }) {
   return { span: { ...span, start, end, text: words }, count: inside.filter(([, , isWord]) => isWord !== false).length };
 }
 
+/** How many of the words that an answer may have are selected: what is said, and whether too many. */
+export function counted(count, most) {
+  return count > most ? [tooLong(count, most), true] : [`${count} of ${most}`, false];
+}
+
+export function tooLong(count, most) {
+  return `${count} words: mark ${most} or fewer`;
+}
+
 export class Reply {
   /** most: tokens a passage may have; on: {change(), leave(field), sentence(number) → span | null,
       back(): to the text}. The reply that is shown is changed in place. */
@@ -35,7 +47,10 @@ export class Reply {
     Object.assign(this, { root, most, continuation, history, announcer, on });
     this.reply = blankReply();
     this.passage = { text: "", tokens: [] };
-    this.number = root.querySelector("[data-sentence]");
+    this.sentence = new SentenceField(root, {
+      announcer,
+      on: { find: (number) => on.sentence(number), take: (spans) => this.mark(joined(spans)), back: () => on.back?.() },
+    });
     this.none = root.querySelector("[data-none]");
     this.choices = new Map();
     this.#build();
@@ -52,7 +67,6 @@ export class Reply {
     }
     this.none.addEventListener("change", () => this.refuse(this.none.checked));
     this.root.querySelector("[data-action=unpick]").addEventListener("click", () => this.clear());
-    this.number.addEventListener("keydown", (event) => this.#sentence(event));
     const field = this.root.querySelector("[data-field=spans]");
     field.addEventListener("focusout", (event) => {
       if (!field.contains(event.relatedTarget)) this.on.leave?.("spans");
@@ -65,9 +79,9 @@ export class Reply {
     for (const place of this.root.querySelectorAll("[data-most]")) place.textContent = most;
   }
 
-  /** Single keys, while nobody types: c for no answer, one for each act. */
+  /** Single keys, while nobody types: u for no answer, one for each act. */
   listen(keys) {
-    keys.on("c", () => this.refuse(this.reply.type !== "none"));
+    keys.on("u", () => this.refuse(this.reply.type !== "none"));
     for (const [name, values] of Object.entries(keysOfActs)) {
       if (!this.choices.has(name)) continue;
       for (const [key, value] of Object.entries(values)) {
@@ -81,32 +95,25 @@ export class Reply {
     this.passage = passage;
   }
 
-  /** Words were marked: they become the one passage, grown to whole tokens. */
+  /** Words were marked: they become the one passage, grown to whole tokens; false for too many. */
   mark(span) {
-    if (this.locked) return;
-    const found = snapped(span, this.passage);
-    if (!found) return;
+    const found = this.locked ? null : snapped(span, this.passage);
+    if (!found) return false;
     if (found.count > this.most) {
-      // It stays to be read when the selection has gone.
-      this.wasSelecting = false;
-      this.announcer.say(this.#tooLong(found.count));
-      this.#count(this.#tooLong(found.count), true);
-      return;
+      this.announcer.say(tooLong(found.count, this.most));
+      this.#count(tooLong(found.count, this.most), true);
+      return false;
     }
     this.#set({ type: "span", spans: [found.span] }, `Passage marked: ${found.span.text}`);
+    return true;
   }
 
   /** Words are being selected just now: say how many, before they are marked; null for none. */
   selecting(span) {
     if (this.locked) return;
     const found = span && snapped(span, this.passage);
-    if (found) this.#count(found.count > this.most ? this.#tooLong(found.count) : `${found.count} of ${this.most}`, found.count > this.most);
-    else if (this.wasSelecting) this.draw();
-    this.wasSelecting = Boolean(found);
-  }
-
-  #tooLong(count) {
-    return `${count} words: mark ${this.most} or fewer`;
+    if (found) this.#count(...counted(found.count, this.most));
+    else this.draw();
   }
 
   /** Say that the text has no answer, or take that back. */
@@ -138,24 +145,6 @@ export class Reply {
     this.on.change();
   }
 
-  #sentence(event) {
-    if (event.key === "Escape") {
-      event.preventDefault();
-      this.number.value = "";
-      this.on.back?.();
-    }
-    if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    const found = numbersIn(this.number.value).map((number) => this.on.sentence(number));
-    if (!found.length || found.includes(null)) {
-      this.announcer.say(`There is no sentence ${this.number.value}`);
-      this.number.select();
-      return;
-    }
-    this.mark({ ...found[0], start: Math.min(...found.map(({ start }) => start)), end: Math.max(...found.map(({ end }) => end)) });
-    this.number.value = "";
-  }
-
   /** Show another reply. */
   show(reply) {
     this.reply = reply;
@@ -183,7 +172,7 @@ export class Reply {
     this.root.querySelector("[data-picked-words]").textContent = span?.text ?? "";
     this.root.querySelector("[data-pick-help]").hidden = Boolean(span);
     const count = span ? snapped(span, this.passage)?.count : 0;
-    this.#count(count ? `${count} of ${this.most}` : "");
+    this.#count(count ? counted(count, this.most)[0] : "");
     this.none.checked = type === "none";
     for (const [name, choice] of this.choices) choice.show(this.reply[name] ?? null);
   }
@@ -196,11 +185,16 @@ export class Reply {
 
   focus(field) {
     if (this.choices.has(field)) this.choices.get(field).focus();
-    else this.number.focus();
+    else this.sentence.focus();
   }
 
   /** The fields by name, for the advice on them. */
   get fields() {
     return new Map([...this.root.querySelectorAll("[data-field]")].map((element) => [element.dataset.field, element]));
   }
+}
+
+/** Sentences as one span, from the first to the last. */
+function joined(spans) {
+  return { ...spans[0], start: Math.min(...spans.map(({ start }) => start)), end: Math.max(...spans.map(({ end }) => end)) };
 }

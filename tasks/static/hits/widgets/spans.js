@@ -1,5 +1,7 @@
 /** Spans marked in documents: chips that can be taken off, and a way in by sentence number. */
 
+import { SentenceField } from "./sentence.js";
+
 export class Spans {
   /** on: {change(), sentence(number) → span | null, name(document) → words | "", leave(),
       back(): to the text}. */
@@ -7,7 +9,15 @@ export class Spans {
     Object.assign(this, { root, label, history, announcer, on });
     this.target = root.dataset.target;
     this.chips = root.querySelector("[data-spans]");
-    this.number = root.querySelector("[data-sentence]");
+    this.sentence = new SentenceField(root, {
+      announcer,
+      on: {
+        find: (number) => on.sentence(number),
+        take: (spans) => { for (const span of spans) this.add(span); },
+        back: () => on.back(),
+      },
+    });
+    this.number = this.sentence.input;
     this.list = [];
     this.#listen();
   }
@@ -17,31 +27,9 @@ export class Spans {
       const chip = event.target.closest("[data-chip]");
       if (chip) this.remove(Number(chip.dataset.chip), { refocus: true });
     });
-    this.number.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
-        event.preventDefault();
-        this.#markSentences();
-      } else if (event.key === "Escape") {
-        event.preventDefault();
-        this.number.value = "";
-        this.on.back();
-      }
-    });
     this.root.addEventListener("focusout", (event) => {
       if (!this.root.contains(event.relatedTarget)) this.on.leave?.();
     });
-  }
-
-  #markSentences() {
-    const numbers = numbersIn(this.number.value);
-    const spans = numbers.map((number) => this.on.sentence(number));
-    if (!spans.length || spans.includes(null)) {
-      this.announcer.say(`There is no sentence ${this.number.value}`);
-      this.number.select();
-      return;
-    }
-    for (const span of spans) this.add(span);
-    this.number.value = "";
   }
 
   /** Show another list; it is changed in place when spans come and go. */
@@ -108,20 +96,8 @@ export class Spans {
   }
 
   focusNumber(digit = "") {
-    this.number.value = digit;
-    this.number.focus();
+    this.sentence.focus(digit);
   }
-}
-
-/** "2, 4-6" → [2, 4, 5, 6]. */
-export function numbersIn(words) {
-  const numbers = [];
-  for (const part of words.matchAll(/(\d+)(?:\s*[-–]\s*(\d+))?/g)) {
-    const first = Number(part[1]);
-    const last = Math.min(Number(part[2] ?? first), first + 50);
-    for (let number = first; number <= last; number += 1) numbers.push(number);
-  }
-  return numbers;
 }
 
 function short(text) {

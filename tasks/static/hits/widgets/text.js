@@ -1,5 +1,10 @@
 /** A field for free words. */
 
+/** True when a text has so many words or more. */
+export function hasWords(text, least) {
+  return (text.match(/[\p{L}\p{N}\p{M}_]+(?:['’-][\p{L}\p{N}\p{M}_]+)*/gu) ?? []).length >= least;
+}
+
 export class TextField {
   /** on: {change(words), leave()}. */
   constructor(root, on) {
