@@ -11,7 +11,8 @@ FOLDS = ("train", "dev", "test")
 class Table(BaseModel):
     """A table of protocol.toml: an unknown key refuses to load."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # The sentence below a parameter is its help, on the requester's pages too.
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     # What a requester may still change once workers have begun: it does not decide the data.
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset()
 
@@ -20,23 +21,33 @@ class ProtocolTable(Table):
     """What the protocol is called, and the version of its parameters."""
 
     name: str
+    """The folder the protocol is in."""
     version: int
+    """Raised when a parameter is renamed."""
     title: str
+    """What the protocol is called."""
 
 
 class PayTable(Table):
     """Currency and the rules that hold for every payment of a collection."""
 
     currency: str
+    """The currency of every amount, such as USD."""
     # The wire has two decimals, whatever the currency.
     minor_units: int = Field(ge=2, le=2)
+    """Decimals of an amount; the marketplace has two."""
     floor_cents_per_hour: int = Field(ge=0)
+    """You are warned when a stage pays less than this an hour."""
     fee_percent: int
+    """What the marketplace charges on top of every reward."""
     min_fee_cents: int
+    """The least that the marketplace charges for one reward."""
     # After five days the marketplace approves by itself.
     approve_after_hours: float = Field(ge=0, le=120)
+    """Time for you to read work and to reject it; then it is paid."""
     # Of what all places cost: held for work that is broken off, and so paid more than once.
     repeats_percent: int = Field(0, ge=0, le=1000)
+    """Work that is broken off is paid in part, and done again by others."""
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {"floor_cents_per_hour", "approve_after_hours", "repeats_percent"}
     )
@@ -47,16 +58,22 @@ class WorkersTable(Table):
 
     # As many as the wire takes; none asks for no country.
     countries: list[Annotated[str, Field(pattern=r"^[A-Z]{2}$")]] = Field(max_length=30)
+    """Only workers from these countries see the HITs, where the crowd knows."""
     min_approved: int = Field(ge=0)
+    """How many HITs a worker must have had approved before."""
     min_approval_percent: int = Field(ge=0, le=100)
+    """How much of a worker's earlier work must have been approved."""
 
 
 class SplitsTable(Table):
     """Weights of the folds."""
 
     train: int
+    """Weight of the training fold."""
     dev: int
+    """Weight of the development fold."""
     test: int
+    """Weight of the test fold."""
 
 
 class CuratedTable(Table):
@@ -64,21 +81,30 @@ class CuratedTable(Table):
 
     # A category is cut to so many of its most-linked pages.
     most_linked: int = Field(ge=1)
+    """A category is cut to so many of its most-linked pages."""
     # What is proposed where no set was given: categories of some size, no near-whole of the corpus.
     default_sets: int = Field(ge=0, le=200)
+    """How many categories are proposed where no set was given."""
     default_lists: int = Field(ge=0, le=200)
+    """How many lists to compare within are proposed where none was given."""
     min_default_pages: int = Field(ge=2)
+    """A proposed category has at least so many pages."""
     max_default_share: float = Field(gt=0, le=1)
+    """A proposed category has at most this share of the corpus."""
     # Nobody looks at the defaults first: for demonstrations and simulations.
     keep_defaults: bool
+    """Keep proposed sets without anybody looking at them: for demonstrations."""
 
 
 class Redundancy(Table):
     """How many workers answer one item, by the fold of its seed."""
 
     train: int = Field(ge=1)
+    """How many people do one item of the training fold."""
     dev: int = Field(ge=1)
+    """How many people do one item of the development fold."""
     test: int = Field(ge=1)
+    """How many people do one item of the test fold."""
 
     def of(self, fold: str) -> int:
         """Return how many one item of `fold` needs; an item without a fold is training."""
@@ -89,7 +115,9 @@ class PaceTable(Table):
     """What a worker earns for a block of examples that was made at this pace or faster."""
 
     examples_per_hour: float = Field(gt=0)
+    """The pace that earns this bonus."""
     cents: int = Field(ge=0)
+    """What a block at this pace earns."""
 
 
 class BonusesTable(Table):
@@ -101,36 +129,59 @@ class BonusesTable(Table):
     """
 
     top_every_examples: int = Field(ge=1)
+    """After so many examples the workers with most of them earn a bonus."""
     top_cents: list[Annotated[int, Field(ge=1)]]
+    """What the first, second … place earns."""
     block_examples: int = Field(ge=1)
+    """Everybody earns for each block of so many examples."""
     paces: list[PaceTable]
+    """What a block earns, by the pace it was made at."""
     # Collections of before have none.
     wait_hours: int = Field(0, ge=0, le=24 * 30)
+    """An example counts so long after it was handed in, unless it was dropped."""
 
 
 class StageTable(Table):
     """One stage: what its HITs hold, who may take them, for how much and for how long."""
 
     kind: str
+    """What workers do in this stage."""
     # The lengths are those that the wire documents; the collection's name joins the keywords.
     title: str = Field(min_length=1, max_length=128)
+    """What workers see in the list of HITs."""
     description: str = Field(min_length=1, max_length=2000)
+    """What workers read below the title before they accept."""
     keywords: str = Field(max_length=900)
+    """Words that workers find the HIT by."""
     reward_cents: int = Field(ge=0, le=10**6)
+    """What a worker is paid for one HIT."""
     expected_minutes: int = Field(ge=1)
+    """Told to workers; the hourly rate follows from it."""
     allotted_minutes: int = Field(ge=1)
+    """How long a worker may keep a HIT."""
     extension_minutes: int = Field(ge=0)
+    """What asking for more time adds, once."""
     lifetime_days: int = Field(ge=1, le=365)
+    """How long a HIT stays up before it is posted anew."""
     auto_approval_days: int = Field(ge=1, le=5)
+    """After so long the marketplace approves work by itself."""
     items_from: str
+    """Where the items come from: seeds, or another stage."""
     items_per_hit: int = Field(ge=1)
+    """How many items one HIT holds."""
     places_at_once: int = Field(ge=1, le=10**5)
+    """Topped up as they are taken."""
     redundancy: Redundancy
+    """How many people do one item."""
     requires: str = ""
+    """The qualification stage that a worker must have passed."""
     qualifies: bool = False
+    """Whether passing this stage opens another one."""
     # How many decided questions of these folds or splits new workers do once more; none for 0.
     sample_questions: int = Field(0, ge=0)
+    """How many decided questions new workers do once more; none for 0."""
     sample_splits: list[str] = ["test"]
+    """The splits that those questions are drawn from."""
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {
             "reward_cents",
@@ -149,17 +200,24 @@ class ChoiceTable(Table):
 
     # As long as the column that keeps the label of a vote.
     value: str = Field(min_length=1, max_length=20)
+    """The label that is stored and shown."""
     hint: str = ""
+    """Says when the label fits."""
 
 
 class FieldTable(Table):
     """One field of a form: one of `choices`, or free words where there are none."""
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
+    """The field's name in the data."""
     label: str = Field(min_length=1)
+    """What workers read beside the field."""
     choices: list[ChoiceTable] = []
+    """The labels to choose from; none for free words."""
     required: bool = True
+    """Whether it must be filled in."""
     max_characters: int = Field(200, ge=1)
+    """The most that can be written."""
 
     @model_validator(mode="after")
     def _choices_differ(self) -> Self:
@@ -173,6 +231,7 @@ class FormTable(StageTable):
     """A stage whose workers fill in one form per item; the first field is what is collected."""
 
     fields: list[FieldTable] = Field(min_length=1)
+    """What is filled in for each item; the first field is what is collected."""
 
     @model_validator(mode="after")
     def _fields_differ(self) -> Self:

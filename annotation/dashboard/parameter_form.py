@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.dashboard.desk import Desk
-from annotation.dashboard.values import HELP, LABELS, LONG, is_money, own_label, read, typed
+from annotation.dashboard.values import LABELS, LONG, help_of, is_money, own_label, read, typed
 from collector.models import CollectionState
 from collector.revisions import is_changeable, is_structure
 
@@ -88,7 +88,7 @@ def sheet_of(desk: Desk, given: Mapping[str, str]) -> Sheet:
         return Field(
             key=key,
             label=own_label(name) if key.count(".") < 2 else _nested(key),
-            help=HELP.get(name, ""),
+            help=help_of(desk.parameters, key),
             value=given.get(key, _typed(desk, key, stored)),
             wrong=problems.get(key, ""),
             is_long=name in LONG,

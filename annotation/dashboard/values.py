@@ -16,14 +16,6 @@ LABELS = {
     "floor_cents_per_hour": "Floor of the hourly rate",
     "repeats_percent": "Per cent held for work done again",
 }
-HELP = {
-    "expected_minutes": "Told to workers.",
-    "places_at_once": "Topped up as they are taken.",
-    "approve_after_hours": "Time for you to read work and to reject it; then it is paid.",
-    "repeats_percent": "Work that is broken off is paid in part, and done again by others.",
-    "title": "What workers see in the list of HITs.",
-    "floor_cents_per_hour": "You are warned when a stage pays less.",
-}
 LONG = frozenset({"description"})
 YES, NO = "yes", "no"
 
@@ -42,6 +34,15 @@ def own_label(name: str) -> str:
     """Return the name of a parameter inside its table."""
     words = name.removesuffix("_cents").replace("_", " ").capitalize()
     return LABELS.get(name, words.replace(" hit", " HIT"))
+
+
+def help_of(parameters: Parameters, key: str) -> str:
+    """Return the sentence that says what a parameter is, from where its table is defined."""
+    table: Any = parameters
+    *path, last = key.split(".")
+    for name in path:
+        table = getattr(table, name)
+    return type(table).model_fields[last].description or ""
 
 
 def is_money(key: str) -> bool:

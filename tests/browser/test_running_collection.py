@@ -47,7 +47,7 @@ def move(instance: Instance) -> None:
 def raise_pay(rita: Page) -> None:
     """Change what a headline HIT pays: look at what it costs first, then save."""
     rita.goto(f"{PAGE}/")
-    rita.get_by_role("link", name="Change pay and places").click()
+    rita.get_by_role("link", name="Settings").click()
     field = rita.get_by_label("Pay of a HIT").first
     before = field.input_value()
     field.fill("0.55")

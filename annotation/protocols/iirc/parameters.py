@@ -17,50 +17,69 @@ class SeedsTable(Table):
     """Which paragraphs can be seeds (IIRC 2.1)."""
 
     min_links: int = Field(ge=1)
+    """Links to other articles that a paragraph must have."""
     min_links_in_corpus: int = Field(ge=0)
+    """Links that lead to an article of the corpus, so that it can be opened."""
     min_characters: int = Field(ge=0)
+    """Shorter paragraphs are left out."""
     max_characters: int = Field(ge=1)
+    """Longer paragraphs are left out."""
 
 
 class QuestionTable(StageTable):
     """A question HIT (IIRC 2.2)."""
 
     questions_per_hit: int = Field(ge=1)
+    """Questions that one HIT asks for."""
     multi_link_questions: int = Field(ge=0)
+    """How many of them must need several links."""
     multi_link_min_links: int = Field(ge=2)
+    """How many links such a question needs."""
 
 
 class HumanPerformanceTable(StageTable):
     """How many test questions new annotators answer once more (IIRC 4.2)."""
 
     sample_questions: int = Field(ge=1)
+    """How many test questions new people answer once more."""
 
 
 class ChecksTable(Table):
     """Limits of what one question or answer may hold."""
 
     min_question_words: int = Field(ge=1)
+    """A shorter question is refused."""
     max_question_characters: int = Field(ge=1)
+    """A longer question is refused."""
     max_answer_spans: int = Field(ge=1)
+    """The most passages one answer may have."""
     max_evidence_spans: int = Field(ge=1)
+    """The most passages one piece of evidence may have."""
     max_reason_characters: int = Field(ge=1)
+    """The longest reason for calling a question bad."""
     # From here on it is advised to mark less; collections of before advise the same.
     long_answer_words: int = Field(20, ge=1)
+    """From here on workers are advised to mark a shorter answer."""
     long_evidence_words: int = Field(80, ge=1)
+    """From here on workers are advised to mark less evidence."""
 
 
 class AgreementTable(Table):
     """When an answer counts (IIRC 2.3)."""
 
     min_agreeing: int = Field(ge=1)
+    """How many people must give the same answer in dev and test."""
     max_bad: int = Field(ge=0)
+    """A question that more people call bad is dropped."""
 
 
 class ReportTable(Table):
     """What the report draws and counts (IIRC 2.4)."""
 
     hand_labels: int = Field(ge=1)
+    """How many questions are drawn to be labelled by hand."""
     most_links: int = Field(ge=1)
+    """Questions that need this many links or more stand in one row."""
 
 
 class Parameters(EveryProtocol):

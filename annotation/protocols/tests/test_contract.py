@@ -9,7 +9,7 @@ from copy import deepcopy
 from fnmatch import fnmatch
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from django.template.loader import get_template
@@ -19,7 +19,7 @@ from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.spool import Spool
 from annotation.release.withholding import withheld_by
 from collector.models import Collection
-from collector.parameters import FOLDS
+from collector.parameters import FOLDS, Table
 from collector.protocol import EXTRAS, PARTS, Protocol, ProtocolError
 from tasks.kinds import kind
 from tasks.pages.words import fill
@@ -250,3 +250,24 @@ def test_every_kind_of_its_stages_has_a_worked_sample(protocol: Protocol) -> Non
     for name, table in protocol.samples().items():
         shown = Sample.model_validate(table)
         assert {attempt.good for attempt in shown.attempts} == {True, False}, name
+
+
+def test_every_parameter_has_a_sentence_that_says_what_it_is(protocol: Protocol) -> None:
+    silent = [
+        f"{table.__name__}.{name}"
+        for table in _tables_of(type(protocol.parameters({})))
+        for name, field in table.model_fields.items()
+        if not _tables_in(field.annotation) and not (field.description or "").endswith(".")
+    ]
+    assert silent == []
+
+
+def _tables_of(root: type[Table]) -> set[type[Table]]:
+    below = {one for field in root.model_fields.values() for one in _tables_in(field.annotation)}
+    return {root, *(table for one in below for table in _tables_of(one))}
+
+
+def _tables_in(annotation: Any) -> list[type[Table]]:
+    """Return the tables that a field holds: itself one, or a list of them."""
+    parts = (annotation, *get_args(annotation))
+    return [one for one in parts if isinstance(one, type) and issubclass(one, Table)]

@@ -12,18 +12,21 @@ class SeedsTable(Table):
     """Which paragraphs can be seeds."""
 
     min_characters: int = Field(ge=0)
+    """Shorter paragraphs are left out."""
 
 
 class ChecksTable(Table):
     """What a headline may be."""
 
     max_words: int = Field(ge=1)
+    """A longer headline is refused."""
 
 
 class AgreementTable(Table):
     """When a label counts."""
 
     min_agreeing: int = Field(ge=1)
+    """How many people must give the same label."""
 
 
 class Parameters(EveryProtocol):
