@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.access import requester_required
 from annotation.dashboard.attention import attention_to
-from annotation.dashboard.creating import CollectionForm
+from annotation.dashboard.creating import CollectionForm, what_workers_do
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.events import events_of
 from annotation.dashboard.next_step import next_step
@@ -53,7 +53,8 @@ def new_collection(request: HttpRequest) -> HttpResponse:
         if made:
             return redirect("seeds", slug=made.slug)
     status = 400 if form.errors else 200
-    return render(request, "dashboard/new_collection.html", {"form": form}, status=status)
+    context = {"form": form, "protocols": what_workers_do()}
+    return render(request, "dashboard/new_collection.html", context, status=status)
 
 
 def _create(form: CollectionForm) -> Collection | None:

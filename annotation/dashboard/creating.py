@@ -10,6 +10,7 @@ from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
 from collector.protocol import Protocol, ProtocolError, every, find
+from tasks.pages.words import price
 
 
 class CollectionForm(forms.Form):
@@ -93,6 +94,19 @@ class CollectionForm(forms.Form):
         if "budget" in given:
             given["budget_cents"] = int(given["budget"] * 10**units)
         return protocol
+
+
+def what_workers_do() -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Return (protocol's title, its stages as title, description and pay of a HIT)."""
+    found = []
+    for name, title in protocol_choices():
+        parameters = find(name).parameters()
+        tables = parameters.stages().values()
+        stages = [
+            (one.title, one.description, price(one.reward_cents, parameters)) for one in tables
+        ]
+        found.append((title, stages))
+    return found
 
 
 def protocol_choices() -> list[tuple[str, str]]:

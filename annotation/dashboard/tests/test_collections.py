@@ -71,6 +71,13 @@ def test_a_new_collection_is_made_and_leads_to_its_seeds(rita: Client) -> None:
     assert made.stages.count() == 5
 
 
+def test_the_form_says_what_workers_will_do_and_for_how_much(rita: Client) -> None:
+    make_corpus()
+    page = rita.get("/collections/new/").content.decode()
+    assert "<b>Write ten questions about what a paragraph leaves out</b>, $4.00 a HIT." in page
+    assert "Read ten short paragraphs with links and write ten questions" in page
+
+
 def test_without_a_corpus_it_says_how_to_get_one(rita: Client) -> None:
     assert "ingest_dump" in rita.get("/collections/new/").content.decode()
 
