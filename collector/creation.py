@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.parameters import Parameters
 from collector.protocol import Protocol, ProtocolError, find
-from collector.storable import NotStorable, storable
+from common.storable import NotStorable, storable
 
 SEED_BITS = 62
 

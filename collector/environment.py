@@ -4,12 +4,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from collector.served import served_port
 
+# Of a key that signs tokens: shorter or plainer ones are tried out.
+SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
@@ -17,12 +19,22 @@ class WrongEnvironment(Exception):
     """A setting in the environment is wrong; the message names it and says what to do."""
 
 
+def split(address: str) -> SplitResult:
+    """Return an address's parts, its port among them; raises ValueError with a sentence."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(f"{address[:100]!r} is no address ({error})") from None
+    return parts
+
+
 def database(url: str) -> dict[str, Any]:
     """Return Django's settings for one database from `url` (sqlite:///file or postgres://…).
 
     Raises ValueError with a sentence for any other scheme or a missing name.
     """
-    parts = urlsplit(url)
+    parts = split(url)
     name = unquote(parts.path.removeprefix("/"))
     if not name:
         raise ValueError(f"{url!r} names no database: end it with /NAME")
@@ -61,7 +73,7 @@ def mail_server(url: str) -> dict[str, Any]:
 
     Raises ValueError with a sentence for any other scheme, or without a host.
     """
-    parts = urlsplit(url)
+    parts = split(url)
     if parts.scheme not in SMTP_PORTS or not parts.hostname:
         raise ValueError(
             f"{url!r}: write smtp://, smtp+tls:// or smtps:// and then USER:PASSWORD@HOST:PORT"
@@ -129,8 +141,40 @@ class Environment(BaseModel):
     @field_validator("REDIS_URL")
     @classmethod
     def _redis(cls, value: str) -> str:
-        if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
+        if value and split(value).scheme not in ("redis", "rediss", "unix"):
             raise ValueError(f"{value!r} must start with redis://, rediss:// or unix://")
+        return value
+
+    @field_validator("CELERY_BROKER_URL")
+    @classmethod
+    def _broker(cls, value: str) -> str:
+        if value and not split(value).scheme:
+            raise ValueError(f"{value!r} must be an address such as redis://HOST:6379/0")
+        return value
+
+    @field_validator("COLLECTOR_SECRET_KEY")
+    @classmethod
+    def _secret(cls, value: str) -> str:
+        if value and (len(value) < SHORTEST_SECRET or len(set(value)) < FEWEST_CHARACTERS):
+            raise ValueError(
+                f"it can be guessed: write {SHORTEST_SECRET} random characters or more, such as "
+                "`openssl rand -base64 48` prints, or leave it out, and one is made"
+            )
+        return value
+
+    @field_validator("MARKETPLACE_MAIL_FROM")
+    @classmethod
+    def _sender(cls, value: str) -> str:
+        if value and ("@" not in value or not value.isprintable()):
+            raise ValueError(f"{value!r} must be an address such as work@lab.example")
+        return value
+
+    @field_validator("COLLECTOR_PROTOCOLS")
+    @classmethod
+    def _folders(cls, value: str) -> str:
+        missing = [each for each in value.split(":") if each and not Path(each).is_dir()]
+        if missing:
+            raise ValueError(f"{missing[0]!r} is no folder: name folders of protocols")
         return value
 
     @field_validator("MARKETPLACE_SMTP_URL")
@@ -142,7 +186,7 @@ class Environment(BaseModel):
     @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL", "COLLECTOR_LIVE_URL")
     @classmethod
     def _address(cls, value: str) -> str:
-        parts = urlsplit(value)
+        parts = split(value)
         if value and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise ValueError(f"{value!r} must be an address such as https://host.example")
         return value.rstrip("/")

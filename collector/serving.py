@@ -32,6 +32,8 @@ LIVE: tuple[str, ...] = (
     *("--ws-ping-interval", str(PING_SECONDS), "--ws-ping-timeout", str(PING_SECONDS)),
     *("--ws-max-size", str(LONGEST_MESSAGE_BYTES), "--ws-per-message-deflate", "false"),
 )
+# Beside it, the marketplace and the sockets listen on the two that follow.
+MOST_PORT = 65_533
 
 
 class CannotServeError(Exception):
@@ -71,6 +73,8 @@ def plan(environ: Mapping[str, str], only: str = EVERYTHING) -> Plan:
     tls = _tls(environ)
     port = environment.PORT
     market_port = port if alone else port + 1
+    if not alone and port > MOST_PORT:
+        raise CannotServeError(f"PORT={port}: {port + 1} and {port + 2} are needed too; lower it.")
     market_url = environment.MARKETPLACE_URL or _address(environ, tls, market_port)
     own_url = "" if alone else environment.COLLECTOR_URL or _address(environ, tls, port)
     fronted = _is_fronted([url for url in (own_url, market_url) if url], tls)

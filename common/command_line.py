@@ -1,29 +1,55 @@
-"""Carries out a command; one whose database is empty ends in one line that says what to do."""
+"""Runs a command so that whatever stops it from outside is told in one line."""
 
 import os
 import sys
 from collections.abc import Sequence
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
-from django.db import OperationalError, ProgrammingError
+from django.db import DatabaseError, DataError, InterfaceError
+
+from common.storable import NotStorable
 
 # What the two databases say of a table or a column that is not there.
 NO_TABLES = ("no such table", "no such column", "unable to open database file")
 UNDEFINED = ("UndefinedTable", "UndefinedColumn")
+REFUSALS = (
+    *(DatabaseError, InterfaceError, ImproperlyConfigured),
+    *(NotStorable, OverflowError, RecursionError, UnicodeError, OSError),
+)
 
 
 def carry_out(arguments: Sequence[str], settings: str, set_up: str) -> None:
-    """Carry out one command; exits with one line where the database has no such tables yet.
+    """Run one command; ends the process with one line and code 1 where its world is not fit.
 
-    set_up: the command that makes them.
+    set_up: the command that makes the database's tables.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings)
     try:
         execute_from_command_line(list(arguments))
-    except (OperationalError, ProgrammingError) as error:
-        if not lacks_tables(error):
-            raise
-        sys.exit(f"Nothing is set up in the database yet, or not all of it. First: {set_up}")
+    except REFUSALS as error:
+        sys.exit(sentence(error, set_up))
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")
+
+
+def sentence(error: BaseException, set_up: str) -> str:
+    """Return one line that says what is wrong and what to do."""
+    said = " ".join(str(error).split())[:300]
+    if isinstance(error, DatabaseError) and lacks_tables(error):
+        return f"Nothing is set up in the database yet, or not all of it. First: {set_up}"
+    if isinstance(error, DataError | OverflowError):
+        return f"A value is too long or too large to be kept ({said}): give a shorter one."
+    if isinstance(error, DatabaseError | InterfaceError):
+        return f"The database does not answer ({said}): start it, or mend its address."
+    if isinstance(error, RecursionError):
+        return "What was given is nested too deeply to be read: give a file of the usual layout."
+    if isinstance(error, UnicodeError):
+        return f"What was given is no text in UTF-8 ({said})."
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}it cannot be read or written ({error.strerror or said})."
+    return said
 
 
 def lacks_tables(error: Exception) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.db import transaction
 
+from common.storable import storable
 from marketplace import funds
 from marketplace.identifiers import digest, new_secret
 from marketplace.models import AccessKey, Requester, Worker
@@ -32,12 +33,14 @@ def open_requester(
 
     A contact or terms of payment that are given replace those of before.
     """
+    # On every database alike: SQLite would keep what is too long for PostgreSQL.
+    told = {"contact": contact, "payment_terms": payment_terms}
+    storable(Requester(name=name, created_at=now, **told))
     with transaction.atomic(using=DATABASE):
         requester, is_new = Requester.objects.get_or_create(name=name, defaults={"created_at": now})
         if is_new and balance_cents:
             funds.credit(requester, balance_cents, "opening", now)
-        given = {"contact": contact, "payment_terms": payment_terms}
-        changes = {field: value for field, value in given.items() if value}
+        changes = {field: value for field, value in told.items() if value}
         if changes:
             Requester.objects.filter(pk=requester.pk).update(**changes)
             requester.refresh_from_db()

@@ -1,5 +1,6 @@
 """Reads the host's choices: made at the desk, else in Django's settings, else the default."""
 
+import os
 import time
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -83,6 +84,11 @@ def mail_from() -> str:
 def own_address() -> str:
     """Return the marketplace's own address, empty if it is not set (`MARKETPLACE_BASE_URL`)."""
     return str(getattr(settings, "MARKETPLACE_BASE_URL", "")).rstrip("/")
+
+
+def local_address() -> str:
+    """Return where programs on this machine reach the marketplace, if nothing else is set."""
+    return f"http://127.0.0.1:{os.environ.get('PORT') or 8000}"
 
 
 def base_url(request: HttpRequest) -> str:

@@ -30,7 +30,7 @@ def record_payout(
     with transaction.atomic(using=DATABASE):
         worker = Worker.objects.select_for_update().filter(worker_id=worker_id).first()
         if worker is None:
-            raise PayoutError(f"There is no worker {worker_id}.")
+            raise PayoutError(f"There is no worker {worker_id!r}.")
         found = Payout.objects.filter(reference=reference).first()
         if found is not None:
             if (found.worker_id, found.amount_cents) != (worker.pk, cents):

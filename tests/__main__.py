@@ -17,7 +17,9 @@ PYTHON = sys.executable
 NO_TWICE = "not pure and not browser"
 REHEARSALS = [
     f"tests/rehearsals/test_{name}.py"
-    for name in ("crowd", "competition", "second_host", "dialogs", "killed_dialogs", "pairs")
+    for name in (
+        *("crowd", "competition", "second_host", "dialogs", "killed_dialogs", "pairs", "hostile"),
+    )
 ]
 MANAGE = [PYTHON, "manage.py"]
 LINT = {

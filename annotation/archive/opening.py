@@ -10,7 +10,7 @@ from collector.models import Collection, CollectionState, Corpus
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.parameters import Parameters
 from collector.protocol import Protocol
-from collector.storable import storable
+from common.storable import storable
 from tasks.models import Posting
 from tasks.models.worker import ARCHIVE
 

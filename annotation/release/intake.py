@@ -36,7 +36,7 @@ from collector.models import (
 )
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.protocol import find
-from collector.storable import storable
+from common.storable import storable
 from tasks.models import Answer, Question
 
 BATCH = 500

@@ -21,7 +21,7 @@ from collector.models.article import Article
 from collector.models.corpus import Corpus, CorpusState
 from collector.models.dump_file import DumpFile, DumpFileState
 from collector.models.paragraph import Paragraph
-from collector.storable import NotStorable, storable
+from common.storable import NotStorable, storable
 
 HEAD_BYTES = 1 << 20
 

@@ -10,6 +10,27 @@ import pytest
 from collector.environment import WrongEnvironment, database, mail_server, read
 from collector.served import announced
 
+ADDRESSES = ("http://[", "http://℀.example", "http://a:99999", "http://a:x", "//a", "a", "http://")
+NONSENSE = {
+    *(("PORT", each) for each in ("0", "-1", "65536", "8e3", "x", " ", "9" * 40)),
+    *(("COLLECTOR_SECRET_KEY", each) for each in ("a", "a" * 64, "changeme")),
+    *(("COLLECTOR_URL", each) for each in ADDRESSES),
+    *(("MARKETPLACE_URL", each) for each in ADDRESSES),
+    *(("MTURK_ENDPOINT_URL", each) for each in ADDRESSES),
+    *(("COLLECTOR_LIVE_URL", each) for each in ADDRESSES),
+    *(("DATABASE_URL", f"postgres://{each}") for each in ("[", "h:x/y", "h:99999/y", "h", "")),
+    *(("MARKETPLACE_DATABASE_URL", each) for each in ("sqlite://", "file.sqlite3", "oracle://h/x")),
+    *(("REDIS_URL", each) for each in ("redis://[", "redis://h:x/0", "http://h", "h")),
+    *(("CELERY_BROKER_URL", each) for each in ("nonsense", "redis://h:99999", "amqp://[")),
+    *(("MARKETPLACE_SMTP_URL", each) for each in ("smtp://[", "smtp://h:99999", "smtp://", "h")),
+    *(("CROWD_HISTORY", each) for each in ("perhaps", "2")),
+    ("COLLECTOR_BEHIND_TLS_PROXY", "maybe"),
+    ("COLLECTOR_HASHED_STATIC", "-"),
+    ("MARKETPLACE_MAIL_FROM", "nobody"),
+    ("COLLECTOR_PROTOCOLS", "/nowhere/at/all"),
+    ("COLLECTOR_PROTOCOLS", "/etc/hostname"),
+}
+
 
 def test_empty_variables_count_as_not_set():
     assert read({"DATABASE_URL": "", "PORT": ""}).PORT == 8000
@@ -46,6 +67,13 @@ def test_a_command_finds_the_site_on_whatever_port_it_is_served(tmp_path):
 def test_a_wrong_value_is_refused_by_name(name, value):
     with pytest.raises(WrongEnvironment, match=name):
         read({name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), list(NONSENSE))
+def test_nonsense_is_refused_in_one_line(name, value):
+    with pytest.raises(WrongEnvironment, match=name) as refused:
+        read({name: value})
+    assert "\n" not in str(refused.value)
 
 
 def test_every_wrong_value_is_named_at_once():

@@ -48,7 +48,12 @@ def test_the_keys_name_the_marketplace_s_own_address(tmp_path: Path, settings: A
     assert json.loads(path.read_text())["endpoint_url"] == "https://work.lab.example"
 
 
-def test_a_worker_is_opened_with_a_link(capsys: pytest.CaptureFixture[str], settings: Any) -> None:
+def test_a_worker_is_opened_with_a_link(
+    capsys: pytest.CaptureFixture[str], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PORT", "9123")
+    call_command("create_worker", "Ada")
+    assert capsys.readouterr().out.split()[1].startswith("http://127.0.0.1:9123/enter/")
     call_command("create_worker", "Grace", country="gb", base_url="https://m.example/")
     worker_id, link = capsys.readouterr().out.split()
     settings.MARKETPLACE_BASE_URL = "https://work.lab.example"
@@ -71,5 +76,5 @@ def test_a_payout_is_recorded(rita: Any, ada: Visitor, make_hit: Any) -> None:
     paid = {"method": "cash", "reference": "1", "date": date(2026, 11, 20)}
     call_command("record_payout", ada.worker.worker_id, "4.50", **paid)
     assert Payout.objects.get().amount_cents == 450
-    with pytest.raises(CommandError, match="There is no worker ANOBODY"):
+    with pytest.raises(CommandError, match="There is no worker 'ANOBODY'"):
         call_command("record_payout", "ANOBODY", "1.00", method="cash", reference="2")

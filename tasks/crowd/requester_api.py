@@ -36,7 +36,7 @@ def read_keys(path: Path) -> Keys:
     try:
         found = json.loads(path.read_text("utf-8"))
         return Keys(found["access_key_id"], found["secret_access_key"], found["entry_secret"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise MarketplaceError(
             f"There are no marketplace keys in {path}. Start Collector once with `make run`, or "
             "set MTURK_KEYS_FILE to the file the marketplace's host gave you.",

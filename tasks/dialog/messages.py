@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 
 from tasks.dialog.rules import Refused, Reply
-from tasks.pages.payload import typable
+from tasks.pages.payload import shallow, typable
 
 LONGEST_CHARACTERS = 8_192
 LONGEST_NOTE = 500
@@ -19,8 +19,8 @@ def read(text: str | None) -> dict[str, Any]:
     if text is None or len(text) > LONGEST_CHARACTERS:
         raise Refused("This is too long to be sent; shorten it.")
     try:
-        message = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        message = shallow(orjson.loads(text))
+    except ValueError:
         message = None
     if not isinstance(message, dict):
         raise Refused("This could not be read; reload the page.")

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.http import QueryDict
 
-from collector.storable import is_text
+from common.storable import is_text
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import read_keys
 from tasks.models import Identity, Lease, LeaseState, Posting, Session, Worker

@@ -19,7 +19,7 @@ from collector.models.corpus import CorpusState
 from collector.models.dump_file import DumpFileState
 from collector.protocol import Protocol
 from collector.seeds.selection import Candidate, store_seeds
-from collector.storable import storable
+from common.storable import storable
 from tasks.publication import publish
 
 LICENCE = "CC BY-SA 4.0"

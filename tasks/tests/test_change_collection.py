@@ -75,8 +75,8 @@ def test_it_sets_the_budget_with_the_pay(pilot: Collection) -> None:
         (("--set=question.reward_cents",), "write it as KEY=VALUE"),
         (("--set=question.items_per_hit=3", WHY), "is locked since the first publication"),
         (("--set=question.reward_cents=much", WHY), "should be a valid integer"),
-        (("--budget=-5",), "Write the budget as an amount"),
-        (("--budget=nan",), "Write the budget as an amount"),
+        (("--budget=-5",), "is no amount: write it like 12.50"),
+        (("--budget=nan",), "is no amount: write it like 12.50"),
         ((RAISE, WHY, "--budget=1"), "are reserved or spent already"),
     ],
 )

@@ -22,6 +22,7 @@ from annotation.readers.predictions import PredictionsError
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.arguments import processes
 from common.commands import MANAGE
 
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.add_argument("name")
         parser.add_argument(
-            "--workers", type=int, default=1, metavar="N", help="how many folds at a time"
+            "--workers", type=processes, default=1, metavar="N", help="how many folds at a time"
         )
         parser.add_argument(
             "--predictions",

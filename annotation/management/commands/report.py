@@ -16,6 +16,7 @@ from annotation.reports.terminal import drawn
 from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
+from common.arguments import seed
 from common.commands import MANAGE
 
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
             "labels": "the paper's table of that sample, labelled",
         }.items():
             instead.add_argument(f"--{name}", type=Path, metavar="FILE", help=helps)
-        parser.add_argument("--seed", type=int, help="of the sample (default: the collection's)")
+        parser.add_argument("--seed", type=seed, help="of the sample (default: the collection's)")
 
     def handle(self, **options: Any) -> None:
         """Print the tables, or say in one line why not."""

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from annotation.metrics.result import Result, ScoreError
 from collector.protocol import Protocol, ProtocolError, every, find
+from common.arguments import seed
 from common.commands import MANAGE
 
 PART = "scoring"
@@ -54,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--train", type=Path, metavar="FILE", help="what a baseline learns from"
         )
-        parser.add_argument("--seed", type=int, metavar="N", help="of a baseline (default 0)")
+        parser.add_argument("--seed", type=seed, metavar="N", help="of a baseline (default 0)")
         parser.add_argument(
             "--json", action="store_true", help="print the official keys, unrounded"
         )
@@ -151,6 +152,6 @@ def _given(protocol: str, options: dict[str, Any], parts: tuple[str, ...]) -> di
             raise CommandError(f"--{name} is for baselines: give --baseline NAME.")
         choices = uses[protocol].get("choices")
         if choices and value not in choices:
-            raise CommandError(f"--{name} {value}: choose one of {', '.join(choices)}.")
+            raise CommandError(f"--{name} {value!r}: choose one of {', '.join(choices)}.")
         given[name] = value
     return given

@@ -68,6 +68,8 @@ def question_of(raw: Any, where: str) -> Question:
     """Return one question of the official layout; raises LayoutError naming `where`."""
     raw = _of(dict, raw, where)
     links = _items(raw, "question_links", where)
+    if raw.get("question", "") is None:
+        raise LayoutError(f"{where}: it has no question; give it one, or take it out of the file.")
     return Question(
         qid=_field(raw, "qid", "", where) or None,
         text=_field(raw, "question", "", where),

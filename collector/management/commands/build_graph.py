@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from collector.graph.files import build_graph, path_of
 from collector.graph.layout import GraphError
 from collector.naming import corpus_named
+from common.arguments import processes
 from common.commands import MANAGE
 
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.add_argument("corpus")
         parser.add_argument(
-            "--processes", type=int, default=os.cpu_count() or 1, help="how many read links"
+            "--processes", type=processes, default=os.cpu_count() or 1, help="how many read links"
         )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from collector.creation import CreationError, create_collection, withholds
 from collector.naming import corpus_named
 from collector.parameters import assignment
 from collector.protocol import ProtocolError, find
+from common.arguments import amount, seed
 from common.commands import MANAGE
 
 # So many seeds anybody can try.
@@ -33,8 +35,10 @@ class Command(BaseCommand):
         parser.add_argument("--protocol", required=True)
         parser.add_argument("--corpus", required=True)
         parser.add_argument("--title", default="", help="what workers and readers are shown")
-        parser.add_argument("--budget", type=float, default=0.0, help="hard cap, in currency units")
-        parser.add_argument("--seed", type=int, help="the random seed, to choose the same again")
+        parser.add_argument(
+            "--budget", type=amount, default=Decimal(0), help="hard cap, in currency units"
+        )
+        parser.add_argument("--seed", type=seed, help="the random seed, to choose the same again")
         parser.add_argument("--requester", default="The dataset team", help="shown to workers")
         parser.add_argument("--contact", default="ask@localhost", help="shown to workers")
         parser.add_argument("--ethics", default="", help="ethics protocol number, if there is one")

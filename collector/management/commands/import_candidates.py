@@ -18,6 +18,7 @@ from collector.models import CandidateSet, Collection, SetRole
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from collector.seeds.selection import is_curated
+from common.arguments import whole
 from common.commands import MANAGE
 
 
@@ -40,7 +41,9 @@ class Command(BaseCommand):
         parser.add_argument("--from", dest="other", default="", metavar="COLLECTION")
         parser.add_argument("--defaults", action="store_true", help="what no set at all would give")
         parser.add_argument(
-            "--most-linked", type=int, help="cut categories to so many pages, 0 for no cut"
+            "--most-linked",
+            type=whole(0, 10**9),
+            help="cut categories to so many pages, 0 for no cut",
         )
         parser.add_argument("--keep", action="store_true", help="keep them without a look")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")

@@ -14,6 +14,7 @@ from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import AlreadyReading
 from collector.models import Corpus
+from common.arguments import processes
 from common.commands import MANAGE
 
 _DISK_FULL = ("disk is full", "no space left", "disk full")
@@ -47,7 +48,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--licence-url", default="", help="address of the licence's text")
         parser.add_argument(
-            "--processes", type=int, default=os.cpu_count() or 1, help="default: one per core"
+            "--processes", type=processes, default=os.cpu_count() or 1, help="default: one per core"
         )
         parser.add_argument(
             "--json", action="store_true", help="print one JSON object, no progress"

@@ -11,6 +11,7 @@ from collector.creation import parameters_of
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from collector.seeds.selection import SelectionError, select_seeds
+from common.arguments import count
 from common.commands import MANAGE
 
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("name")
-        parser.add_argument("--count", type=int, required=True, help="how many more seeds")
+        parser.add_argument("--count", type=count, required=True, help="how many more seeds")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:

@@ -8,13 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common.arguments import amount
 from common.commands import MANAGE
 from marketplace import clock
 from marketplace.accounts import keys_of, open_requester, write_keys
 from marketplace.amounts import price_of
-from marketplace.configuration import default_balance_cents, own_address
-
-DEFAULT_ENDPOINT = "http://127.0.0.1:8000"
+from marketplace.configuration import default_balance_cents, local_address, own_address
 
 
 class Command(BaseCommand):
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--balance",
-            type=Decimal,
+            type=amount,
             default=None,
             help="credit to open with, like 500.00; no money moves, it only bounds what is posted",
         )
@@ -61,7 +60,7 @@ class Command(BaseCommand):
         requester = open_requester(
             options["name"], options["contact"], cents, now, options["payment_terms"]
         )
-        endpoint = options["endpoint_url"] or own_address() or DEFAULT_ENDPOINT
+        endpoint = options["endpoint_url"] or own_address() or local_address()
         write_keys(keys_of(requester, endpoint, now), path)
         requester.refresh_from_db()
         if options["json"]:

@@ -9,8 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from common.commands import MANAGE
 from marketplace import clock
 from marketplace.accounts import open_worker
-from marketplace.configuration import own_address
-from marketplace.management.commands.create_requester import DEFAULT_ENDPOINT
+from marketplace.configuration import local_address, own_address
 from marketplace.places import is_country
 
 
@@ -39,7 +38,7 @@ class Command(BaseCommand):
         if country and not is_country(country):
             raise CommandError("Write the country as two letters, like DE or US.")
         worker, token = open_worker(options["name"], country, clock.now())
-        base = (options["base_url"] or own_address() or DEFAULT_ENDPOINT).rstrip("/")
+        base = (options["base_url"] or own_address() or local_address()).rstrip("/")
         link = f"{base}/enter/{token}/"
         if options["json"]:
             self.stdout.write(json.dumps({"worker": worker.worker_id, "link": link}))

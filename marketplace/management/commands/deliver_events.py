@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common.arguments import whole
 from common.commands import MANAGE
 from marketplace import clock
 from marketplace.delivery import deliver_due, look
@@ -27,7 +28,9 @@ class Command(BaseCommand):
         """Declare the command's arguments."""
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("--once", action="store_true", help="stop when nothing is due")
-        parser.add_argument("--pause", type=float, default=2.0, help="seconds between two looks")
+        parser.add_argument(
+            "--pause", type=whole(0, 86_400), default=2, help="seconds between two looks"
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:

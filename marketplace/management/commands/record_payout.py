@@ -3,11 +3,11 @@
 import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from common.arguments import amount
 from common.commands import MANAGE
 from marketplace import clock
 from marketplace.amounts import price_of
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         """Declare the command's arguments."""
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("worker_id", help="the worker's id")
-        parser.add_argument("amount", type=Decimal, help="the sum, like 12.50")
+        parser.add_argument("amount", type=amount, help="the sum, like 12.50")
         parser.add_argument("--method", required=True, help="how it was paid")
         parser.add_argument("--reference", required=True, help="the payment's own number")
         parser.add_argument("--date", type=date.fromisoformat, default=None, help="2026-11-20")

@@ -146,6 +146,7 @@ def test_nobody_moves_in_the_dialog_of_others(pair, come):
         ('{"type": "answer", "dialog": DIALOG, "id": "ID", "start": true, "end": 2}', "Mark the"),
         ('{"type": "answer", "dialog": DIALOG, "id": "ID", "start": -4, "end": 2}', "Mark the"),
         ('{"type": "report", "dialog": DIALOG, "id": "ID", "reason": "x"}', "Choose what"),
+        ('{"text": ' + "[" * 900 + "]" * 900 + "}", "could not be read"),
         ("x" * 9000, "too long"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -14,6 +15,7 @@ from collector.naming import collection_named
 from collector.parameters import assignment
 from collector.protocol import ProtocolError
 from collector.revisions import Revision, RevisionError, planned, revise
+from common.arguments import amount
 from common.commands import MANAGE
 from tasks.estimates import estimate, standing_hits, totals, totals_anew
 from tasks.pages.words import price
@@ -41,7 +43,7 @@ class Command(BaseCommand):
             metavar="KEY=VALUE",
             help="a parameter, such as question.reward_cents=500; may be given several times",
         )
-        parser.add_argument("--budget", type=float, help="the new hard cap, in currency units")
+        parser.add_argument("--budget", type=amount, help="the new hard cap, in currency units")
         parser.add_argument("--why", default="", help="the reason, kept in the history")
         parser.add_argument("--by", default="the command line", help="who is named in the history")
         parser.add_argument("--dry-run", action="store_true", help="only say what it would change")
@@ -67,12 +69,10 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(_lines(collection, told, dry=options["dry_run"])))
 
 
-def _cents(amount: float | None, collection: Collection) -> int | None:
-    """Return the budget in whole cents; raises ValueError for less than nothing."""
+def _cents(amount: Decimal | None, collection: Collection) -> int | None:
+    """Return the budget in whole cents, None for none."""
     if amount is None:
         return None
-    if not 0 <= amount < 10**12:
-        raise ValueError("Write the budget as an amount, such as --budget 250.")
     return round(amount * 10 ** parameters_of(collection).pay.minor_units)
 
 

@@ -12,6 +12,7 @@ from collector.creation import CreationError
 from collector.models import Collection, CollectionState
 from collector.naming import collection_named
 from collector.protocol import ProtocolError, find
+from common.arguments import processes, seed, whole
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.publication import PublicationError
@@ -44,10 +45,10 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.add_argument("name", help="the collection")
-        parser.add_argument("--workers", type=int, default=20)
+        parser.add_argument("--workers", type=whole(1, 100_000), default=20)
         parser.add_argument("--behaviour", choices=[*BEHAVIOURS, MIXED], default=MIXED)
-        parser.add_argument("--seed", type=int, default=0, help="the same seed, the same workers")
-        parser.add_argument("--threads", type=int, default=4, help="workers at work at once")
+        parser.add_argument("--seed", type=seed, default=0, help="the same seed, the same workers")
+        parser.add_argument("--threads", type=processes, default=4, help="workers at work at once")
         parser.add_argument("--stage", default="", help="only HITs of this stage")
         parser.add_argument(
             "--inspect", action="store_true", help="grant or decline what they do to qualify"

@@ -107,6 +107,7 @@ def test_the_numbering_of_a_later_file_is_found_or_asked_for(score: Any) -> None
             [{"questions": [{"answer": {"type": "x"}}]}],
             r"dev\.json: unknown answer type 'x'",
         ),
+        ({}, [{"questions": [{"question": None}]}], "question 0: it has no question; give it one"),
         ({}, "7", r"dev\.json: the whole file must be a list"),
     ],
 )

@@ -14,12 +14,14 @@ class NotStorable(ValueError):
 
 def storable(row: Row) -> Row:
     """Return the row, whose every field fits its column on every database; raises NotStorable."""
+    fields = row._meta.concrete_fields
     try:
-        row.clean_fields()
+        # An empty list or table is a value to keep, though no form would take it.
+        row.clean_fields([one.name for one in fields if getattr(row, one.attname) in ([], {})])
     except ValidationError as error:
         name, sentences = next(iter(error.message_dict.items()))
         raise NotStorable(_sentence(row, name, sentences[0])) from None
-    for field in row._meta.concrete_fields:
+    for field in fields:
         value = getattr(row, field.attname)
         if isinstance(value, str) and not is_text(value):
             raise NotStorable(_sentence(row, field.name, "it holds what is no text"))

@@ -1,0 +1,61 @@
+"""What stops a command from outside is told in one line, and wrong numbers are refused."""
+
+import sys
+from argparse import ArgumentTypeError
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DataError, OperationalError, ProgrammingError
+
+from common import arguments, command_line
+from common.storable import NotStorable
+
+pytestmark = pytest.mark.pure
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OperationalError("no such table: collector_corpus"), "First: make it"),
+        (ProgrammingError("column is of another kind:\nLINE 1"), "does not answer"),
+        (OperationalError("connection to server failed:\n refused"), "does not answer"),
+        (OperationalError('database "x" does not exist'), "does not answer"),
+        (DataError("value too long for type"), "too long or too large"),
+        (OverflowError("Python int too large"), "too long or too large"),
+        (RecursionError("maximum recursion depth"), "nested too deeply"),
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates"), "no text in UTF-8"),
+        (FileNotFoundError(2, "No such file or directory", "/x"), "/x: it cannot be read or"),
+        (ImproperlyConfigured("PORT: write a number."), "PORT: write a number."),
+        (NotStorable("The name 'x' cannot be kept: it is taken."), "cannot be kept"),
+    ],
+)
+def test_what_stops_a_command_is_one_line(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command_line, "execute_from_command_line", fail)
+    with pytest.raises(SystemExit) as end:
+        command_line.carry_out(["manage.py", "x"], "collector.settings", "make it")
+    assert said in str(end.value.code)
+    assert "\n" not in str(end.value.code)
+
+
+def test_a_fault_of_ours_stays_loud(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "execute_from_command_line", sys.intern)
+    with pytest.raises(TypeError):
+        command_line.carry_out(["manage.py", "x"], "collector.settings", "make it")
+
+
+def test_amounts_and_numbers_are_what_can_be_meant() -> None:
+    assert arguments.amount("12.50") * 100 == 1250
+    assert arguments.seed("-3") == -3
+    for text in ("abc", "", "-1", "nan", "inf", "1e99", "1,5"):
+        with pytest.raises(ArgumentTypeError, match="is no amount"):
+            arguments.amount(text)
+    for text in ("9" * 30, "9" * 5000, "1.5", "", "x"):
+        with pytest.raises(ArgumentTypeError, match="write a whole number"):
+            arguments.seed(text)
+    with pytest.raises(ArgumentTypeError, match="from 1 to 1000"):
+        arguments.processes("0")

@@ -1,0 +1,1 @@
+"""Visitors who want to break the pages, the API, the sockets, the marketplace and the commands."""
