@@ -32,7 +32,7 @@ _bonus = Q(kind=PaymentKind.BONUS)
 # What is paid beside rewards, by who decided it.
 BESIDE = {
     "all": ("All", ~Q(kind=PaymentKind.REWARD)),
-    "given": ("Given by you", _bonus & ~Q(by="") & ~Q(by=ON_MARKETPLACE)),
+    "given": ("Given by a person", _bonus & ~Q(by="") & ~Q(by=ON_MARKETPLACE)),
     "rules": ("Promised by a rule", _bonus & Q(by="")),
     "elsewhere": ("Paid on the marketplace", _bonus & Q(by=ON_MARKETPLACE)),
     "compensation": ("Compensation", Q(kind=PaymentKind.COMPENSATION)),

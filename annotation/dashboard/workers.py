@@ -47,7 +47,7 @@ def worker(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
     return desk.render(
         request,
         "worker.html",
-        tab="questions",
+        tab="money",
         number=number,
         who=people.name(row.pk),
         row=row,

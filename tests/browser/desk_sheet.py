@@ -7,7 +7,7 @@ from tests.browser.sheet import Sheet
 from tests.serving import Instance
 
 JUDGED = "tests.browser.judged"
-OF_ALL = ("", "collections/", "collections/new/")
+OF_ALL = ("", "accounts/", "collections/", "collections/new/")
 OF_COLLECTION = (
     "",
     "change/",
@@ -45,6 +45,8 @@ def take_decisions(sheet: Sheet, rita: Page, state: str, slug: str) -> None:
     """Take what is refused, and one assignment for each state its pay can be in."""
     rita.goto(f"/collections/{slug}/money/")
     sheet.take(rita, "desk: money, a bonus refused", state)
+    rita.goto(f"/collections/{slug}/workers/1/")
+    sheet.take(rita, "desk: worker", state)
     for name in OF_PAY:
         rita.goto(f"/collections/{slug}/money/work/?show={name}")
         found = rita.locator("main td a")

@@ -42,7 +42,7 @@ def test_a_bonus_is_given_on_the_page_of_the_work_and_shown_in_the_ledger(
     page = give(rita, work, once=once)
     (row,) = given()
     assert (row.amount_cents, row.by, row.lease_id) == (50, "owner", work.lease_id)
-    assert page.count("<b>$0.50</b> Due, by owner") == 1
+    assert page.count("<b>$0.50</b> by owner · Due") == 1
     ledger = rita.get(MONEY).content.decode()
     assert "$0.50 in bonuses" in ledger
     assert '<small dir="auto">Clear.</small>' in ledger
