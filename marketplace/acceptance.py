@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from marketplace.configuration import auto_approval_cap_seconds, queue_limit
@@ -66,11 +66,23 @@ def _pick(rows: QuerySet[HIT], worker: Worker) -> int | None:
 
 
 def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
-    """Return the HITs with an open slot that the worker neither holds nor has handed in."""
+    """Return the HITs with an open slot that the worker neither holds nor has handed in.
+
+    Nor those of a type that can be done once, or held one at a time, where they have another.
+    """
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, state__in=LIVE)
-    return HIT.objects.filter(disposed_at=None, expires_at__gt=now, n_open__gt=0).exclude(
-        Exists(mine)
+    return (
+        HIT.objects.filter(disposed_at=None, expires_at__gt=now, n_open__gt=0)
+        .exclude(Exists(mine))
+        .exclude(hit_type__in=_in_the_way(worker).values("hit__hit_type"))
     )
+
+
+def _in_the_way(worker: Worker) -> QuerySet[Assignment]:
+    """Return the worker's assignments because of which others of their types cannot be taken."""
+    once = Q(hit__hit_type__is_once=True, state__in=LIVE)
+    at_a_time = Q(hit__hit_type__is_one_at_a_time=True, state=State.ACCEPTED)
+    return Assignment.objects.filter(once | at_a_time, worker=worker)
 
 
 def _accept(worker: Worker, key: int, now: datetime) -> Assignment:
@@ -104,6 +116,8 @@ def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
 def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
         raise RefusedError(_("Somebody else took the last place of this HIT. Choose another one."))
+    if _in_the_way(worker).filter(hit__hit_type=hit.hit_type_id).exists():
+        raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
     if not access_to(hit.hit_type, standing_of(worker)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
     held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
@@ -137,6 +151,28 @@ def give_back(assignment: Assignment, now: datetime) -> None:
             assignment.save(update_fields=["state", "ended_at"])
             tell(hit, "AssignmentReturned", now, assignment.assignment_id)
             refresh(hit, now)
+
+
+def can_extend(assignment: Assignment, now: datetime) -> bool:
+    """Tell whether the worker may have the more time that the HIT type states: once, in time."""
+    return (
+        assignment.state == State.ACCEPTED
+        and not assignment.is_extended
+        and assignment.deadline > now
+        and assignment.hit.hit_type.stated.extension_minutes > 0
+    )
+
+
+def extend(assignment: Assignment, now: datetime) -> None:
+    """Move the deadline by what the HIT type states; raises RefusedError where it may not be."""
+    with locked(now, pk=assignment.hit_id) as hit:
+        assignment.refresh_from_db()
+        if not can_extend(assignment, now):
+            raise RefusedError(_("More time can be asked for once, before the time is up."))
+        assignment.deadline += timedelta(minutes=hit.hit_type.stated.extension_minutes)
+        assignment.is_extended = True
+        assignment.save(update_fields=["deadline", "is_extended"])
+        refresh(hit, now)
 
 
 def submit(assignment: Assignment, answer: str, now: datetime) -> bool:

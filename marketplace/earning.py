@@ -1,4 +1,4 @@
-"""Qualifications that are earned by doing a HIT, not asked for, and the HIT that earns them."""
+"""Qualifications that are earned by doing a HIT, not asked for, and the HITs that earn them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,22 +9,34 @@ from django.db.models import Max
 from marketplace.acceptance import available_hits
 from marketplace.models import HANDED_IN, Assignment, HITType, QualificationType
 from marketplace.requirements import Standing, access_to
+from marketplace.stated import stated_in
 
-# A requester puts this word among the keywords of a qualification type.
-KEYWORD = "earned"
+# What a requester puts among the keywords of a qualification type.
+EARNED, UNLISTED = "earned", "unlisted"
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a worker comes by an earned qualification: a HIT to do, or work that is being read."""
+    """How a worker comes by an earned qualification: HITs to do, or work that is being read."""
 
-    kind: HITType | None = None
+    kinds: tuple[HITType, ...] = ()
     handed_in_at: datetime | None = None
+    # What they handed in was read, and did not earn it.
+    is_declined: bool = False
 
 
 def is_earned(row: QualificationType) -> bool:
     """Tell whether its requester gives this qualification for work only."""
-    return KEYWORD in (word.strip().lower() for word in row.keywords.split(","))
+    return _has(row, EARNED)
+
+
+def is_unlisted(row: QualificationType) -> bool:
+    """Tell whether this is the requester's own bookkeeping, not to be shown among the worker's."""
+    return _has(row, UNLISTED)
+
+
+def _has(row: QualificationType, keyword: str) -> bool:
+    return keyword in (word.strip().lower() for word in row.keywords.split(","))
 
 
 def ways_to_earn(
@@ -32,8 +44,8 @@ def ways_to_earn(
 ) -> dict[int, Way]:
     """Return for each earned type, by key, how this worker gets it; in two queries.
 
-    The HIT that earns a type is the same requester's whose title stands in its name or description,
-    if the worker may look at it.
+    The HITs that earn a type are the same requester's that name its id among their keywords
+    (`earns:ID`), those of one title once, if the worker may look at them.
     """
     earned = [row for row in rows if is_earned(row)]
     if not earned:
@@ -41,24 +53,34 @@ def ways_to_earn(
     requesters = {row.requester_id for row in earned}
     worker = standing.worker
     is_open = available_hits(worker, now).filter(requester__in=requesters).values("hit_type")
-    kinds = HITType.objects.filter(pk__in=is_open).order_by("-pk")
+    kinds = HITType.objects.filter(pk__in=is_open).select_related("requester").order_by("-pk")
     seen = [kind for kind in kinds if access_to(kind, standing).can_preview]
     done = (
         Assignment.objects.filter(worker=worker, state__in=HANDED_IN, hit__requester__in=requesters)
-        .values_list("hit__requester", "hit__hit_type__title")
+        .values_list("hit__requester", "hit__hit_type__keywords")
         .annotate(Max("submitted_at"))
     )
-    return {row.pk: _way(row, seen, list(done)) for row in earned}
+    return {row.pk: _way(row, seen, list(done), standing) for row in earned}
 
 
 def _way(
-    row: QualificationType, kinds: list[HITType], done: list[tuple[int, str, datetime]]
+    row: QualificationType,
+    seen: list[HITType],
+    done: list[tuple[int, str, datetime]],
+    standing: Standing,
 ) -> Way:
-    words = f"{row.name}\n{row.description}"
-    times = [at for owner, title, at in done if owner == row.requester_id and title in words]
-    if times:
+    earns = row.qualification_type_id
+    times = [
+        at
+        for owner, keywords, at in done
+        if owner == row.requester_id and earns in stated_in(keywords).earns
+    ]
+    has_answer = earns in standing.scores
+    if times and not has_answer:
         return Way(handed_in_at=max(times))
-    for kind in kinds:
-        if kind.requester_id == row.requester_id and kind.title in words:
-            return Way(kind=kind)
-    return Way()
+    kinds = {
+        kind.title: kind
+        for kind in reversed(seen)
+        if kind.requester_id == row.requester_id and earns in kind.stated.earns
+    }
+    return Way(tuple(kinds.values()), is_declined=has_answer)

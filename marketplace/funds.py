@@ -68,7 +68,9 @@ def bonus_cents() -> Coalesce:
 
 
 def owed_cents(worker: Worker) -> int:
-    """Return what a worker has earned and not been paid yet."""
+    """Return what a worker has earned and not been paid yet; a simulated one is owed nothing."""
+    if worker.is_simulated:
+        return 0
     earned = LedgerEntry.objects.filter(worker=worker, kind__in=[Kind.REWARD, Kind.BONUS])
     paid = Payout.objects.filter(worker=worker)
     return _total(earned) - _total(paid)

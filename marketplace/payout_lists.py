@@ -41,10 +41,14 @@ class Confirmed:
 def owed_by_worker() -> dict[int, int]:
     """Return integer cents owed and on no open list, by worker's key; only what is above nothing.
 
-    Whoever erased their account has waived what was owed. Three queries, however many there are.
+    Whoever erased their account has waived what was owed, and simulated workers are owed nothing.
+    Three queries, however many there are.
     """
     earned = LedgerEntry.objects.filter(
-        kind__in=[Kind.REWARD, Kind.BONUS], worker__isnull=False, worker__erased_at=None
+        kind__in=[Kind.REWARD, Kind.BONUS],
+        worker__isnull=False,
+        worker__erased_at=None,
+        worker__is_simulated=False,
     )
     owed = dict(earned.values_list("worker").annotate(Sum("amount_cents")))
     for rows in (Payout.objects.all(), PayoutLine.objects.filter(OPEN)):

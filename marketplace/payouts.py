@@ -31,6 +31,8 @@ def record_payout(
         worker = Worker.objects.select_for_update().filter(worker_id=worker_id).first()
         if worker is None:
             raise PayoutError(f"There is no worker {worker_id!r}.")
+        if worker.is_simulated:
+            raise PayoutError(f"{worker_id} is simulated: no person is owed anything for its work.")
         found = Payout.objects.filter(reference=reference).first()
         if found is not None:
             if (found.worker_id, found.amount_cents) != (worker.pk, cents):

@@ -14,6 +14,7 @@ from marketplace.models import QualificationRequest, QualificationType, RequestS
 from marketplace.own_words import TIME_WAS_UP, WITHDRAWN
 from marketplace.question_form import QuestionForm, answers_of, parse
 from marketplace.router import DATABASE
+from marketplace.templatetags.marketplace_words import duration
 
 # A form that was sent in the last second still arrives.
 GRACE = timedelta(seconds=60)
@@ -117,8 +118,8 @@ def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
         raise NotTakenError(_("This test can be taken once only, and you have taken it."))
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if now < again_at:
-        when = f"{again_at:%Y-%m-%d %H:%M} UTC"
-        raise NotTakenError(_("You can take this test again on %(when)s.") % {"when": when})
+        wait = duration(max(60, (again_at - now).total_seconds()))
+        raise NotTakenError(_("You can take this test again in %(wait)s.") % {"wait": wait})
 
 
 def _end_overdue(row: QualificationType, worker: Worker, now: datetime) -> None:

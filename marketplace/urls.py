@@ -63,6 +63,7 @@ urlpatterns = [
     path("work/", work.queue, name="queue"),
     path("work/<int:key>/", work.work, name="work"),
     path("work/<int:key>/return/", work.return_hit, name="return"),
+    path("work/<int:key>/extend/", work.extend_time, name="extend"),
     path("work/<int:key>/submitted/", work.submitted, name="submitted"),
     path("work/<int:key>/next/", work.next_hit, name="next"),
     path("work/<int:key>/contest/", contests.contest, name="contest"),

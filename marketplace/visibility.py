@@ -25,7 +25,7 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Visibility:
-    """Of `n_workers` with an open account; blocked ones can neither see nor take it."""
+    """Of `n_workers`, people with an open account; blocked ones can neither see nor take it."""
 
     n_workers: int
     n_can_see: int
@@ -52,7 +52,9 @@ def visibility_of(kind: HITType) -> Visibility:
 
 def visibilities_of(kinds: Iterable[HITType]) -> list[Visibility]:
     """Return who can see HITs of each type, in six queries however many types there are."""
-    workers = Worker.objects.filter(is_active=True, erased_at=None, merged_into=None)
+    workers = Worker.objects.filter(
+        is_active=True, is_simulated=False, erased_at=None, merged_into=None
+    )
     standings = standings_of(list(workers))
     return [_counted(kind, standings) for kind in kinds]
 

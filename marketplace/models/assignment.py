@@ -41,6 +41,8 @@ class Assignment(models.Model):
     auto_approval_delay_seconds = models.IntegerField(null=True)
     accepted_at = models.DateTimeField()
     deadline = models.DateTimeField()
+    # More time is given once, where the HIT type states how much (stated.py).
+    is_extended = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(null=True)
     auto_approval_at = models.DateTimeField(null=True)
     approved_at = models.DateTimeField(null=True)

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from marketplace.identifiers import new_entity_id
 from marketplace.models.requester import Requester
+from marketplace.stated import Stated, stated_in
 
 
 def fingerprint_of(values: dict[str, Any]) -> str:
@@ -35,9 +36,12 @@ class HITType(models.Model):
     # As the requester sent it: a NotificationSpecification; None = no events are told.
     notification = models.JSONField(null=True)
     is_notifying = models.BooleanField(default=False)
+    # What the keywords state, for the database to know which HITs a worker cannot take as well.
+    is_once = models.BooleanField(default=False)
+    is_one_at_a_time = models.BooleanField(default=False)
     created_at = models.DateTimeField()
-    # Seconds from accept to submit of the latest submissions (timing.py), the newest last.
-    recent_seconds = models.JSONField(default=list)
+    # Worker's key and seconds from accept to submit of people's latest submissions (timing.py).
+    recent_work = models.JSONField(default=list)
 
     class Meta:
         constraints = [
@@ -49,3 +53,8 @@ class HITType(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def stated(self) -> Stated:
+        """Return what its requester states of pay and time beyond the wire's members."""
+        return stated_in(self.keywords)

@@ -25,6 +25,8 @@ class Worker(models.Model):
     subdivision = models.CharField(max_length=2, blank=True)
     is_adult = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
+    # A program's account: its times count nowhere, and nothing is ever paid to it.
+    is_simulated = models.BooleanField(default=False)
     accepts_next = models.BooleanField(default=False)
     # Django's salted hash; empty for workers who come in by their link (or a name) alone.
     password = models.CharField(max_length=128, blank=True)

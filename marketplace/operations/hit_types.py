@@ -10,6 +10,7 @@ from marketplace.models import HITType
 from marketplace.models.hit_type import fingerprint_of
 from marketplace.operations.ownership import own_hit, require_changeable
 from marketplace.prepared import Prepared, fields_of, instance_of
+from marketplace.stated import stated_in
 from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call, operation
 
@@ -71,6 +72,7 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
         return instance_of(HITType, TYPE_FIELDS, row)
     check_requirements(values.get("QualificationRequirements", []))
+    stated = stated_in(values.get("Keywords", ""))
     found, _ = HITType.objects.get_or_create(
         requester=call.requester,
         fingerprint=fingerprint,
@@ -82,6 +84,8 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
             "assignment_duration_seconds": values["AssignmentDurationInSeconds"],
             "auto_approval_delay_seconds": values["AutoApprovalDelayInSeconds"],
             "requirements": values.get("QualificationRequirements", []),
+            "is_once": stated.is_once,
+            "is_one_at_a_time": stated.is_one_at_a_time,
             "created_at": call.now,
         },
     )

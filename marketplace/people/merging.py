@@ -36,7 +36,8 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
 
     Returns how many pieces of work stay under the second id, because both did the same HIT; what
     those still earn is owed to the kept account. Raises MergeError for one and the same account,
-    one that was merged or erased before, and while the second one stands on an open payout list.
+    one that was merged or erased before, a program's and a person's, and while the second one
+    stands on an open payout list.
     """
     with transaction.atomic(using=DATABASE):
         pair = Worker.objects.select_for_update().in_bulk([kept.pk, second.pk])
@@ -45,6 +46,8 @@ def merge(kept: Worker, second: Worker, now: datetime) -> int:
             raise MergeError("These are one account already. Choose two different ones.")
         if kept.merged_into_id or second.merged_into_id or not kept.is_active:
             raise MergeError("One of these accounts is closed or merged. Choose the open one.")
+        if kept.is_simulated != second.is_simulated:
+            raise MergeError("One of these accounts is simulated: no person is behind it.")
         if kept.erased_at or second.erased_at:
             raise MergeError("One of these accounts was erased: nobody can say whose it was.")
         if PayoutLine.objects.filter(worker=second, payout=None, dropped_at=None).exists():

@@ -73,7 +73,7 @@ def chosen(items: Iterable[Item], choices: Choices) -> list[Item]:
     keys = {
         "reward": lambda facts: -facts.kind.reward_cents,
         "hourly": lambda facts: -(facts.hourly_cents if facts.hourly_cents is not None else -1),
-        "shortest": _seconds,
+        "shortest": lambda facts: facts.seconds,
         "requester": lambda facts: facts.kind.requester.name.casefold(),
     }
     key = keys.get(choices.order)
@@ -87,11 +87,7 @@ def _passes(facts: Facts, choices: Choices) -> bool:
         return False
     if choices.hourly and (facts.hourly_cents or 0) < _cents(choices.hourly):
         return False
-    return not choices.minutes or _seconds(facts) <= 60 * int(choices.minutes)
-
-
-def _seconds(facts: Facts) -> int:
-    return facts.usual_seconds or facts.kind.assignment_duration_seconds
+    return not choices.minutes or facts.seconds <= 60 * int(choices.minutes)
 
 
 def _cents(amount: str) -> int:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from marketplace.configuration import granted_cap_seconds
 from marketplace.models import HITType
-from marketplace.timing import hourly_cents, usual_seconds
+from marketplace.stated import Stated
+from marketplace.timing import Time, hourly_cents, time_of
 
 # A requester states it among the keywords of a HIT type: `min-width:1024`, in CSS pixels.
 LEAST_WIDTH = re.compile(r"(?:^|[\s,])min-width\s*[:=]\s*(\d{3,4})(?:px)?(?=$|[\s,])", re.I)
@@ -17,7 +18,7 @@ class Facts:
 
     kind: HITType
     hourly_cents: int | None
-    usual_seconds: int | None
+    time: Time | None
     least_width: int
     terms: str
 
@@ -25,6 +26,16 @@ class Facts:
     def decided_seconds(self) -> int:
         """Return within how long work is decided, else approved, as the host allows it now."""
         return int(min(self.kind.auto_approval_delay_seconds, granted_cap_seconds()))
+
+    @property
+    def stated(self) -> Stated:
+        """Return what its requester states of pay and time."""
+        return self.kind.stated
+
+    @property
+    def seconds(self) -> int:
+        """Return how long it takes, the time allotted where nothing is known."""
+        return self.time.seconds if self.time else self.kind.assignment_duration_seconds
 
 
 def facts_of(kind: HITType, house_terms: str) -> Facts:
@@ -35,7 +46,7 @@ def facts_of(kind: HITType, house_terms: str) -> Facts:
     return Facts(
         kind=kind,
         hourly_cents=hourly_cents(kind),
-        usual_seconds=usual_seconds(kind),
+        time=time_of(kind),
         least_width=least_width(kind),
         terms=kind.requester.payment_terms or house_terms,
     )

@@ -31,6 +31,8 @@ from marketplace.site.reasons import reason_for
 
 GONE = gettext_noop("This HIT is no longer available. Choose another one from the list.")
 
+DONE = gettext_noop("You have done this HIT, or one that counts for all of its kind.")
+
 
 @worker_page
 @require_safe
@@ -44,6 +46,8 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     mine = Assignment.objects.filter(hit=hit, worker=request.worker, state=State.ACCEPTED).first()
     if mine is not None:
         return redirect("work", key=mine.pk)
+    if not available_hits(request.worker, now).filter(pk=hit.pk).exists():
+        return sorry(request, _(DONE))
     standing = standing_of(request.worker)
     access = access_to(hit.hit_type, standing)
     if not access.can_discover:

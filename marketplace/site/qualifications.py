@@ -7,12 +7,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.earning import Way, is_earned, ways_to_earn
+from marketplace.earning import Way, is_earned, is_unlisted, ways_to_earn
 from marketplace.models import (
     QualificationGrant,
     QualificationRequest,
@@ -24,6 +23,7 @@ from marketplace.qualification_tests import OPEN
 from marketplace.requirements import standing_of
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
+from marketplace.templatetags.marketplace_words import duration
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
     requests = QualificationRequest.objects.filter(worker=worker).select_related(
         "qualification_type__requester"
     )
-    held = [grant.qualification_type_id for grant in grants if not grant.is_revoked]
+    rows_held = list(grants.order_by("is_revoked", "-granted_at"))
+    held = [grant.qualification_type_id for grant in rows_held if not grant.is_revoked]
+    shown = [grant for grant in rows_held if is_listed(grant)]
     asked = [one.qualification_type_id for one in requests if one.state in OPEN]
     # A requester who has blocked a worker gives them nothing, so there is no use in asking.
     rows = (
@@ -57,16 +59,27 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
     ways = ways_to_earn(rows, standing_of(worker), clock.now())
     # What is earned by work shows here only while there is a HIT to do or work being read.
     offers = [
-        Offer(row, ways.get(row.pk)) for row in rows if row.pk not in ways or ways[row.pk] != Way()
+        Offer(row, ways.get(row.pk))
+        for row in rows
+        if not is_unlisted(row) and (row.pk not in ways or ways[row.pk] != Way())
     ]
     return show(
         request,
         "qualifications.html",
         here="qualifications",
-        grants=grants.order_by("is_revoked", "-granted_at"),
+        grants=shown,
         requests=requests.exclude(state=RequestState.GRANTED).order_by("-pk"),
         offers=offers,
     )
+
+
+def is_listed(grant: QualificationGrant) -> bool:
+    """Tell whether a qualification is shown to its worker; what was earned by work can be 0."""
+    row = grant.qualification_type
+    grant.is_declined = (  # type: ignore[attr-defined]
+        is_earned(row) and grant.integer_value == 0 and not grant.is_revoked
+    )
+    return not is_unlisted(row)
 
 
 @worker_page
@@ -132,7 +145,7 @@ def too_soon(worker: Worker, row: QualificationType) -> str:
         return sentence % name
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if clock.now() < again_at:
-        form = _("j F Y, H:i")
-        when = f"{date_format(again_at, form)} UTC"
-        return _("You can ask for “%(name)s” again on %(when)s.") % {**name, "when": when}
+        # A stretch of time needs no clock: pages show hours in the reader's own zone and habit.
+        wait = duration(max(60, (again_at - clock.now()).total_seconds()))
+        return _("You can ask for “%(name)s” again in %(wait)s.") % {**name, "wait": wait}
     return ""

@@ -81,6 +81,8 @@ def _own_type(
 ) -> Reason:
     score = score_words(need)
     has_it = row.qualification_type_id in standing.scores
+    if has_it and is_earned(row) and not score:
+        return _declined(row, ways.get(row.pk, Way()))
     if has_it:
         sentence = _(
             "Needs the qualification “%(name)s” with a score %(score)s; yours is %(have)s."
@@ -103,10 +105,22 @@ def _own_type(
     return Reason(sentence, row.description, row)
 
 
+def _declined(row: QualificationType, way: Way) -> Reason:
+    """Return the reason for somebody whose work was read and did not earn it."""
+    if way.kinds:
+        return Reason(_first(way), way=way)
+    words = {"name": row.name}
+    return Reason(_("Your work for “%(name)s” was read and did not pass.") % words, is_final=True)
+
+
+def _first(way: Way) -> str:
+    titles = f"” {_('or')} “".join(kind.title for kind in way.kinds)
+    return _("First pass the HIT “%(title)s”.") % {"title": titles}
+
+
 def _earned(row: QualificationType, sentence: str, way: Way) -> Reason:
-    if way.kind is not None:
-        words = {"title": way.kind.title}
-        return Reason(_("First pass the HIT “%(title)s”.") % words, way=way)
+    if way.kinds:
+        return Reason(_first(way), way=way)
     if way.handed_in_at is not None:
         how = _("You have handed in the HIT for it. If your work passes, this opens by itself.")
         return Reason(sentence, how, way=way)

@@ -30,7 +30,12 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return _by_password(request, name)
     worker, _is_new = Worker.objects.get_or_create(
         sign_in_name=sign_in_name_of(name),
-        defaults={"display_name": name, "created_at": clock.now()},
+        # Simulated workers say so when they first come; whoever was a person stays one.
+        defaults={
+            "display_name": name,
+            "created_at": clock.now(),
+            "is_simulated": request.POST.get("simulated") == "yes",
+        },
     )
     return _by_password(request, name) if worker.password else _let_in(request, worker)
 

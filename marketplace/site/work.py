@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,7 +11,14 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.acceptance import RefusedError, accept_next, available_hits, give_back
+from marketplace.acceptance import (
+    RefusedError,
+    accept_next,
+    available_hits,
+    can_extend,
+    extend,
+    give_back,
+)
 from marketplace.amounts import price_of
 from marketplace.configuration import base_url, is_own_origin, payment_terms
 from marketplace.contests import can_contest
@@ -82,6 +89,8 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
         sandbox=SANDBOX[assignment.hit.question_kind],
         facts=facts_of(assignment.hit.hit_type, payment_terms()),
         now=clock.now(),
+        can_extend=can_extend(assignment, clock.now()),
+        extension_seconds=60 * assignment.hit.hit_type.stated.extension_minutes,
         grace_until=assignment.deadline + timedelta(seconds=GRACE_SECONDS),
     )
     # A window that the task opens has to find its way back to the frame.
@@ -103,6 +112,28 @@ def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
     address = page_address(request, hit, assignment.secret)
     url = entry_url(address, hit.requester.entry_secret, entry)
     return with_liking(url, assignment.worker.liking)
+
+
+@worker_page
+@require_POST
+def extend_time(request: SignedInRequest, key: int) -> HttpResponse:
+    """Give the worker more time once: the page's script is told the new end, others see the page.
+
+    The frame's new address proves the new end to the task, also in a frame that stays open.
+    """
+    assignment = own(request, key)
+    if assignment is None:
+        return sorry(request, _(NOT_YOURS))
+    try:
+        extend(assignment, clock.now())
+    except RefusedError as refusal:
+        leave_notice(request, str(refusal))
+        return redirect("work", key=key)
+    if "quietly" not in request.POST:
+        return redirect("work", key=key)
+    ends = int(assignment.deadline.timestamp())
+    address = frame_url(request, assignment)
+    return JsonResponse({"deadline": ends, "grace": ends + GRACE_SECONDS, "address": address})
 
 
 @worker_page
@@ -151,7 +182,7 @@ def receipt(
         kind=kind,
         can_contest=can_contest(assignment, now),
         sent=sent_with(assignment),
-        n_next=rows.count() if may_accept else 0,
+        has_next=may_accept and rows.exists(),
         is_fresh=now - assignment.submitted_at < timedelta(minutes=10),
         **context,
     )

@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from marketplace import clock
 from marketplace.configuration import choose
 from marketplace.models import Assignment, State
@@ -156,3 +158,44 @@ def test_the_host_s_cap_counts_for_kinds_of_hits_that_are_older(
     ada.submit(make_hit(rita))
     handed_in = Assignment.objects.get()
     assert handed_in.auto_approval_at - handed_in.submitted_at == timedelta(hours=1)
+
+
+def test_more_time_is_given_once_and_proven_to_the_task(
+    rita: Any, ada: Visitor, make_hit: Any, later: Any
+) -> None:
+    frame = ada.accept(make_hit(rita, Keywords="extension-minutes:30"))
+    path = f"{frame.path}extend/"
+    page = ada.post(frame.path, path)
+    assert page.status_code == 200
+    longer = Frame(page)
+    assert int(longer.query["entryExpires"]) - int(frame.query["entryExpires"]) == 1800
+    assert longer.query["entrySignature"] != frame.query["entrySignature"]
+    assert f'action="{path}"' not in page.content.decode()
+    assert "More time can be asked for once" in ada.send(path).content.decode()
+    later(minutes=89)
+    longer.submit(answer="x")
+    assert Assignment.objects.get().state == State.SUBMITTED
+
+
+def test_no_more_time_is_given_where_none_is_stated(rita: Any, ada: Visitor, make_hit: Any) -> None:
+    frame = ada.accept(make_hit(rita))
+    assert "/extend/" not in ada.get(frame.path).content.decode()
+    before = Assignment.objects.get().deadline
+    assert "More time can be asked for once" in ada.send(f"{frame.path}extend/").content.decode()
+    assert Assignment.objects.get().deadline == before
+
+
+@pytest.mark.parametrize("path", ["", "return/"])
+def test_return_says_what_is_lost_and_what_is_kept(
+    rita: Any, ada: Visitor, make_hit: Any, path: str
+) -> None:
+    plain = ada.accept(make_hit(rita))
+    page = ada.get(plain.path + path).content.decode()
+    assert "You lose the $4.50 of this HIT" in page
+    assert "You keep" not in page
+    assert "stays saved" not in page
+    words = "bonus-up-to:1.26, keeps-work"
+    page = ada.get(ada.accept(make_hit(rita, Title="x", Keywords=words)).path + path)
+    assert "You keep what you have earned beside it" in page.content.decode()
+    assert "What you have written stays saved" in page.content.decode()
+    assert '<button class="primary">Return' not in page.content.decode()

@@ -78,10 +78,10 @@ def task() -> Iterator[str]:
     server.server_close()
 
 
-def post_hits(client: Any, make_hit: Any, task: str, n_hits: int) -> None:
+def post_hits(client: Any, make_hit: Any, task: str, n_hits: int, **values: str) -> None:
     for n in range(n_hits):
         question = QUESTION.replace("https://task.example/hit", f"{task}/{n}")
-        make_hit(client, Question=question, RequesterAnnotation=str(n))
+        make_hit(client, Question=question, RequesterAnnotation=str(n), **values)
 
 
 def test_a_worker_s_whole_way_by_keyboard(rita: Any, make_hit: Any, task: str, page: Any) -> None:
@@ -242,18 +242,36 @@ def test_the_clock_is_quiet_until_ten_minutes_remain(
     page.wait_for_url("**/submitted/")
 
 
-def test_a_task_may_hold_its_place_for_less_time_than_the_hit_has(
+def test_more_time_moves_the_one_deadline_wherever_it_stands(
     rita: Any, make_hit: Any, task: str, page: Any
 ) -> None:
-    post_hits(rita, make_hit, task, 1)
+    post_hits(rita, make_hit, task, 1, Keywords="extension-minutes:30")
     sign_in(page)
     page.get_by_role("button", name="Accept").click()
     frame = page.frame_locator("#task")
     frame.get_by_label("Question").wait_for()
-    page.wait_for_function("document.getElementById('countdown').textContent.startsWith('until')")
-    ends = int((clock.now() + timedelta(minutes=6)).timestamp())
-    frame.locator("body").evaluate("(_, ends) => parent.postMessage({ends}, '*')", ends)
-    page.get_by_text(re.compile(r"^5:\d\d left$")).wait_for()
+    more = page.get_by_role("button", name="30 minutes more")
+    page.wait_for_function("document.getElementById('extend-form').hidden")
+    Assignment.objects.update(deadline=clock.now() + timedelta(minutes=6))
+    page.reload()
+    more.wait_for()
+    frame.get_by_label("Question").wait_for()
+    frame.locator("body").evaluate(
+        "() => addEventListener('message', ({data}) => { document.title = data.address; })"
+    )
+    more.click()
+    more.wait_for(state="hidden")
+    assert re.fullmatch(r"until \d{1,2}:\d\d.*", page.locator("#countdown").inner_text())
+    one = Assignment.objects.get()
+    assert timedelta(minutes=35) < one.deadline - clock.now() < timedelta(minutes=36)
+    told = frame.locator("body").evaluate("() => document.title")
+    assert f"entryExpires={int(one.deadline.timestamp()) + 3600}" in told
+    page.goto("/work/")
+    assert page.locator("#countdown").count() == 0
+    shown = page.locator("main time").last
+    assert shown.get_attribute("datetime") == one.deadline.isoformat()
+    # One clock: what the pointer shows has the habit of what is written.
+    assert ("M" in shown.inner_text()) == ("M" in str(shown.get_attribute("title")))
 
 
 def test_a_task_that_needs_width_says_so_on_a_phone(

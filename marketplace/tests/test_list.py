@@ -10,7 +10,7 @@ from marketplace.requirements import LOCALE
 from marketplace.site.choices import Choices, choices_from
 from marketplace.site.facts import least_width
 from marketplace.tests.conftest import QUESTION
-from marketplace.tests.visitor import Visitor
+from marketplace.tests.visitor import Visitor, simulated
 
 COUNTRY = "00000000000000000071"
 
@@ -27,8 +27,13 @@ def three(rita: Any, other_requester: Any, make_hit: Any) -> None:
     make_hit(rita, Title="Slow", Reward="6.00", AssignmentDurationInSeconds=7200)
     make_hit(other_requester, Title="Quick", Reward="0.50", AssignmentDurationInSeconds=600)
     make_hit(rita, Title="Unknown", Reward="2.00", AssignmentDurationInSeconds=5400)
-    HITType.objects.filter(title="Slow").update(recent_seconds=[3000, 3600, 9000])
-    HITType.objects.filter(title="Quick").update(recent_seconds=[50, 60, 70])
+    HITType.objects.filter(title="Slow").update(recent_work=by_ten([3000, 3600, 9000]))
+    HITType.objects.filter(title="Quick").update(recent_work=by_ten([50, 60, 70]))
+
+
+def by_ten(seconds: list[int]) -> list[list[int]]:
+    """Return these times, each of ten people."""
+    return [[person, time] for time in seconds for person in range(10)]
 
 
 @pytest.mark.usefixtures("three")
@@ -74,16 +79,61 @@ def test_pay_per_hour_comes_from_the_median_time(ada: Visitor) -> None:
     assert "no times yet" in page
 
 
-def test_times_are_observed(rita: Any, make_hit: Any, later: Any) -> None:
-    hit = make_hit(rita, MaxAssignments=3)
-    for minutes, name in ((10, "Ada"), (20, "Grace"), (50, "Ida")):
-        frame = Visitor(name).accept(hit)
-        later(minutes=minutes)
-        frame.submit(answer="x")
-    make_hit(rita)
+def test_times_are_observed_when_ten_people_have_finished(
+    rita: Any, make_hit: Any, later: Any
+) -> None:
+    values = {"Keywords": "reading, expected-minutes:15"}
+    hits = [make_hit(rita, MaxAssignments=20, **values) for _ in range(2)]
+    visitors = [Visitor(f"Worker {number}") for number in range(10)]
+    for visitor in visitors[:9]:
+        for hit in hits:
+            frame = visitor.accept(hit)
+            later(minutes=20)
+            frame.submit(answer="x")
+    edith = Visitor("Edith")
+    for path in ("/hits/", f"/hits/{hits[0]['HITId']}/"):
+        page = edith.get(path).content.decode()
+        assert "$18.00 an hour by the requester" in page
+        assert "15 min" in page
+        assert "20 min" not in page
+    frame = visitors[9].accept(hits[0])
+    later(minutes=20)
+    frame.submit(answer="x")
+    for path in ("/hits/", f"/hits/{hits[0]['HITId']}/"):
+        page = edith.get(path).content.decode()
+        assert "$13.50 an hour" in page
+        assert "estimate" not in page
+        assert "20 min" in page
+        assert "15 min" not in page
+
+
+def test_no_time_of_a_simulated_worker_is_observed(rita: Any, make_hit: Any) -> None:
+    hit = make_hit(rita, MaxAssignments=12, Keywords="expected-minutes:15")
+    for number in range(11):
+        simulated(f"Simulated worker {number}").submit(hit)
     page = Visitor("Edith").get("/hits/").content.decode()
-    assert "20 min" in page
-    assert "$13.50 an hour" in page
+    assert "Estimated time" in page
+    assert "Usually takes" not in page
+    assert HITType.objects.get().recent_work == []
+
+
+def test_pay_beside_the_reward_is_said_wherever_the_reward_is(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    words = "bonus-up-to:1.26, waiting-per-minute:0.15, waiting-minutes:15, expected-minutes:15"
+    hit = make_hit(rita, Reward="0.30", Keywords=f"dialog, {words}")
+    said = "$0.30 + up to $1.26 in bonuses + $0.15 a minute for waiting, 15 minutes at most"
+    for path in ("/hits/", f"/hits/{hit['HITId']}/"):
+        page = ada.get(path).content.decode()
+        assert said in page
+        assert "an hour" not in page, "what a part of the pay makes an hour is not the rate"
+    frame = ada.accept(hit)
+    for path in (frame.path, "/work/"):
+        assert said in ada.get(path).content.decode()
+    frame.submit(answer="x")
+    page = ada.get(f"{frame.path}submitted/").content.decode()
+    assert "$0.30" in page
+    assert "What you earned beside it comes as a bonus" in page
 
 
 def test_who_pays_how_and_by_when_stands_before_accept(
@@ -154,7 +204,11 @@ def test_an_earned_qualification_leads_to_its_hit(rita: Any, ada: Visitor, make_
     secret = make_hit(rita, Title="Passed", QualificationRequirements=[hidden])
     assert secret["HITTypeId"] not in ada.get("/qualifications/").content.decode()
     question = QUESTION.replace("unit=7", "unit=8")
-    door = make_hit(rita, Title="Qualify: write", Question=question)
+    # Another collection's HIT of the same title earns nothing here.
+    make_hit(rita, Title="Qualify: write", Question=question, Keywords="earns:XYZ")
+    assert "First pass" not in ada.get("/hits/").content.decode()
+    question = QUESTION.replace("unit=7", "unit=9")
+    door = make_hit(rita, Title="Qualify: write", Question=question, Keywords=f"earns:{made}")
     for path in ("/hits/", "/qualifications/"):
         page = ada.get(path).content.decode()
         assert f'href="/kinds/{door["HITTypeId"]}/"' in page
@@ -187,3 +241,76 @@ def test_a_worker_states_their_state_and_can_take_what_asks_for_it(
     assert (ada.worker.country, ada.worker.subdivision) == ("DE", "BY")
     ada.post("/preferences/", "/preferences/", country="AT")
     assert (ada.worker.country, ada.worker.subdivision) == ("AT", "")
+
+
+def test_work_for_another_qualification_of_the_same_title_is_not_taken_for_this(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    made, other = (
+        rita.create_qualification_type(
+            Name=f"Passed “Qualify: write” ({name})",
+            Description="Granted after reading.",
+            Keywords="earned",
+            QualificationTypeStatus="Active",
+        )["QualificationType"]["QualificationTypeId"]
+        for name in ("one", "two")
+    )
+    for type_id in (made, other):
+        need = {"QualificationTypeId": type_id, "Comparator": "EqualTo", "IntegerValues": [1]}
+        make_hit(rita, Title=f"Main {type_id}", QualificationRequirements=[need])
+    words = f"part-of:Rivers, earns:{made}"
+    ada.submit(make_hit(rita, Title="Qualify: write", Keywords=words))
+    make_hit(rita, Title="Qualify: write", Keywords=f"part-of:Kings, earns:{other}")
+    page = ada.get("/hits/").content.decode()
+    assert "Rita · for “Kings”" in page
+    assert page.count("First pass the HIT “Qualify: write”.") == 1
+    assert page.count("You have handed in the HIT for it.") == 1
+    rita.associate_qualification_with_worker(
+        QualificationTypeId=made, WorkerId=ada.worker.worker_id, IntegerValue=0
+    )
+    assert "You have handed in the HIT for it." not in ada.get("/hits/").content.decode()
+    assert "Not passed" in ada.get("/qualifications/").content.decode()
+
+
+def test_a_requester_s_own_bookkeeping_is_no_qualification_to_show(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    made = rita.create_qualification_type(
+        Name="Has done all of it",
+        Description="Own bookkeeping.",
+        Keywords="unlisted",
+        QualificationTypeStatus="Active",
+    )["QualificationType"]["QualificationTypeId"]
+    need = {
+        "QualificationTypeId": made,
+        "Comparator": "DoesNotExist",
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }
+    hit = make_hit(rita, Title="Main", QualificationRequirements=[need])
+    assert titles(ada) == ["Main"]
+    rita.associate_qualification_with_worker(
+        QualificationTypeId=made, WorkerId=ada.worker.worker_id, SendNotification=False
+    )
+    assert titles(ada) == []
+    assert "Has done all of it" not in ada.get("/qualifications/").content.decode()
+    assert ada.get(f"/hits/{hit['HITId']}/").status_code == 404
+
+
+@pytest.mark.parametrize(("word", "again"), [("once", False), ("one-at-a-time", True)])
+def test_what_the_type_lets_nobody_take_is_not_offered(
+    rita: Any, ada: Visitor, make_hit: Any, word: str, again: bool
+) -> None:
+    questions = [QUESTION.replace("unit=7", f"unit={number}") for number in range(3)]
+    hits = [make_hit(rita, Title="Main", Question=one, Keywords=f"x, {word}") for one in questions]
+    assert titles(ada) == ["Main"]
+    frame = ada.accept(hits[0])
+    assert titles(ada) == []
+    path = f"/hits/{hits[1]['HITId']}/"
+    assert ada.get(path).status_code == 404
+    assert "nobody can have two of it" in ada.send(f"{path}accept/").content.decode()
+    ada.post(f"{frame.path}return/", f"{frame.path}return/")
+    assert titles(ada) == ["Main"], "a returned HIT is in nobody's way"
+    page = ada.accept(hits[0]).submit(answer="x")
+    assert page.status_code == 200
+    assert titles(ada) == (["Main"] if again else [])
+    assert titles(Visitor("Edith")) == ["Main"]

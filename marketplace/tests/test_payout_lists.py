@@ -7,9 +7,9 @@ import pytest
 from marketplace import clock, funds
 from marketplace.models import AuditEntry, Payout, PayoutLine, PayoutList
 from marketplace.payout_lists import confirm, make_list, owed_by_worker, rows_of
-from marketplace.payouts import record_payout, report_payment
+from marketplace.payouts import PayoutError, record_payout, report_payment
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
-from marketplace.tests.visitor import Visitor
+from marketplace.tests.visitor import Visitor, simulated
 from marketplace.uploads import UploadError
 
 
@@ -31,6 +31,28 @@ def test_what_is_owed_is_listed_once(ada: Visitor) -> None:
     assert make_list("Ida", clock.now()) is None
     assert PayoutList.objects.count() == 1
     assert rows_of(made, "$") == rows_of(made, "$")
+    assert funds.owed_cents(ada.worker) == 450
+
+
+def test_no_simulated_worker_stands_on_a_list(rita: Any, make_hit: Any) -> None:
+    robot = simulated("Simulated worker 1")
+    hit = make_hit(rita, Title="Another")
+    robot.submit(hit)
+    for row in rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]:
+        rita.approve_assignment(AssignmentId=row["AssignmentId"])
+    assert robot.worker.is_simulated
+    assert funds.owed_cents(robot.worker) == 0
+    assert "nobody is paid for it" in robot.get("/earnings/").content.decode()
+    made = make_list("Ida", clock.now())
+    assert made is not None
+    assert sorted(row[2] for row in rows_of(made, "$")) == ["Ada", "Grace"]
+    with pytest.raises(PayoutError, match="simulated"):
+        record_payout(robot.worker.worker_id, 450, clock.now().date(), "cash", "R9", clock.now())
+
+
+def test_whoever_was_a_person_stays_one(ada: Visitor) -> None:
+    simulated("Ada")
+    assert not ada.worker.is_simulated
     assert funds.owed_cents(ada.worker) == 450
 
 

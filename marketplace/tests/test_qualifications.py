@@ -187,7 +187,7 @@ def test_a_declined_worker_asks_again_after_the_delay(rita: Any, ada: Visitor, l
     ada.post("/qualifications/", ask)
     [request] = rita.list_qualification_requests()["QualificationRequests"]
     rita.reject_qualification_request(QualificationRequestId=request["QualificationRequestId"])
-    assert "again on" in ada.send(ask).content.decode()
+    assert "again in" in ada.send(ask).content.decode()
     later(minutes=61)
     assert "You asked for" in ada.send(ask).content.decode()
 

@@ -30,6 +30,7 @@ TABLE = {
     "queue": ("GET", 302, 200, 200),
     "work": ("GET", 302, 404, 200),
     "return": ("GET", 302, 404, 200),
+    "extend": ("POST", 302, 404, 302),
     "submitted": ("GET", 302, 404, 302),
     "next": ("POST", 302, 404, 302),
     "contest": ("POST", 302, 404, 302),
@@ -158,7 +159,17 @@ def test_pages_hold_no_inline_script_or_style(addresses: dict[str, str], ada: Vi
 
 def test_forms_without_their_token_are_refused(addresses: dict[str, str], ada: Visitor) -> None:
     for name in (
-        *("accept", "next", "ask", "return", "preferences", "sign-out", "contest", "write"),
+        *(
+            "accept",
+            "next",
+            "ask",
+            "return",
+            "extend",
+            "preferences",
+            "sign-out",
+            "contest",
+            "write",
+        ),
         *("report-payment", "reply", "language", "password", "personal-link", "erase"),
     ):
         assert ada.client.post(addresses[name]).status_code == 403

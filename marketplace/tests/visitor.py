@@ -63,6 +63,12 @@ class Visitor:
         return frame
 
 
+def simulated(name: str) -> Visitor:
+    """Return a visitor who said at first, as simulated workers do, that nobody is behind it."""
+    Client(headers={"Host": HOST}).post("/sign-in/", {"name": name, "simulated": "yes"})
+    return Visitor(name)
+
+
 class Frame:
     """What the frame of a work page is told, and the form that ends it."""
 

@@ -67,7 +67,9 @@ class SimulatedWorker:
                 f"The marketplace at {self.browser.home} lets nobody in by a name alone: "
                 "simulate on one that does, such as the embedded one."
             )
-        page = self.browser.press(door.form("Work as"), "Work as a worker", name=self.name)
+        page = self.browser.press(
+            door.form("Work as"), "Work as a worker", name=self.name, simulated="yes"
+        )
         if not page.has_button("Sign out"):
             raise StuckError(f"{self.name} could not sign in. {page}.")
 

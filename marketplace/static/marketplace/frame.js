@@ -14,14 +14,13 @@ const LONGEST_WAIT_SECONDS = 60;
 // The server's clock decides; this computer's may be wrong.
 const skewSeconds = countdown ? Number(countdown.dataset.now) - Date.now() / 1000 : 0;
 const line = document.getElementById("bar-line");
+const quietLine = line ? line.textContent : "";
 let lastSpoken = Infinity;
 let nextTick;
-// A task may hold the worker's place for less time than the HIT has: then its end is shown.
-let endsByTask = Infinity;
+const extendForm = document.getElementById("extend-form");
 
 function deadline() {
-  const ofHit = Number(countdown.dataset.deadline);
-  return endsByTask > Date.now() / 1000 + skewSeconds ? Math.min(ofHit, endsByTask) : ofHit;
+  return Number(countdown.dataset.deadline);
 }
 
 function secondsLeft() {
@@ -59,6 +58,7 @@ function tick() {
   const isLoud = seconds <= LOUD_SECONDS;
   countdown.classList.toggle("is-loud", isLoud);
   line.classList.toggle("is-loud", isLoud);
+  if (extendForm) extendForm.hidden = extendForm.isGiven || !isLoud || seconds <= 0;
   const minutes = SPOKEN_MINUTES.filter((one) => seconds <= one * 60).pop();
   if (minutes !== undefined && minutes < lastSpoken && seconds > 0) {
     // What is already past when the page opens is not announced one after the other.
@@ -78,6 +78,42 @@ function tick() {
 
 function askToReturn() {
   if (dialog && !dialog.open) dialog.showModal();
+}
+
+/** What the task has to say of leaving it stands in the same question, whoever asked it. */
+function alsoSay(words) {
+  const also = document.getElementById("return-also");
+  if (!also) return;
+  also.textContent = words.slice(0, 200);
+  also.hidden = !words;
+}
+
+/** More time moves the one deadline: here, on the server, and in the task, which is told so. */
+async function askForTime(event) {
+  event.preventDefault();
+  const button = extendForm.querySelector("button");
+  button.disabled = true;
+  try {
+    const body = new URLSearchParams(new FormData(extendForm));
+    body.set("quietly", "1");
+    const answer = await fetch(extendForm.action, { method: "POST", body, credentials: "same-origin" });
+    const given = await answer.json();
+    countdown.dataset.deadline = given.deadline;
+    countdown.dataset.grace = given.grace;
+    extendForm.isGiven = true;
+    lastSpoken = Infinity;
+    line.textContent = quietLine;
+    line.title = "";
+    frame.contentWindow.postMessage({ marketplace: "extended", address: given.address }, taskOrigin());
+    tick();
+  } catch {
+    line.textContent = button.dataset.refused;
+  }
+  button.disabled = false;
+}
+
+function taskOrigin() {
+  return frame.dataset.origin === "null" ? "*" : frame.dataset.origin;
 }
 
 function afterSubmitting() {
@@ -105,9 +141,8 @@ window.addEventListener("message", (event) => {
     askToReturn();
   } else if (event.origin === frame.dataset.origin && typeof event.data.title === "string") {
     callByTitle(event.data.title);
-  } else if (event.origin === frame.dataset.origin && Number.isFinite(event.data.ends)) {
-    endsByTask = event.data.ends;
-    if (countdown) tick();
+  } else if (event.origin === frame.dataset.origin && typeof event.data.leaving === "string") {
+    alsoSay(event.data.leaving);
   }
 });
 
@@ -121,6 +156,8 @@ if (returnLink) {
     dialog.close();
   });
 }
+
+if (extendForm) extendForm.addEventListener("submit", askForTime);
 
 if (preference) {
   preference.addEventListener("change", () => {

@@ -1,0 +1,65 @@
+"""What a requester states of a HIT beyond the wire's members: `name:value` among its keywords."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from marketplace.amounts import typed_cents
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Pay beside the reward in cents, times in minutes; 0, "" and () where nothing is stated.
+
+    `earns` are the ids of the qualification types that the work can earn; `is_once` tells that
+    nobody can do two HITs of the type, `is_one_at_a_time` that nobody can be at two, `keeps_work`
+    that what was written outlives a return.
+    """
+
+    expected_minutes: int = 0
+    extension_minutes: int = 0
+    bonus_cents: int = 0
+    waiting_cents: int = 0
+    waiting_minutes: int = 0
+    part_of: str = ""
+    earns: tuple[str, ...] = ()
+    is_once: bool = False
+    is_one_at_a_time: bool = False
+    keeps_work: bool = False
+
+    @property
+    def pays_beside(self) -> bool:
+        """Tell whether more than the reward can be earned."""
+        return bool(self.bonus_cents or self.waiting_cents)
+
+
+@lru_cache(maxsize=1024)
+def stated_in(keywords: str) -> Stated:
+    """Return what is stated among the keywords of a HIT type; what makes no sense is left out."""
+    found: dict[str, list[str]] = {}
+    for word in keywords.split(","):
+        name, _, value = word.partition(":")
+        found.setdefault(name.strip().lower(), []).append(value.strip())
+    return Stated(
+        expected_minutes=_minutes(found, "expected-minutes"),
+        extension_minutes=_minutes(found, "extension-minutes"),
+        bonus_cents=_cents(found, "bonus-up-to"),
+        waiting_cents=_cents(found, "waiting-per-minute"),
+        waiting_minutes=_minutes(found, "waiting-minutes"),
+        part_of=found.get("part-of", [""])[0],
+        earns=tuple(filter(None, found.get("earns", []))),
+        is_once="once" in found,
+        is_one_at_a_time="one-at-a-time" in found,
+        keeps_work="keeps-work" in found,
+    )
+
+
+def _minutes(found: dict[str, list[str]], name: str) -> int:
+    given = found.get(name, [""])[0]
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
+
+
+def _cents(found: dict[str, list[str]], name: str) -> int:
+    try:
+        return max(0, typed_cents(found.get(name, ["0"])[0]))
+    except ValueError:
+        return 0
