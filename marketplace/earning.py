@@ -7,7 +7,13 @@ from datetime import datetime
 from django.db.models import Max
 
 from marketplace.acceptance import available_hits
-from marketplace.models import HANDED_IN, Assignment, HITType, QualificationType
+from marketplace.models import (
+    HANDED_IN,
+    Assignment,
+    HITType,
+    QualificationGrant,
+    QualificationType,
+)
 from marketplace.requirements import Standing, access_to
 from marketplace.stated import stated_in
 
@@ -42,7 +48,7 @@ def _has(row: QualificationType, keyword: str) -> bool:
 def ways_to_earn(
     rows: Iterable[QualificationType], standing: Standing, now: datetime
 ) -> dict[int, Way]:
-    """Return for each earned type, by key, how this worker gets it; in two queries.
+    """Return for each earned type, by key, how this worker gets it; in three queries.
 
     The HITs that earn a type are the same requester's that name its id among their keywords
     (`earns:ID`), those of one title once, if the worker may look at them.
@@ -60,7 +66,12 @@ def ways_to_earn(
         .values_list("hit__requester", "hit__hit_type__keywords")
         .annotate(Max("submitted_at"))
     )
-    return {row.pk: _way(row, seen, list(done), standing) for row in earned}
+    taken = set(
+        QualificationGrant.objects.filter(
+            worker=worker, is_revoked=True, qualification_type__in=earned
+        ).values_list("qualification_type", flat=True)
+    )
+    return {row.pk: _way(row, seen, list(done), standing, row.pk in taken) for row in earned}
 
 
 def _way(
@@ -68,6 +79,7 @@ def _way(
     seen: list[HITType],
     done: list[tuple[int, str, datetime]],
     standing: Standing,
+    was_taken: bool,
 ) -> Way:
     earns = row.qualification_type_id
     times = [
@@ -75,7 +87,7 @@ def _way(
         for owner, keywords, at in done
         if owner == row.requester_id and earns in stated_in(keywords).earns
     ]
-    has_answer = earns in standing.scores
+    has_answer = was_taken or earns in standing.scores
     if times and not has_answer:
         return Way(handed_in_at=max(times))
     kinds = {
@@ -83,4 +95,4 @@ def _way(
         for kind in reversed(seen)
         if kind.requester_id == row.requester_id and earns in kind.stated.earns
     }
-    return Way(tuple(kinds.values()), is_declined=has_answer)
+    return Way(tuple(kinds.values()), is_declined=bool(times) and has_answer)

@@ -118,7 +118,7 @@ def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
         raise NotTakenError(_("This test can be taken once only, and you have taken it."))
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if now < again_at:
-        wait = duration(max(60, (again_at - now).total_seconds()))
+        wait = duration(max(60, int((again_at - now).total_seconds())))
         raise NotTakenError(_("You can take this test again in %(wait)s.") % {"wait": wait})
 
 

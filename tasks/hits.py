@@ -11,7 +11,7 @@ from django.db.models import F, Sum
 from collector.creation import parameters_of
 from collector.models import CollectionState, Stage, StageState
 from collector.parameters import Parameters, StageTable
-from tasks import budget, demands, qualifications
+from tasks import budget, demands, qualifications, stated
 from tasks.awards.fund import cover
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
@@ -145,14 +145,15 @@ def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: 
     if table.requires:
         needed = stage.collection.stages.get(name=table.requires)
         requirements.append(marketplace.required(qualifications.external_id(needed)))
+    if qualifications.roles_required(table):
+        requirements.append(marketplace.required(qualifications.entry_id(stage)))
+    requirements.append(marketplace.forbidden(qualifications.closed_id(stage)))
     return marketplace.create_hit_type(
         title=table.title,
         description=table.description,
-        # Equal values would share a HIT type, and "next" would lead into another collection.
-        keywords=f"{table.keywords}, {stage.collection.slug}",
+        keywords=stated.keywords(stage, parameters),
         reward=money(posting.reward_cents, parameters.pay.minor_units),
-        # The one extension a worker may ask for must fit into the assignment's time.
-        duration=timedelta(minutes=table.allotted_minutes + table.extension_minutes),
+        duration=timedelta(minutes=table.allotted_minutes),
         auto_approval=timedelta(days=table.auto_approval_days),
         requirements=requirements,
     )

@@ -1,6 +1,6 @@
 """Which units a worker may take: nobody meets their own work, nobody gives two votes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -36,6 +36,18 @@ def suitable_units(stage: Stage, worker: Worker, *, qualifies: bool) -> Iterator
             yield Unit(pk=pk, stage=stage, position=last)
 
 
+def has_suitable(stage: Stage, worker: Worker, *, one_at_a_time: bool) -> bool:
+    """Return whether the stage has a unit for `worker` beside the one they may be at just now.
+
+    one_at_a_time: whether that one is in the way of others only as long as they are at it; then it
+    is left out of account.
+    """
+    module = kind(stage.kind)
+    allowed = getattr(module, "left_for", module.allowed)
+    held = (LeaseState.SUBMITTED,) if one_at_a_time else HELD
+    return bool(allowed(_vacant(stage.pk, worker.pk, held), worker).exists())
+
+
 @cache
 def _prepared(kind_of_stage: str) -> tuple[Prepared, Prepared]:
     """Return what finds the units a worker has begun, and the next few of the others."""
@@ -59,12 +71,16 @@ def _drafts(worker: str) -> QuerySet[Lease]:
 
 def _free(kind_of_stage: str, stage: int, worker: str) -> QuerySet[Unit]:
     """Return the stage's units with a free place that the worker may take, in order."""
-    held = Lease.objects.filter(worker=worker, state__in=HELD)
-    free = (
-        Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
-        .exclude(Exists(held.filter(unit=OuterRef("pk"))))
-        .exclude(Exists(Lease.objects.filter(unit=OuterRef("pk"), worker=worker, paid=True)))
-        .order_by("position")
-    )
+    free = _vacant(stage, worker).order_by("position")
     allowed: QuerySet[Unit] = kind(kind_of_stage).allowed(free, Worker(pk=worker))
     return allowed
+
+
+def _vacant(stage: int, worker: str, held: Sequence[LeaseState] = HELD) -> QuerySet[Unit]:
+    """Return the stage's units with a free place, without those that the worker had."""
+    mine = Lease.objects.filter(worker=worker, state__in=held)
+    return (
+        Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
+        .exclude(Exists(mine.filter(unit=OuterRef("pk"))))
+        .exclude(Exists(Lease.objects.filter(unit=OuterRef("pk"), worker=worker, paid=True)))
+    )

@@ -7,7 +7,9 @@ from django.utils import timezone
 
 from collector import pulse
 from collector.models import Collection, CollectionState
+from tasks import eligibility
 from tasks.dialog.rounds import look_after, stages_to_look_at
+from tasks.models import Worker
 from tasks.tending import tend_alone
 
 
@@ -15,6 +17,12 @@ from tasks.tending import tend_alone
 def tend_collection(collection_id: int) -> None:
     """Tend one collection; a second job that comes meanwhile has nothing to do."""
     tend_alone(Collection.objects.get(pk=collection_id), timezone.now())
+
+
+@shared_task
+def look_at_worker(worker_id: str, collection_id: int) -> None:
+    """Find out, and tell, which stages have no work for somebody who has just taken some."""
+    eligibility.look_at(Worker.objects.get(pk=worker_id), Collection.objects.get(pk=collection_id))
 
 
 @shared_task

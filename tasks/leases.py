@@ -72,6 +72,8 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
     )
     begun = drafts.order_by("-id").first()
+    # One deadline: the marketplace's, where it has told us of one.
+    ends = session.signed_until - LATE_WORK if session.signed_until else now + allotted
     names = [stage.name, "consent"]
     newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
     texts = dict(newest_last.values_list("name", "pk"))
@@ -80,7 +82,7 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         worker_id=session.worker_id,
         session=session,
         taken_at=now,
-        expires_at=end_of(session, now + allotted),
+        expires_at=ends,
         draft=begun.draft if begun else None,
         active_seconds=begun.active_seconds if begun else 0,
         instructions_id=texts[stage.name],
@@ -92,11 +94,6 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
     seeds = [{"seed_id": seed} for seed in kind(stage.kind).seeds_shown(unit)]
     insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")
     return lease
-
-
-def end_of(session: Session, wanted: datetime) -> datetime:
-    """Return `wanted`, or the marketplace's deadline for the assignment where that is earlier."""
-    return min(wanted, session.signed_until - LATE_WORK) if session.signed_until else wanted
 
 
 def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime) -> int:
@@ -123,16 +120,22 @@ def submit(lease: Lease, now: datetime) -> bool:
     return run(SUBMIT, lease=lease.pk, version=lease.draft_version, now=now) == 1
 
 
-def extend(lease: Lease, now: datetime) -> datetime:
-    """Return the new end after the one extension a worker may ask for in time; raises Ended."""
-    table = parameters_of(lease.unit.stage.collection).stages()[lease.unit.stage.name]
-    longer = end_of(lease.session, lease.expires_at + timedelta(minutes=table.extension_minutes))
-    extended = Lease.objects.filter(
-        pk=lease.pk, state=LeaseState.LIVE, extended=False, expires_at__gt=now
-    ).update(expires_at=longer, extended=True)
-    if not extended:
-        raise Ended
-    return longer
+def follow(lease: Lease, signed_until: datetime | None) -> datetime:
+    """Return the lease's end, moved to the marketplace's deadline where that is later now.
+
+    signed_until: until when the frame's address is proven to hold. Raises Ended.
+    """
+    session = lease.session
+    if not (session.signed_until and signed_until) or signed_until <= session.signed_until:
+        return lease.expires_at
+    with transaction.atomic():
+        ends = signed_until - LATE_WORK
+        moved = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE).update(expires_at=ends)
+        if not moved:
+            raise Ended
+        Session.objects.filter(pk=session.pk).update(signed_until=signed_until)
+    lease.expires_at, session.signed_until = ends, signed_until
+    return ends
 
 
 def end(lease: Lease, state: LeaseState, now: datetime) -> bool:

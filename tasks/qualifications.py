@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
 from tasks.crowd import marketplace
-from tasks.models import Grant, GrantState, Qualification, Submission, Worker
+from tasks.models import Gate, Grant, GrantState, Qualification, Submission, Worker
 
 
 def record_attempt(submission: Submission) -> None:
@@ -61,6 +61,54 @@ def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) ->
     )
 
 
+def roles_required(table: Any) -> tuple[str, ...]:
+    """Return the stages of which one qualification is enough for a stage of dialogs."""
+    names = (getattr(table, "requires_student", ""), getattr(table, "requires_teacher", ""))
+    return tuple(filter(None, names))
+
+
+def opened_by(stage: Stage) -> list[Stage]:
+    """Return the stages of dialogs to which this stage's qualification is one way in."""
+    tables = parameters_of(stage.collection).stages()
+    names = [name for name, table in tables.items() if stage.name in roles_required(table)]
+    return list(stage.collection.stages.select_related("collection").filter(name__in=names))
+
+
+def entry_id(stage: Stage) -> str:
+    """Return the marketplace's id of what lets into a stage of dialogs: one role is enough."""
+    tables = parameters_of(stage.collection).stages()
+    table = tables[stage.name]
+    ways = " or ".join(f"“{tables[name].title}”" for name in roles_required(table))
+    return _gate_id(
+        stage,
+        "entry_id",
+        name=f"May do “{table.title}” ({stage.collection.slug})",
+        description=f"Whoever has passed {ways} has it.",
+        keywords=f"{marketplace.EARNED}, {marketplace.UNLISTED}",
+    )
+
+
+def closed_id(stage: Stage) -> str:
+    """Return the marketplace's id of what is held by whoever the stage has nothing for."""
+    table = parameters_of(stage.collection).stages()[stage.name]
+    return _gate_id(
+        stage,
+        "closed_id",
+        name=f"Nothing left in “{table.title}” ({stage.collection.slug})",
+        description="Given and taken back by a program: there is nothing for this worker to do.",
+        keywords=marketplace.UNLISTED,
+    )
+
+
+def _gate_id(stage: Stage, which: str, **values: str) -> str:
+    gate, _ = Gate.objects.get_or_create(stage=stage)
+    known = str(getattr(gate, which))
+    if not known:
+        known = marketplace.create_qualification(**values)
+        Gate.objects.filter(pk=gate.pk).update(**{which: known})
+    return known
+
+
 def external_id(stage: Stage) -> str:
     """Return the marketplace's id of the stage's qualification, made on first use."""
     qualification, _ = Qualification.objects.get_or_create(stage=stage)
@@ -90,8 +138,10 @@ def tell_marketplace(stage: Stage) -> int:
     """
     waiting = _untold([stage.pk]).select_related("worker__identity")
     grants = list(waiting)
-    known = external_id(stage) if any(map(_concerns_marketplace, grants)) else ""
-    return marketplace.one_by_one(grants, lambda grant: _tell(grant, known))
+    if not grants:
+        return 0
+    known, further = external_id(stage), opened_by(stage)
+    return marketplace.one_by_one(grants, lambda grant: _tell(grant, known, further))
 
 
 def _untold(stages: Iterable[int]) -> QuerySet[Grant]:
@@ -102,15 +152,20 @@ def _untold(stages: Iterable[int]) -> QuerySet[Grant]:
     ).exclude(state=F("told_state"))
 
 
-def _concerns_marketplace(grant: Grant) -> bool:
-    return GrantState.GRANTED in (grant.state, grant.told_state)
+def _tell(grant: Grant, known: str, further: Iterable[Stage]) -> int:
+    """Give the qualification `known`, 0 of it to whoever did not pass; one withdrawn is taken.
 
-
-def _tell(grant: Grant, known: str) -> int:
-    """Give or take the qualification `known` to the marketplace; who never had it loses nothing."""
+    The stages `further` are open to whoever has passed this or another that will do.
+    """
     person = grant.worker.identity.person
     if grant.state == GrantState.GRANTED:
         marketplace.grant(known, person)
     elif grant.told_state == GrantState.GRANTED:
         marketplace.revoke(known, person, grant.note)
+    else:
+        marketplace.grant(known, person, value=0, silently=True)
+    for stage in further:
+        table = parameters_of(stage.collection).stages()[stage.name]
+        is_open = any(roles_of(grant.worker, stage.collection, table))
+        marketplace.grant(entry_id(stage), person, value=int(is_open), silently=True)
     return Grant.objects.filter(pk=grant.pk).update(told_state=grant.state)

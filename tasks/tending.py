@@ -14,6 +14,7 @@ from tasks import (
     bonuses_elsewhere,
     compensation,
     complaints,
+    eligibility,
     hits,
     leases,
     maximum,
@@ -122,6 +123,8 @@ def _steps(
         "decisions told": lambda: marketplace.one_by_one(
             qualifications.untold(stages), qualifications.tell_marketplace
         ),
+        "eligibility known": lambda: eligibility.look(collection, open_stages),
+        "eligibility told": lambda: eligibility.tell(collection),
         "warnings told": lambda: complaints.tell_warned(collection, now),
         "reports answered": lambda: problem_reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),

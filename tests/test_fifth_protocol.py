@@ -48,6 +48,7 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     monkeypatch.setattr("tasks.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
+    monkeypatch.setattr(marketplace, "create_qualification", lambda name, **_: name)
     make_corpus()
     run("create_collection", "lines", protocol=folder.name, corpus="hollin", budget=20.0, seed=3)
     assert run("select_seeds", "lines", count=4) == {"": 4}

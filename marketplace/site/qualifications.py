@@ -146,6 +146,6 @@ def too_soon(worker: Worker, row: QualificationType) -> str:
     again_at = last.submitted_at + timedelta(seconds=row.retry_delay_seconds)
     if clock.now() < again_at:
         # A stretch of time needs no clock: pages show hours in the reader's own zone and habit.
-        wait = duration(max(60, (again_at - clock.now()).total_seconds()))
+        wait = duration(max(60, int((again_at - clock.now()).total_seconds())))
         return _("You can ask for “%(name)s” again in %(wait)s.") % {**name, "wait": wait}
     return ""

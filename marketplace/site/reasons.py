@@ -121,6 +121,8 @@ def _first(way: Way) -> str:
 def _earned(row: QualificationType, sentence: str, way: Way) -> Reason:
     if way.kinds:
         return Reason(_first(way), way=way)
+    if way.is_declined:
+        return _declined(row, way)
     if way.handed_in_at is not None:
         how = _("You have handed in the HIT for it. If your work passes, this opens by itself.")
         return Reason(sentence, how, way=way)

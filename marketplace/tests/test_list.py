@@ -93,7 +93,8 @@ def test_times_are_observed_when_ten_people_have_finished(
     edith = Visitor("Edith")
     for path in ("/hits/", f"/hits/{hits[0]['HITId']}/"):
         page = edith.get(path).content.decode()
-        assert "$18.00 an hour by the requester" in page
+        assert "about $18.00 an hour" in page
+        assert "the requester&#x27;s estimate" in page or "the requester's estimate" in page
         assert "15 min" in page
         assert "20 min" not in page
     frame = visitors[9].accept(hits[0])

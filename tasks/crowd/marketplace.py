@@ -19,6 +19,8 @@ QUESTION = (
     '2006-07-14/ExternalQuestion.xsd"><ExternalURL>{url}</ExternalURL>'
     "<FrameHeight>0</FrameHeight></ExternalQuestion>"
 )
+# What the marketplace reads among the keywords of a qualification type.
+EARNED, UNLISTED = "earned", "unlisted"
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 Row = TypeVar("Row")
 log = logging.getLogger(__name__)
@@ -234,15 +236,17 @@ def finish_hit(hit_id: str) -> None:
             raise
 
 
-def create_qualification(name: str, description: str) -> str:
-    """Return the id of the qualification type `name`, made now or before."""
+def create_qualification(name: str, description: str, keywords: str = EARNED) -> str:
+    """Return the id of the qualification type `name`, made now or before.
+
+    Workers get it for what they hand in: the marketplace offers no "Ask for it".
+    """
     try:
         reply = call(
             "create_qualification_type",
             Name=name,
             Description=description,
-            # Workers get it for what they hand in, so the marketplace offers no "Ask for it".
-            Keywords="earned",
+            Keywords=keywords,
             QualificationTypeStatus="Active",
         )
         return str(reply["QualificationType"]["QualificationTypeId"])
@@ -261,14 +265,17 @@ def create_qualification(name: str, description: str) -> str:
         raise
 
 
-def grant(qualification_id: str, person: str) -> None:
-    """Give a person the qualification with the value 1; twice is the same as once."""
+def grant(qualification_id: str, person: str, *, value: int = 1, silently: bool = False) -> None:
+    """Give a person the qualification with this value; twice is the same as once.
+
+    They get a message, unless it is done silently.
+    """
     call(
         "associate_qualification_with_worker",
         QualificationTypeId=qualification_id,
         WorkerId=person,
-        IntegerValue=1,
-        SendNotification=True,
+        IntegerValue=value,
+        SendNotification=not silently,
     )
 
 
@@ -284,6 +291,15 @@ def revoke(qualification_id: str, person: str, reason: str) -> None:
     except MarketplaceError as error:
         if not error.permanent:
             raise
+
+
+def forbidden(qualification_id: str) -> dict[str, Any]:
+    """Return the requirement that a worker lacks the qualification; others do not see the HIT."""
+    return {
+        "QualificationTypeId": qualification_id,
+        "Comparator": "DoesNotExist",
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }
 
 
 def required(qualification_id: str) -> dict[str, Any]:

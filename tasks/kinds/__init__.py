@@ -1,9 +1,11 @@
 """What a stage collects: each kind turns a cleaned submission into rows."""
 
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from collector.parameters import StageTable
 from collector.protocol import ProtocolError
 from tasks.models import Lease
 
@@ -14,6 +16,27 @@ def kind(name: str) -> ModuleType:
         return import_module(f"tasks.kinds.{name}")
     except ModuleNotFoundError:
         raise ProtocolError(f"There is no kind {name!r} of stage: see tasks/kinds/.") from None
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a HIT of a kind promises beyond its reward, to each worker, in cents and minutes.
+
+    `keeps_work`: what was written outlives a return. `is_one_at_a_time`: nobody is at two.
+    """
+
+    bonus_cents: int = 0
+    waiting_cents: int = 0
+    waiting_minutes: int = 0
+    keeps_work: bool = True
+    is_one_at_a_time: bool = False
+
+
+def promise_of(table: StageTable) -> Promise:
+    """Return what the HITs of a stage promise beyond their reward."""
+    module = kind(table.kind)
+    found: Promise = module.promise(table) if hasattr(module, "promise") else Promise()
+    return found
 
 
 def listed(entries: object) -> list[Any]:

@@ -5,6 +5,9 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from tasks.articles import Documents
+from tasks.dialog import rules
+from tasks.dialog.limits import limits_of
+from tasks.kinds import Promise
 from tasks.models import (
     Exposure,
     Lease,
@@ -26,12 +29,28 @@ def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
 
     Also where the worker is at another ticket of the stage: nobody is in two dialogs at once.
     """
-    seen = Exposure.objects.filter(worker=worker).values("seed_id")
-    topics = Topic.objects.filter(stage=OuterRef("stage"), taken__lt=F("wanted"))
     at_work = Lease.objects.filter(
         unit__stage=OuterRef("stage"), worker=worker, state=LeaseState.LIVE
     )
-    return units.filter(Exists(topics.exclude(seed__in=seen))).exclude(Exists(at_work))
+    return left_for(units, worker).exclude(Exists(at_work))
+
+
+def left_for(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+    """Leave out all tickets where nothing is left to talk about that is new to the worker."""
+    seen = Exposure.objects.filter(worker=worker).values("seed_id")
+    topics = Topic.objects.filter(stage=OuterRef("stage"), taken__lt=F("wanted"))
+    return units.filter(Exists(topics.exclude(seed__in=seen)))
+
+
+def promise(table: Any) -> Promise:
+    """Return what a dialog pays beside its HIT's reward: answered questions, and waiting."""
+    return Promise(
+        bonus_cents=rules.most_cents(limits_of(table)),
+        waiting_cents=table.wait_cents_per_minute,
+        waiting_minutes=table.wait_minutes if table.wait_cents_per_minute else 0,
+        keeps_work=False,
+        is_one_at_a_time=True,
+    )
 
 
 def seeds_shown(unit: Unit) -> list[int]:

@@ -13,6 +13,7 @@ from tasks.models.dialog import (
     Topic,
     Turn,
 )
+from tasks.models.eligibility import Eligibility, Gate
 from tasks.models.given import Given
 from tasks.models.lease import Lease, LeaseState
 from tasks.models.payment import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
@@ -34,8 +35,10 @@ __all__ = [
     "Consent",
     "Dialog",
     "DialogState",
+    "Eligibility",
     "Exposure",
     "Fund",
+    "Gate",
     "Given",
     "Grant",
     "GrantState",

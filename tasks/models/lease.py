@@ -30,7 +30,6 @@ class Lease(models.Model):
     state = models.CharField(max_length=20, choices=LeaseState.choices, default=LeaseState.LIVE)
     taken_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    extended = models.BooleanField(default=False)
     closed_at = models.DateTimeField(null=True, blank=True)
     draft = models.JSONField(null=True, blank=True)
     draft_version = models.PositiveIntegerField(default=0)

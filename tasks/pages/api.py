@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.utils import timezone
 from rest_framework.decorators import (
     api_view,
@@ -19,6 +19,7 @@ from tasks.articles import article_page
 from tasks.course import NotNext
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
+from tasks.pages import entry as entries
 from tasks.pages.items import items_of
 from tasks.pages.notices import work_form
 from tasks.pages.payload import BoundedJSON
@@ -154,12 +155,20 @@ def article(request: Request) -> HttpResponse:
 
 @for_lease
 def extend(request: Request) -> Response:
-    """Give the one extension of the time."""
+    """Follow the marketplace, which has given more time: the frame's new address proves it."""
+    lease, now = _lease(request), timezone.now()
+    query = str(_body(request).get("address", "")).partition("?")[2]
     try:
-        ends = leases.extend(_lease(request), timezone.now())
+        entry = entries.read(QueryDict(query), now)
+    except entries.Refused as refused:
+        return Response({"message": str(refused)}, status=403)
+    stay = (entry.assignment_id, entry.submit_url)
+    if entry.expires_at is None or stay != (lease.session.session_id, lease.session.submit_url):
+        return Response({"message": "This address belongs to a different HIT."}, status=403)
+    try:
+        ends = leases.follow(lease, entry.expires_at)
     except leases.Ended:
-        message = "The time is over, or you have had the one extension of this HIT."
-        return Response({"message": message}, status=409)
+        return Response({"message": OVER}, status=410)
     return Response({"expires_at": ends.timestamp()})
 
 

@@ -13,7 +13,7 @@ from collector.parameters import StageTable
 from tasks.kinds import kind, own
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
-from tasks.pages.words import currency, fill, markdown, price
+from tasks.pages.words import currency, fill, markdown, pay
 
 URLS = (
     "draft",
@@ -66,7 +66,7 @@ def shared_state(
         "kind": stage.kind,
         "mode": mode,
         "title": table.title,
-        "reward": price(reward_cents, parameters),
+        "reward": pay(reward_cents, table, parameters),
         "money": currency(parameters),
         "minutes": table.expected_minutes,
         "requester": {
@@ -97,7 +97,6 @@ def own_state(lease: Lease, now: datetime) -> dict[str, Any]:
         "token": lease_token(lease),
         "server_now": now.timestamp(),
         "expires_at": lease.expires_at.timestamp(),
-        "can_extend": not lease.extended,
         "draft_version": lease.draft_version,
         **own(lease),
     }
@@ -109,7 +108,6 @@ def preview_state(now: datetime) -> dict[str, Any]:
         "token": "",
         "server_now": now.timestamp(),
         "expires_at": now.timestamp(),
-        "can_extend": False,
         "draft_version": 0,
     }
 

@@ -15,7 +15,7 @@ STAY = (
     Part(
         "lease",
         Lease,
-        "id unit_id worker_id session_id state taken_at expires_at extended draft_version"
+        "id unit_id worker_id session_id state taken_at expires_at draft_version"
         " draft_saved_at active_seconds instructions_id",
     ),
     Part("worker", Worker, "id preferences synthetic", "worker.id = lease.worker_id"),

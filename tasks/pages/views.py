@@ -1,6 +1,7 @@
 """The page inside the marketplace's frame: preview, consent, work, and every way it can end."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 
 from csp.constants import SELF
@@ -15,18 +16,20 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
+from kombu.exceptions import OperationalError
 
 from collector.creation import current_text, parameters_of
 from collector.models import Stage
-from tasks import leases, reconcile
+from tasks import eligibility, leases, reconcile
 from tasks.hits import is_open
+from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseState, PostingState, Session, Submission
 from tasks.pages import entry as entries
 from tasks.pages import notices, stays
 from tasks.pages.entry import Refused
 from tasks.pages.state import LIKINGS, liked
 from tasks.pages.tokens import session_of, session_token
-from tasks.pages.words import fill, markdown, price
+from tasks.pages.words import fill, markdown, pay
 from tasks.pages.work import preview_page, work_page
 from tasks.qualifications import may_take
 
@@ -57,6 +60,8 @@ def enter(request: HttpRequest) -> HttpResponse:
         entry = entries.read(request.GET, now)
         stay = stays.resume(entry)
         if stay:
+            with suppress(leases.Ended):
+                leases.follow(stay.lease, entry.expires_at)
             return HttpResponse(work_page(stay, now, liked(request.GET)))
         posting = entries.posting_of(entry)
         entries.check_holds(entry, posting)
@@ -88,6 +93,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     if answered is None:
         return _ask_consent(request, session, stage)
     if not answered.agreed:
+        eligibility.found_nothing(session.worker, stage)
         return notices.declined(request)
     table = parameters_of(stage.collection).stages()[stage.name]
     if not may_take(session.worker, stage, table):
@@ -97,9 +103,18 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     reconcile.free_returned(session, stage, timezone.now())
     lease = leases.claim(session, stage, timezone.now())
     if lease is None:
+        eligibility.found_nothing(session.worker, stage)
         return notices.no_work(request)
+    _look_again(session, stage)
     page = work_page(stays.stay_of(lease), timezone.now(), liked(request.GET or request.POST))
     return HttpResponse(page)
+
+
+def _look_again(session: Session, stage: Stage) -> None:
+    """Ask for a look at what is left for whoever has just taken work; the next round looks too."""
+    who = (session.worker_id, stage.collection_id)
+    with suppress(OperationalError):
+        look_at_worker.apply_async(who, expires=settings.LOOK_SECONDS, retry=False)
 
 
 @framed
@@ -150,7 +165,8 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
             "state": {"preferences": liked(asked)},
             "html": markdown(fill(text.markdown, collection, parameters, stage.name, cents)),
             "title": table.title,
-            "reward": price(cents, parameters),
+            "pay": pay(cents, table, parameters),
+            "minutes": table.expected_minutes,
             "requester": {
                 "name": collection.requester_name,
                 "contact": collection.requester_contact,

@@ -3,8 +3,9 @@
 from markdown_it import MarkdownIt
 
 from collector.models import Collection
-from collector.parameters import Parameters
+from collector.parameters import Parameters, StageTable
 from tasks.hits import money
+from tasks.kinds import promise_of
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
@@ -22,6 +23,22 @@ def price(cents: int, parameters: Parameters) -> str:
     amount = f"{int(whole):,}{point}{part}"
     symbol = SYMBOLS.get(parameters.pay.currency)
     return f"{symbol}{amount}" if symbol else f"{amount} {parameters.pay.currency}"
+
+
+def pay(cents: int, table: StageTable, parameters: Parameters) -> str:
+    """Return all that a HIT pays: its reward and what is beside it, in the marketplace's words."""
+    promise, parts = promise_of(table), [price(cents, parameters)]
+    if promise.bonus_cents:
+        parts.append(f"up to {price(promise.bonus_cents, parameters)} in bonuses")
+    if promise.waiting_cents:
+        minute, most = price(promise.waiting_cents, parameters), promise.waiting_minutes
+        many = most != 1
+        parts.append(
+            f"{minute} a minute for waiting, {most} minutes at most"
+            if many
+            else f"{minute} for waiting a minute at most"
+        )
+    return " + ".join(parts)
 
 
 def fill(
@@ -52,6 +69,7 @@ def fill(
             "paragraphs": table.items_per_hit,
             "questions": getattr(table, "questions_per_hit", table.items_per_hit),
             "reward": price(cents, parameters),
+            "pay": pay(cents, table, parameters),
             "minutes": table.expected_minutes,
         }
     for name, value in values.items():

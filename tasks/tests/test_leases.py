@@ -83,20 +83,29 @@ def test_a_draft_of_a_submitted_hit_cannot_be_changed():
         leases.save_draft(lease, {"data": 2}, lease.draft_version, NOW)
 
 
-def test_time_is_extended_once():
+def at_the_marketplace(hours):
     stage = stage_of(make_collection(), "question")
-    lease = claim(stage, make_worker())
-    assert leases.extend(lease, NOW) == lease.expires_at + timedelta(minutes=60)
-    with pytest.raises(leases.Ended):
-        leases.extend(lease, NOW)
+    session = make_session(make_worker(), make_posting(stage))
+    session.signed_until = NOW + timedelta(hours=hours) + leases.LATE_WORK
+    session.save()
+    return leases.claim(session, stage, NOW)
 
 
-def test_time_that_is_over_is_not_extended():
-    stage = stage_of(make_collection(), "question")
-    lease = claim(stage, make_worker())
+def test_the_deadline_is_the_marketplaces_and_moves_with_it():
+    lease = at_the_marketplace(hours=3)
+    assert lease.expires_at == NOW + timedelta(hours=3)
+    later = NOW + timedelta(hours=4) + leases.LATE_WORK
+    assert leases.follow(lease, later) == NOW + timedelta(hours=4)
+    lease.refresh_from_db()
+    assert lease.expires_at == NOW + timedelta(hours=4)
+    assert leases.follow(lease, NOW) == NOW + timedelta(hours=4), "it never moves back"
+
+
+def test_a_lease_that_is_over_follows_nobody():
+    lease = at_the_marketplace(hours=3)
+    leases.end(lease, leases.LeaseState.RETURNED, NOW)
     with pytest.raises(leases.Ended):
-        leases.extend(lease, lease.expires_at)
-    assert leases.extend(lease, lease.expires_at - timedelta(seconds=1))
+        leases.follow(lease, NOW + timedelta(hours=9))
 
 
 def test_with_three_workers_nobody_answers_their_own_questions_and_work_waits():

@@ -37,7 +37,7 @@ def created(monkeypatch):
     monkeypatch.setattr(marketplace, "create_hit", create)
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **_: "T")
     monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q")
-    monkeypatch.setattr(marketplace, "grant", lambda *_: None)
+    monkeypatch.setattr(marketplace, "grant", lambda *_, **__: None)
     return made
 
 

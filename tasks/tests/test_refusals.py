@@ -33,7 +33,7 @@ def refuse(monkeypatch, operation, hopeless, *, permanent=True):
 
 @pytest.fixture
 def granted(stage, monkeypatch):
-    monkeypatch.setattr(marketplace, "create_qualification", lambda name, description: "Q1")
+    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q1")
     for person in ("AMALLORY", "AADA"):
         make_worker(person, qualified=(stage,))
 
@@ -55,11 +55,15 @@ def test_silence_ends_the_step(stage, granted, monkeypatch):
     assert told == []
 
 
-def test_whoever_never_had_it_loses_nothing(stage, monkeypatch):
+def test_whoever_did_not_pass_is_told_so_by_a_score_of_none(stage, monkeypatch):
     make_worker(qualified=(stage,))
+    told = []
+    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q1")
+    monkeypatch.setattr(marketplace, "grant", lambda *given, **how: told.append((given, how)))
     Grant.objects.update(state=GrantState.DECLINED)
     assert qualifications.tell_marketplace(stage) == 1
     assert Grant.objects.get().told_state == GrantState.DECLINED
+    assert told == [(("Q1", "AADA"), {"value": 0, "silently": True})]
 
 
 def test_one_hit_that_cannot_be_closed_does_not_keep_the_others_up(stage, monkeypatch):

@@ -1,5 +1,6 @@
 """What the page says of the work and of the time: when it is due, and no longer."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +9,6 @@ from playwright.sync_api import Browser, Frame, expect
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage
 from tests.browser.conftest import entering
-from tests.browser.measures import measure
 from tests.browser.person import Person
 from tests.serving import Instance
 
@@ -90,24 +90,22 @@ def test_the_caret_stays_in_the_text(grace: Person) -> None:
         assert frame.evaluate(inside)
 
 
-def test_time_is_spoken_of_when_ten_minutes_remain(grace: Person) -> None:
+def test_more_time_moves_the_one_deadline_of_page_and_frame(grace: Person) -> None:
     # From here on Grace's clock is the test's: this test comes last.
     grace.page.clock.install()
-    frame = come_back(grace)
-    told = "addEventListener('message', (event) => (window.told ??= []).push(event.data))"
-    grace.page.evaluate(told)
-    clock, more = frame.locator("[data-clock]"), frame.locator("[data-action=extend]")
-    assert clock.inner_text() == ""
+    come_back(grace)
+    face, more = grace.page.locator("#countdown"), grace.page.locator("#extend-form button")
+    ends = grace.state()["expires_at"]
+    assert ends == float(face.get_attribute("data-deadline") or 0)
     assert not more.is_visible()
-    seconds = round(grace.state()["expires_at"] - grace.state()["server_now"])
+    seconds = round(ends - grace.state()["server_now"])
     grace.page.clock.fast_forward((seconds - 599) * 1000)
     grace.page.clock.run_for(1100)
-    expect(clock).to_have_text("Place held 10 min more")
-    assert measure(frame, "outOfSight", ["[data-action=extend]", "[data-save-state]"]) == []
-    more.click()
+    expect(face).to_have_text(re.compile(r"^9:5\d left$"))
+    with grace.page.expect_response(lambda answer: answer.url.endswith("/extend")) as told:
+        more.click()
+    longer = told.value.json()["expires_at"]
+    assert longer == float(face.get_attribute("data-deadline") or 0) > ends
     grace.page.clock.run_for(1100)
-    expect(clock).to_have_text("")
+    expect(face).to_have_text(re.compile("^until "))
     assert not more.is_visible()
-    (said,) = grace.page.evaluate("told")
-    assert said["collector"] == "time"
-    assert said["ends"] > grace.state()["expires_at"]

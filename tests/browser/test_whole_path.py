@@ -137,7 +137,6 @@ def assert_the_next_one_is_at_hand(person: Person) -> None:
     person.ready()
     frame.click("[data-action=menu]")
     frame.click("[data-action=return]")
-    frame.click("[data-action=confirm-return]")
     person.page.get_by_role("button", name="Return the HIT").click()
     expect(person.page.get_by_role("heading", name="HITs for you")).to_be_visible()
 

@@ -2,7 +2,7 @@
 
 import { Announcer } from "./page/announcer.js";
 import { Api } from "./page/api.js";
-import { Clock } from "./page/clock.js";
+import { Clock, follower } from "./page/clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./page/dialogs.js";
 import { History } from "./page/history.js";
 import { Keys } from "./page/keys.js";
@@ -60,7 +60,9 @@ class DialogPage {
     this.#startClock();
     setInterval(() => this.#tick(), 1000);
     listenToReports(this);
-    listenToReturn({ dialogs: this.dialogs, draft: noDraft });
+    listenToReturn({
+      draft: noDraft, messages: this.messages, leaving: "If a dialog goes on, it ends for your partner, too.",
+    });
   }
 
   #hear(message) {
@@ -174,7 +176,7 @@ class DialogPage {
     const on = (name, action) => {
       for (const button of document.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
     };
-    for (const name of ["instructions", "preferences", "report", "return", "finish"]) on(name, () => this.dialogs.open(name));
+    for (const name of ["instructions", "preferences", "report", "finish"]) on(name, () => this.dialogs.open(name));
     on("ready", () => this.outbox.send({ type: "ready", dialog: this.state.dialog.id }));
     on("confirm-finish", () => { this.dialogs.get("finish").close(); this.outbox.send({ type: "finish" }); });
     on("end", () => this.#askToEnd());
@@ -241,11 +243,9 @@ class DialogPage {
   }
 
   #startClock() {
-    const { page, announcer } = this;
+    const { page } = this;
     this.clock = new Clock({
-      element: find("[data-clock]"), button: find("[data-action=extend]"), announcer,
-      serverNow: page.server_now, expiresAt: page.expires_at, canExtend: false,
-      on: { loud: () => {}, over: () => this.messages.tell("Your time for this HIT is over. What you have earned stays yours; submit now.", { quiet: true }) },
+      serverNow: page.server_now, expiresAt: page.expires_at, extend: follower(this.api), on: { loud: () => {} },
     });
   }
 }

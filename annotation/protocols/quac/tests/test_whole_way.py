@@ -36,7 +36,7 @@ def collection(tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
     monkeypatch.setattr("tasks.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
-    monkeypatch.setattr(marketplace, "create_qualification", lambda name, description: name)
+    monkeypatch.setattr(marketplace, "create_qualification", lambda name, **_: name)
     call_command("ingest_dump", str(SAMPLE), corpus="quarnsey", licence="CC0 1.0")
     chosen = [
         "seeds.category_keywords=[]",

@@ -74,22 +74,17 @@ export function listenToReports({ dialogs, api }) {
   });
 }
 
-/** Return the HIT: save first, then let the marketplace's page around us do it. */
-export function listenToReturn({ dialogs, draft }) {
-  const dialog = dialogs.get("return");
-  const note = dialog.querySelector("[data-return-note]");
-  const button = dialog.querySelector("[data-action=confirm-return]");
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    note.textContent = "Saving what you have written…";
-    const saved = await draft.save();
-    if (!saved && !draft.stopped) {
-      note.textContent = "Not returned: what you have written could not be saved. Check your connection and press Return again.";
-      button.disabled = false;
-      return;
-    }
-    note.textContent = "Saved. The marketplace takes it from here; if nothing happens, use its own Return button.";
-    window.parent.postMessage({ collector: "return" }, "*");
-    button.disabled = false;
-  });
+/** Return the HIT: save first, then the marketplace's page around us asks, in its own words.
+
+leaving: what only the task knows of leaving it, said in the same question. */
+export function listenToReturn({ draft, messages, leaving = "" }) {
+  if (leaving) window.parent.postMessage({ leaving }, "*");
+  for (const button of document.querySelectorAll("[data-action=return]")) {
+    button.addEventListener("click", async () => {
+      document.querySelector("[data-menu]:popover-open")?.hidePopover();
+      const saved = await draft.save();
+      if (saved || draft.stopped) window.parent.postMessage({ collector: "return" }, "*");
+      else messages.tell("Not returned: what you have written could not be saved. Check your connection and press Return again.");
+    });
+  }
 }

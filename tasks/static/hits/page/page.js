@@ -2,7 +2,7 @@
 
 import { Announcer } from "./announcer.js";
 import { Api } from "./api.js";
-import { Clock } from "./clock.js";
+import { Clock, follower } from "./clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./dialogs.js";
 import { Draft } from "./draft.js";
 import { fit } from "./fit.js";
@@ -81,7 +81,7 @@ export class Page {
   }
 
   #listen() {
-    for (const name of ["instructions", "preferences", "report", "return"]) {
+    for (const name of ["instructions", "preferences", "report"]) {
       for (const button of document.querySelectorAll(`[data-action=${name}]`)) {
         button.addEventListener("click", () => this.dialogs.open(name));
       }
@@ -175,25 +175,10 @@ export class Page {
   }
 
   #startClock() {
-    const { state, api, announcer } = this;
-    const button = find("[data-action=extend]");
+    const { state, api } = this;
     this.clock = new Clock({
-      element: find("[data-clock]"), button, announcer,
-      serverNow: state.server_now, expiresAt: state.expires_at, canExtend: state.can_extend,
-      on: {
-        loud: () => this.preferences.values.sounds && tone(),
-        over: () => this.#tellQuietly("Your place is no longer held. Your work is saved: submit now, it is accepted until somebody else takes the place."),
-      },
-    });
-    button.addEventListener("click", async () => {
-      try {
-        const { status, body } = await api.post("extend", {});
-        if (status === 200) this.clock.extend(body.expires_at);
-        if (status === 200) announcer.say(`You have more time. ${this.clock.sentence}`);
-        else this.messages.tell(body.message ?? "No more time could be given. Your work is saved as you write.");
-      } catch {
-        this.messages.tell("No more time yet: the server could not be reached. Press Ask for more time again.");
-      }
+      serverNow: state.server_now, expiresAt: state.expires_at, extend: follower(api),
+      on: { loud: () => this.preferences.values.sounds && tone() },
     });
   }
 }

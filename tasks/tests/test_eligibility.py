@@ -1,0 +1,140 @@
+"""What a worker cannot take is known before they are offered it, and told to the marketplace."""
+
+import pytest
+
+from collector.creation import parameters_of
+from tasks import eligibility, jobs, leases, qualifications, stated
+from tasks.crowd import marketplace
+from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker
+from tasks.tests.making import (
+    NOW,
+    consent,
+    make_posting,
+    make_session,
+    make_worker,
+    stage_of,
+)
+from tasks.tests.visiting import at_work, open_page
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def told(monkeypatch):
+    """Return who holds which qualification at a marketplace that takes everything."""
+    held = {}
+    eligibility._looked_at.clear()
+    monkeypatch.setattr(marketplace, "create_qualification", lambda name, **_: name)
+    monkeypatch.setattr(
+        marketplace, "grant", lambda known, person, **how: held.update({(known, person): how})
+    )
+    monkeypatch.setattr(
+        marketplace, "revoke", lambda known, person, reason: held.pop((known, person), None)
+    )
+    return held
+
+
+def closed_to(told, stage):
+    """Return for whom the marketplace shows no HIT of the stage."""
+    return {person for known, person in told if known == qualifications.closed_id(stage)}
+
+
+def look(collection):
+    stages = list(collection.stages.select_related("collection"))
+    eligibility.look(collection, stages)
+    eligibility.tell(collection)
+
+
+def holding(stage, worker):
+    return leases.claim(make_session(worker, make_posting(stage)), stage, NOW)
+
+
+def test_what_is_done_once_is_closed_to_whoever_has_done_it(collection, told):
+    stage, ada = stage_of(collection, "question_qualification"), make_worker("AADA")
+    lease = holding(stage, ada)
+    look(collection)
+    assert closed_to(told, stage) == set(), "who returns it may take it again at once"
+    assert leases.submit(lease, NOW)
+    eligibility._looked_at.clear()
+    look(collection)
+    assert closed_to(told, stage) == {"AADA"}
+
+
+def test_the_last_unit_that_somebody_may_take_closes_the_stage_while_they_hold_it(collection, told):
+    stage = stage_of(collection, "question")
+    stage.units.exclude(pk=stage.units.first().pk).update(closed=True)
+    stage.units.update(redundancy=3)
+    lease = holding(stage, make_worker("AADA"))
+    look(collection)
+    assert closed_to(told, stage) == {"AADA"}
+    leases.end(lease, LeaseState.RETURNED, NOW)
+    look(collection)
+    assert closed_to(told, stage) == set()
+
+
+def test_a_look_in_which_nothing_has_changed_costs_nothing(
+    collection, told, django_assert_max_num_queries
+):
+    holding(stage_of(collection, "question"), make_worker("AADA"))
+    look(collection)
+    with django_assert_max_num_queries(3):
+        assert eligibility.look(collection, list(collection.stages.all())) == 0
+
+
+def test_whoever_does_not_agree_is_offered_nothing_more(client, collection, soon, told):
+    stage, ada = stage_of(collection, "question_qualification"), make_worker("AADA")
+    consent(ada, collection)
+    Consent.objects.update(agreed=False)
+    page = open_page(client, make_posting(stage), "AADA", soon)
+    assert "You decided not to take part" in page.content.decode()
+    assert closed_to(told, stage) == {"AADA"}
+
+
+def test_whoever_found_nothing_is_not_offered_it_again(client, collection, soon, told):
+    at_work(client, collection, soon)
+    stage = stage_of(collection, "question")
+    stage.units.exclude(leases__state=LeaseState.LIVE).update(closed=True)
+    stage.units.update(redundancy=2)
+    page = open_page(client, make_posting(stage), "AADA", soon)
+    assert "Nothing here for you right now" in page.content.decode()
+    assert closed_to(told, stage) == {"AADA"}
+
+
+def test_whoever_takes_work_is_looked_at(client, collection, soon, told, monkeypatch):
+    job = jobs.look_at_worker
+    monkeypatch.setattr(job, "apply_async", lambda who, **_: job(*who))
+    stage = stage_of(collection, "question")
+    stage.units.exclude(pk=stage.units.first().pk).update(closed=True)
+    stage.units.update(redundancy=2)
+    at_work(client, collection, soon)
+    assert closed_to(told, stage) == {"AADA"}
+
+
+def test_silence_of_the_marketplace_is_no_obstacle(collection, told, monkeypatch, caplog):
+    stage, ada = stage_of(collection, "question_qualification"), make_worker("AADA")
+    lease = holding(stage, ada)
+    assert leases.submit(lease, NOW)
+
+    def silent(*_given, **_how):
+        raise marketplace.MarketplaceError("It does not answer.", permanent=False)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(marketplace, "grant", silent)
+        eligibility.look_at(ada, collection)
+    assert "Nobody can be told" in caplog.text
+    assert Eligibility.objects.filter(is_closed=True, told_closed=False).count() == 1
+    assert eligibility.tell(collection) == 1
+    assert closed_to(told, stage) == {"AADA"}
+
+
+def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
+    parameters = parameters_of(collection)
+    words = stated.keywords(stage_of(collection, "question_qualification"), parameters).split(", ")
+    earned = qualifications.external_id(stage_of(collection, "question_qualification"))
+    assert {"once", "keeps-work", f"earns:{earned}", "expected-minutes:8"} <= set(words)
+    assert f"part-of:{collection.title}" in words
+    assert "extension-minutes:30" in words
+    main = stated.keywords(stage_of(collection, "question"), parameters)
+    assert "once" not in main.split(", ")
+    assert "earns:" not in main
+    assert Worker.objects.count() == Lease.objects.count() == 0
