@@ -1,9 +1,12 @@
 """What a requester states of a HIT beyond the wire's members: `name:value` among its keywords."""
 
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
-from marketplace.amounts import typed_cents
+# As the wire writes them.
+AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,5 @@ def _minutes(found: dict[str, list[str]], name: str) -> int:
 
 
 def _cents(found: dict[str, list[str]], name: str) -> int:
-    try:
-        return max(0, typed_cents(found.get(name, ["0"])[0]))
-    except ValueError:
-        return 0
+    given = found.get(name, [""])[0]
+    return int(100 * Decimal(given)) if AMOUNT.fullmatch(given) else 0
