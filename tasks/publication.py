@@ -8,9 +8,11 @@ from django.utils import timezone
 
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
+from collector.protocol import ProtocolError
 from common.commands import MANAGE
 from tasks import maximum
 from tasks.crowd.requester_api import call
+from tasks.samples import sample_of
 
 
 class PublicationError(Exception):
@@ -28,6 +30,7 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
     changes.
     """
     _check(collection)
+    _check_samples(collection)
     call("get_account_balance")
     maximum.say(collection, timezone.now())
     with transaction.atomic():
@@ -42,6 +45,15 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
             state=CollectionState.COLLECTING, archived_at=None
         )
     return opened
+
+
+def _check_samples(collection: Collection) -> None:
+    """Raise PublicationError where a preview could not show its sample of the work."""
+    try:
+        for kind in set(collection.stages.values_list("kind", flat=True)):
+            sample_of(collection.protocol, kind)
+    except ProtocolError as error:
+        raise PublicationError(str(error)) from None
 
 
 def pause(collection: Collection) -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from collector.protocol import Protocol, ProtocolError
-from tasks import samples
+from tasks import publication, samples
+from tasks.publication import PublicationError
 from tasks.samples import Piece, sample_of
+from tasks.tests.making import make_collection
 
 WELL = """
 [question]
@@ -74,3 +76,15 @@ def test_a_wrong_sample_is_refused_by_name(protocol: Path, old: str, new: str, s
     with pytest.raises(ProtocolError, match=said) as refusal:
         sample_of("any", "question")
     assert "samples.toml" in str(refusal.value)
+
+
+@pytest.mark.django_db
+def test_a_collection_with_a_wrong_sample_is_not_published(
+    protocol: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (protocol / "samples.toml").write_text(WELL.replace("good = false", "good = true"), "utf-8")
+    asked: list[str] = []
+    monkeypatch.setattr(publication, "call", asked.append)
+    with pytest.raises(PublicationError, match=r"samples\.toml: question"):
+        publication.publish(make_collection())
+    assert asked == []
