@@ -1,5 +1,6 @@
 """What somebody does is seen for what it is: own marks, what is complete, what cannot be done."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -85,6 +86,10 @@ def test_what_cannot_be_done_is_seen_and_no_field_holds_anybody(edith: Person) -
     # A field for numbers leaves letters to the page.
     edith.key("n")
     expect(frame.locator("[data-panel-title]")).to_have_text("Answer 5")
+    # Four are not complete: from the last one goes to the first of them, and Submit is not filled.
+    expect(frame.locator("[data-action=submit]")).not_to_have_class(re.compile("primary"))
+    edith.key("n")
+    expect(frame.locator("[data-panel-title]")).to_have_text("Answer 1")
     edith.key("Escape", "b")
     edith.drag("main", edith.texts("main")[0].split(" ")[0])
     expect(frame.locator("[data-announcer]")).to_have_css("position", "fixed")

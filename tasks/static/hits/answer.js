@@ -3,7 +3,7 @@
 import { Page, readState } from "./page/page.js";
 import { Answer, blankAnswer, partsOf } from "./widgets/answer.js";
 import { Article } from "./widgets/article.js";
-import { isWhole } from "./widgets/checklist.js";
+import { following, isWhole } from "./widgets/checklist.js";
 import { Opened } from "./widgets/opened.js";
 import { Questions } from "./widgets/questions.js";
 import { Tip } from "./widgets/tip.js";
@@ -54,7 +54,7 @@ class AnswerPage {
       open: (index) => this.open(index),
     });
     this.next = find("[data-action=next]");
-    this.next.addEventListener("click", () => this.open(this.index + 1));
+    this.next.addEventListener("click", () => this.goOn());
     find("[data-action=previous]").addEventListener("click", () => this.open(this.index - 1));
   }
 
@@ -64,7 +64,7 @@ class AnswerPage {
     keys.on("t", () => this.article.focus());
     keys.on("p", () => this.article.turn()).on("c", () => this.article.close());
     keys.on("f", () => this.article.finder.input.focus());
-    keys.on("n", () => this.open(this.index + 1));
+    keys.on("n", () => this.goOn());
     for (const [key, type] of Object.entries({ v: "value", u: "none", b: "bad" })) {
       keys.on(key, () => { this.answer.choose(type); this.answer.enter(); });
     }
@@ -72,7 +72,7 @@ class AnswerPage {
     keys.on("a", () => this.answer.take("spans")).on("e", () => this.answer.take("context"));
     keys.on("s", () => this.#sentenceField().focusNumber());
     for (const digit of "123456789") keys.on(digit, () => this.#sentenceField().focusNumber(digit));
-    keys.chord("Enter", () => { this.open(this.index + 1); this.article.focus(); }, { inFields: true });
+    keys.chord("Enter", () => { this.goOn(); this.article.focus(); }, { inFields: true });
   }
 
   #sentenceField() {
@@ -91,6 +91,16 @@ class AnswerPage {
   /** What is on the page, as the server wants it. */
   collect() {
     return { data: { answers: this.answers }, ui: { item: this.items[this.index].id, ...this.opened.kept }, refs: this.answers };
+  }
+
+  /** To the next question, or from the last to one that is not complete. */
+  goOn() {
+    const next = this.#following;
+    if (next >= 0) this.open(next);
+  }
+
+  get #following() {
+    return following(this.index, this.answers.map((answer) => this.#stateOf(answer)));
   }
 
   open(index) {
@@ -173,9 +183,8 @@ class AnswerPage {
   #showProgress() {
     const done = this.answers.filter((answer) => this.#stateOf(answer) === "done").length;
     this.page.progress(`${done} of ${this.items.length} answered`, done, this.items.length);
-    const last = this.index === this.items.length - 1;
-    this.next.setAttribute("aria-disabled", String(last));
-    this.page.primary(done >= this.items.length || last ? find("[data-action=submit]") : this.next);
+    this.next.setAttribute("aria-disabled", String(this.#following < 0));
+    this.page.primary(done >= this.items.length ? find("[data-action=submit]") : this.next);
   }
 
   #stateOf(answer) {

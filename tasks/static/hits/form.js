@@ -1,7 +1,7 @@
 /** The page of forms: one item after the other, a passage to read and the same fields for each. */
 
 import { Page, readState } from "./page/page.js";
-import { isWhole } from "./widgets/checklist.js";
+import { following, isWhole } from "./widgets/checklist.js";
 import { blankForm, Form, partsOf } from "./widgets/form.js";
 import { Questions } from "./widgets/questions.js";
 
@@ -19,7 +19,7 @@ class FormPage {
       open: (index) => this.open(index),
     }, "Item");
     this.next = find("[data-action=next]");
-    this.next.addEventListener("click", () => this.open(this.index + 1));
+    this.next.addEventListener("click", () => this.goOn());
     find("[data-action=previous]").addEventListener("click", () => this.open(this.index - 1));
     this.restore(state.draft);
     this.page.start();
@@ -29,10 +29,10 @@ class FormPage {
   #keys() {
     const { keys } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
-    keys.on("n", () => this.open(this.index + 1));
+    keys.on("n", () => this.goOn());
     for (const digit of "123456789") keys.on(digit, () => this.form.press(Number(digit) - 1));
     keys.on("w", () => this.form.write());
-    keys.chord("Enter", () => { this.open(this.index + 1); this.form.focus(); }, { inFields: true });
+    keys.chord("Enter", () => { this.goOn(); this.form.focus(); }, { inFields: true });
   }
 
   /** Put a draft on the page: {data, ui} or null. */
@@ -46,6 +46,16 @@ class FormPage {
   /** What is on the page, as the server wants it. */
   collect() {
     return { data: { entries: this.entries }, ui: { item: this.items[this.index].id }, refs: this.entries };
+  }
+
+  /** To the next item, or from the last to one that is not complete. */
+  goOn() {
+    const next = this.#following;
+    if (next >= 0) this.open(next);
+  }
+
+  get #following() {
+    return following(this.index, this.entries.map((entry) => this.#stateOf(entry)));
   }
 
   open(index) {
@@ -105,9 +115,8 @@ class FormPage {
     this.slots.show(this.items.map((item, index) => this.#slot(item, this.entries[index])), this.index);
     const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
     this.page.progress(`${done} of ${this.items.length} done`, done, this.items.length);
-    const last = this.index === this.items.length - 1;
-    this.next.setAttribute("aria-disabled", String(last));
-    this.page.primary(done >= this.items.length || last ? find("[data-action=submit]") : this.next);
+    this.next.setAttribute("aria-disabled", String(this.#following < 0));
+    this.page.primary(done >= this.items.length ? find("[data-action=submit]") : this.next);
   }
 
   #slot(item, entry) {

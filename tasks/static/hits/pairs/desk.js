@@ -2,7 +2,7 @@
 
 import { Page } from "../page/page.js";
 import { Brief } from "../widgets/brief.js";
-import { isWhole } from "../widgets/checklist.js";
+import { following, isWhole } from "../widgets/checklist.js";
 import { Facts } from "../widgets/facts.js";
 import { Paragraphs } from "../widgets/paragraphs.js";
 import { Questions } from "../widgets/questions.js";
@@ -43,18 +43,18 @@ export class PairDesk {
     });
     this.slots = new Questions(find("[data-widget=questions]"), this.items.length, { open: (index) => this.open(index) }, this.noun);
     this.next = find("[data-action=next]");
-    this.next.addEventListener("click", () => this.open(this.index + 1));
+    this.next.addEventListener("click", () => this.goOn());
   }
 
   listen() {
     const { keys } = this.page;
     const open = (step) => () => this.open(this.index + step);
-    keys.on("[", open(-1)).on("]", open(1)).on("n", open(1)).on("t", () => this.paragraphs.focus());
+    keys.on("[", open(-1)).on("]", open(1)).on("n", () => this.goOn()).on("t", () => this.paragraphs.focus());
     const written = (action) => () => !this.now.skipped && action();
     keys.on("s", written(() => this.facts.focus()));
     for (const digit of "123456789") keys.on(digit, written(() => this.facts.press(Number(digit))));
     keys.on("y", written(() => this.brief.choose("yes"))).on("o", written(() => this.brief.choose("no")));
-    keys.chord("Enter", () => { this.open(this.index + 1); this.begin(); }, { inFields: true });
+    keys.chord("Enter", () => { this.goOn(); this.begin(); }, { inFields: true });
   }
 
   /** Put the focus where the next pair begins. */
@@ -87,6 +87,16 @@ export class PairDesk {
   collect() {
     const entries = this.entries.map((entry) => ({ ...entry, spans: entry.spans.map(({ document: name, start, end }) => ({ document: name, start, end })) }));
     return { data: { [this.list]: entries }, ui: { item: this.items[this.index].id }, refs: this.entries };
+  }
+
+  /** To the next one, or from the last to one that is not complete. */
+  goOn() {
+    const next = this.#following;
+    if (next >= 0) this.open(next);
+  }
+
+  get #following() {
+    return following(this.index, this.entries.map((entry) => this.#stateOf(entry)));
   }
 
   open(index) {
@@ -145,9 +155,8 @@ export class PairDesk {
     })), this.index);
     const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
     this.page.progress(this.told(done), done, this.items.length);
-    const last = this.index === this.items.length - 1;
-    this.next.setAttribute("aria-disabled", String(last));
-    this.page.primary(done >= this.items.length || last ? find("[data-action=submit]") : this.next);
+    this.next.setAttribute("aria-disabled", String(this.#following < 0));
+    this.page.primary(done >= this.items.length ? find("[data-action=submit]") : this.next);
   }
 
   #stateOf(entry) {

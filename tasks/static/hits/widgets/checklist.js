@@ -23,3 +23,10 @@ export class Checklist {
 export function isWhole(parts) {
   return parts.every(([, done]) => done);
 }
+
+/** Where to go on from an item: to the next one, from the last to the first that is not done; -1
+    for nowhere. states: of all items, "done" for what is complete. */
+export function following(index, states) {
+  if (index < states.length - 1) return index + 1;
+  return states.findIndex((state, at) => at !== index && state !== "done");
+}
