@@ -104,8 +104,10 @@ def logging_settings(home: str, redis_url: str = "") -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"outages": once},
-        "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["outages"]}},
+        "filters": {"outages": once, "secrets": {"()": "common.quiet_paths.WithoutSecrets"}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "filters": ["outages", "secrets"]}
+        },
         "root": {"handlers": ["console"], "level": "WARNING"},
         # What a visitor got wrong is told to them; the server in front keeps a log of requests.
         "loggers": {

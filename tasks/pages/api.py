@@ -27,6 +27,9 @@ from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
 
 MAX_REPORT_CHARACTERS = 5_000
+# Of one HIT by one worker: more tell a requester nothing new.
+MOST_REPORTS = 10
+ENOUGH = "You have reported this HIT often enough; the requester will read what you wrote."
 UNREADABLE_DRAFT = "This draft cannot be read; reload the page."
 OVER = "The time of this HIT is over or it was handed in. Reload the page to see where you stand."
 
@@ -178,6 +181,8 @@ def problem(request: Request) -> Response:
     message = str(_body(request).get("message", "")).strip()[:MAX_REPORT_CHARACTERS]
     if not message:
         return Response({"message": "Say in a few words what is wrong."}, status=422)
+    if _lease(request).problem_reports.count() >= MOST_REPORTS:
+        return Response({"message": ENOUGH}, status=429)
     ProblemReport.objects.create(lease=_lease(request), message=message, at=timezone.now())
     return Response({"message": "Thank you. The requester will read this."})
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from tasks.models import Identity, Lease, LeaseState, Question, Session, Submission
+from tasks.pages.api import MOST_REPORTS
 from tasks.tests.making import (
     consent,
     make_posting,
@@ -316,6 +317,11 @@ def test_a_problem_can_be_reported_and_an_empty_report_is_refused(client, collec
     assert post(client, state, "problem", {"message": " "}).status_code == 422
     assert post(client, state, "problem", {"message": "The link is wrong."}).status_code == 200
     assert Lease.objects.get().problem_reports.get().message == "The link is wrong."
+    for number in range(MOST_REPORTS - 1):
+        assert post(client, state, "problem", {"message": f"{number}"}).status_code == 200
+    more = post(client, state, "problem", {"message": "And another thing."})
+    assert (more.status_code, "often enough" in more.json()["message"]) == (429, True)
+    assert Lease.objects.get().problem_reports.count() == MOST_REPORTS
 
 
 def test_preferences_are_kept_for_the_next_hit_and_unknown_ones_are_not(client, collection, soon):
