@@ -36,7 +36,8 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     out = left_out_of(collection)
     changed = 0
     for source_name, stage_names in voting_stages(parameters).items():
-        given = Q(answers__stage__name__in=stage_names) & counted(out, "answers__")
+        given = Q(answers__stage__name__in=stage_names, answers__corrected_by="")
+        given &= counted(out, "answers__")
         votes = Count("answers", filter=given)
         by_hand = Q(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
         asked = (
@@ -94,7 +95,7 @@ def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[st
 
     out: the workers who are left out.
     """
-    rows = question.answers.filter(counted(out), stage__name__in=stage_names)
+    rows = question.answers.filter(counted(out), stage__name__in=stage_names, corrected_by="")
     return list(rows.order_by(*IN_ORDER))
 
 

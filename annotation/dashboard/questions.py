@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.agreement.verdict import Outcome
 from annotation.dashboard.access import name_of
 from annotation.dashboard.answers import ReadableAnswer, readable
+from annotation.dashboard.correcting import MOST_WORDS, Typed, corrected, correction_types
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.marks import pieces
 from annotation.dashboard.passages import (
@@ -26,7 +27,8 @@ from annotation.dashboard.people import People, people_of
 from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts, splits_of
 from annotation.deciding import IN_ORDER, voting_stages
 from annotation.models import Override, Placement, Verdict
-from annotation.review.review import ReviewError, follow_votes, override_verdict
+from annotation.review.review import ReviewError, correct, follow_votes, override_verdict
+from collector.models import Corpus
 from tasks.answer_words import answer_text, type_words
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
@@ -36,6 +38,7 @@ PER_PAGE = 25
 MAX_TITLE = 300
 # The decision to have none: see follow_votes.
 VOTES = "votes"
+CORRECTED = "corrected"
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,8 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         verdict=verdict,
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
+        corrected=_corrected(verdict, desk.collection.corpus),
+        correction_types=correction_types(votes[0].given.answer) if votes else [],
         address=wanted.address(),
         neighbours=_neighbours(desk, wanted, row),
         typed=request.session.pop(f"override {row.key}", {}),
@@ -137,17 +142,22 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     if verdict is None:
         messages.error(request, "Nobody has answered yet: there is nothing to decide.")
         return redirect(_address(desk, request, key))
-    chosen, outcome = _chosen(request, desk, row)
     note = request.POST.get("note", "")
     by, now = name_of(request), timezone.now()
     try:
         if request.POST.get("decision") == VOTES:
             logged = follow_votes(verdict, note, by, now)
+        elif request.POST.get("decision") == CORRECTED:
+            base, typed = _to_correct(desk, row, request), _typed(request)
+            payload = corrected(base, typed, desk.collection.corpus)
+            logged = correct(verdict, base, typed.type, payload, note, by, now)
         else:
+            chosen, outcome = _chosen(request, desk, row)
             logged = override_verdict(verdict, outcome, chosen, note, by, now)
     except ReviewError as error:
-        typed = {"note": note, "decision": request.POST.get("decision", "")}
-        request.session[f"override {row.key}"] = typed
+        names = ("decision", "base", "type", "text", "unit")
+        kept = {name: request.POST.get(name, "")[:MOST_WORDS] for name in names}
+        request.session[f"override {row.key}"] = {"note": note, **kept}
         messages.error(request, str(error))
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
@@ -199,6 +209,25 @@ def linked_article(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     )
 
 
+def _to_correct(desk: Desk, row: Question, request: HttpRequest) -> Answer:
+    """Return the vote whose answer is corrected; raises ReviewError where none was picked."""
+    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
+    base = given.get(request.POST.get("base", ""))
+    if base is None or base.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
+        raise ReviewError("Choose the vote whose answer is corrected: its evidence stays.")
+    return base
+
+
+def _typed(request: HttpRequest) -> Typed:
+    return Typed(*(request.POST.get(name, "") for name in ("type", "text", "unit")))
+
+
+def _corrected(verdict: Verdict | None, corpus: Corpus) -> ReadableAnswer | None:
+    """Return the released answer where a requester entered it."""
+    chosen = verdict.chosen if verdict else None
+    return readable([chosen], corpus)[0] if chosen and chosen.corrected_by else None
+
+
 def _recorded(logged: Override) -> str:
     """Return where the question stands after a decision."""
     done = {
@@ -233,7 +262,8 @@ def _question(desk: Desk, key: str) -> Question:
 
 
 def _answers(row: Question) -> list[Answer]:
-    rows = Answer.objects.filter(question=row).select_related("question__seed", "stage")
+    rows = Answer.objects.filter(question=row, corrected_by="")
+    rows = rows.select_related("question__seed", "stage")
     rows = rows.order_by("stage__position", *IN_ORDER)
     return list(rows.prefetch_related(seed_paragraphs("question__seed")))
 

@@ -138,6 +138,7 @@ def _passage(paragraph: Paragraph) -> PassageRecord:
 def _question(question: Question, key: str, read: dict[int, Paragraph]) -> QuestionRecord:
     verdict = getattr(question, "verdict", None)
     placement = getattr(question, "placement", None)
+    answers = list(question.answers.all())
     chosen = verdict.chosen_id if verdict else None
     agreeing = set(verdict.agreeing) if verdict else set()
     record: QuestionRecord = {
@@ -150,8 +151,13 @@ def _question(question: Question, key: str, read: dict[int, Paragraph]) -> Quest
         "synthetic": question.synthetic,
         "verdict": _verdict(question) if verdict else None,
         "split": placement.split if placement else None,
-        "votes": [_vote(answer, chosen, agreeing, key) for answer in question.answers.all()],
+        "votes": [
+            _vote(answer, chosen, agreeing, key) for answer in answers if not answer.corrected_by
+        ],
     }
+    for answer in answers:
+        if answer.corrected_by and answer.pk == chosen:
+            record["correction"] = _vote(answer, chosen, agreeing, key)
     if placement:
         record["split_reason"] = placement.reason
     for context in _contexts(question):

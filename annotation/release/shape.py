@@ -73,6 +73,7 @@ class RanksRecord(TypedDict):
 class QuestionRecord(TypedDict):
     """One question with every vote. `id` is the released id, `split` set only once placed.
 
+    `correction`: the answer that a requester released in place of the votes, where one did.
     `contexts`: what a system reads to answer it, in order, by the name of the setting.
     """
 
@@ -86,6 +87,7 @@ class QuestionRecord(TypedDict):
     verdict: VerdictRecord | None
     split: str | None
     votes: list[VoteRecord]
+    correction: NotRequired[VoteRecord]
     split_reason: NotRequired[str]
     contexts: NotRequired[dict[str, list[PassageRecord]]]
     ranks: NotRequired[RanksRecord]
@@ -155,5 +157,7 @@ def is_kept(question: QuestionRecord) -> bool:
 
 
 def chosen_vote(question: QuestionRecord) -> VoteRecord | None:
-    """Return the vote that is released, None of a question that is not kept."""
-    return next((vote for vote in question["votes"] if vote["chosen"]), None)
+    """Return the answer that is released, a vote or its correction; None where none is."""
+    return question.get("correction") or next(
+        (vote for vote in question["votes"] if vote["chosen"]), None
+    )

@@ -13,7 +13,7 @@ SPAN_FIELDS = ("document", "start", "end", "text")
 # Columns that hold nested lists of spans, and those whose values are no strings.
 SPAN_LISTS = ("question_context", "answer_spans", "answer_context")
 TEXT_LISTS = ("question_links", "synthetic_fields")
-BOOLEANS = ("overridden", "synthetic", "chosen", "agrees")
+BOOLEANS = ("overridden", "synthetic", "corrected", "chosen", "agrees")
 COLUMNS = {
     "seed_id": "the released id of the passage or other start",
     "question_id": "the question's id in the official files; for dropped questions the one kept",
@@ -42,6 +42,7 @@ COLUMNS = {
     "hit_items": "how many questions that HIT held",
     "synthetic": "whether a simulated worker wrote the question or gave the vote",
     "synthetic_fields": "what a simulation added to a person's vote; left out here",
+    "corrected": "whether it is no vote: the requester entered it in place of the votes",
     "chosen": "whether this is the released answer",
     "agrees": "whether it agrees with the released answer",
 }
@@ -69,9 +70,16 @@ def rows(seeds: Iterable[SeedRecord]) -> Iterator[dict[str, Any]]:
     for seed in seeds:
         for question in seed["questions"]:
             asked = _asked(seed, question)
-            for number, vote in enumerate(question["votes"]):
+            entered = [question["correction"]] if "correction" in question else []
+            for number, vote in enumerate([*question["votes"], *entered]):
                 synthetic = question["synthetic"] or vote["synthetic"]
-                yield {**asked, **_given(vote), "vote": number, "synthetic": synthetic}
+                yield {
+                    **asked,
+                    **_given(vote),
+                    "vote": number,
+                    "synthetic": synthetic,
+                    "corrected": vote in entered,
+                }
 
 
 def _asked(seed: SeedRecord, question: QuestionRecord) -> dict[str, Any]:

@@ -127,6 +127,15 @@ class DecisionLine(Line):
     by: str
 
 
+class Correction(BaseModel):
+    """The answer that a requester entered in place of the votes, in the stage of theirs."""
+
+    stage: str
+    type: str
+    payload: dict[str, Any]
+    synthetic: bool
+
+
 class OverrideLine(Line):
     """A verdict decided by hand, or given back to its votes; `chosen` is who gave its answer."""
 
@@ -134,6 +143,7 @@ class OverrideLine(Line):
     question: str
     outcome: str
     chosen: str | None
+    correction: Correction | None = None
     follows_votes: bool
     note: str
     by: str

@@ -22,11 +22,11 @@ from annotation.replay.layout import OWN_TENDING, lay_out
 from annotation.replay.log import Log, LogError
 from annotation.replay.rerun import Rerun
 from annotation.replay.settling import settle_again
-from annotation.review.review import follow_votes, override_verdict
+from annotation.review.review import correct, follow_votes, override_verdict
 from collector.models import Collection, Corpus
 from tasks import hits
 from tasks.crowd import marketplace
-from tasks.models import Question
+from tasks.models import Answer, Question
 from tasks.publication import pause
 
 
@@ -96,6 +96,12 @@ def override_again(collection: Collection, log: Log, now: datetime) -> None:
             continue
         if line.follows_votes:
             follow_votes(verdict, line.note, line.by, now)
+            continue
+        if line.correction:
+            given = line.correction
+            stage = collection.stages.get(name=given.stage)
+            base = Answer(question=verdict.question, stage=stage, synthetic=given.synthetic)
+            correct(verdict, base, given.type, given.payload, line.note, line.by, now)
             continue
         chosen = verdict.question.answers.filter(worker_id=line.chosen).first()
         override_verdict(verdict, line.outcome, chosen, line.note, line.by, now)

@@ -18,6 +18,7 @@ from annotation.replay.log import (
     AgreeingLine,
     AssignmentLine,
     CollectionLine,
+    Correction,
     DecisionLine,
     ExclusionLine,
     FilesLine,
@@ -182,12 +183,13 @@ def _decisions(collection: Collection) -> Iterator[DecisionLine]:
 
 def _overrides(collection: Collection) -> Iterator[Line]:
     of = {"verdict__question__stage__collection": collection}
-    rows = Override.objects.filter(**of).select_related("verdict__question", "new_chosen")
+    rows = Override.objects.filter(**of).select_related("verdict__question", "new_chosen__stage")
     for row in rows.order_by("at", "id"):
         yield OverrideLine(
             question=row.verdict.question.key,
             outcome=row.new_outcome,
             chosen=row.new_chosen.worker_id if row.new_chosen else None,
+            correction=_correction(row.new_chosen),
             follows_votes=row.follows_votes,
             note=row.note,
             by=row.by,
@@ -200,6 +202,17 @@ def _overrides(collection: Collection) -> Iterator[Line]:
             workers=[worker for worker in agreeing.values_list("worker_id", flat=True) if worker],
             n_votes=verdict.n_votes,
         )
+
+
+def _correction(answer: Answer | None) -> Correction | None:
+    if answer is None or not answer.corrected_by:
+        return None
+    return Correction(
+        stage=answer.stage.name,
+        type=answer.type,
+        payload=answer.payload,
+        synthetic=answer.synthetic,
+    )
 
 
 def _difficulty(collection: Collection) -> Iterator[Line]:

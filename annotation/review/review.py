@@ -2,6 +2,7 @@
 
 from collections.abc import Set
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -60,6 +61,33 @@ def override_verdict(
         row.decided_at = now
         row.save()
     return logged
+
+
+def correct(
+    verdict: Verdict,
+    base: Answer,
+    type_: str,
+    payload: dict[str, Any],
+    note: str,
+    by: str,
+    now: datetime,
+) -> Override:
+    """Return the logged override that keeps the question with an answer that a requester entered.
+
+    It belongs to the stage of `base`, the vote that it corrects, is no vote itself, and is marked
+    to the releases. Raises ReviewError as `override_verdict` does, and then nothing changes.
+    """
+    with transaction.atomic():
+        answer = Answer.objects.create(
+            question_id=verdict.question_id,
+            stage=base.stage,
+            type=type_,
+            payload=payload,
+            synthetic=base.synthetic,
+            corrected_by=by,
+            created_at=now,
+        )
+        return override_verdict(verdict, Outcome.KEPT, answer, note, by, now)
 
 
 def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Override:

@@ -15,6 +15,9 @@ from tasks.problems import Problem
 from tasks.statements import insert_all, rows
 from tasks.widgets import answer
 
+# The types that a requester can correct an answer of this kind to.
+CORRECTIONS = ("span", "value", "binary", "none")
+
 SHOWN = """
 SELECT item.position, question.seed_id, question.text, question.payload
 FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id

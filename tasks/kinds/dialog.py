@@ -21,6 +21,9 @@ from tasks.models import (
 )
 from tasks.problems import Problem
 
+# The types that a requester can correct an answer of this kind to.
+CORRECTIONS = ("span", "none")
+
 UNFINISHED = "Your dialog is not over yet: it is handed in when it is."
 
 

@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 
+# The types that a requester can correct an answer of this kind to.
+CORRECTIONS = ("span", "yes", "no")
+
+
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
     """Leave out units with a pair the worker has seen elsewhere: skipped, or with its question.
 

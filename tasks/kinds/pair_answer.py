@@ -17,6 +17,10 @@ from tasks.widgets import pairs
 __all__ = ["allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store"]
 
 
+# The types that a requester can correct an answer of this kind to.
+CORRECTIONS = ("span", "yes", "no")
+
+
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
     """Leave out units with a question the worker has written or has answered before."""
     return allowed_to_vote(units, worker)

@@ -37,6 +37,10 @@ KIND = "validation"
 SHOWS_NO_SECTION = "text"
 
 
+# The types that a requester can correct an answer of this kind to.
+CORRECTIONS = ("span", "none")
+
+
 def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
     """Leave out units of a dialog the worker was in, or of a section they have seen elsewhere.
 

@@ -11,7 +11,8 @@ from tasks.models.worker import Worker
 class Answer(models.Model):
     """`payload` holds spans, value, unit, reason and evidence; the writer never answers.
 
-    One read from published files has neither a submission nor a worker.
+    One read from published files has neither a submission nor a worker; nor has a correction, which
+    the requester `corrected_by` entered in place of the votes: it is released, and no vote.
     """
 
     question = models.ForeignKey(Question, models.PROTECT, related_name="answers")
@@ -26,6 +27,7 @@ class Answer(models.Model):
     type = models.CharField(max_length=20)
     payload = models.JSONField(default=dict)
     synthetic = models.BooleanField(default=False)
+    corrected_by = models.CharField(max_length=150, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -35,6 +37,10 @@ class Answer(models.Model):
             models.CheckConstraint(
                 condition=Q(writer__isnull=True) | ~Q(worker=F("writer")),
                 name="answer_not_by_the_writer",
+            ),
+            models.CheckConstraint(
+                condition=Q(corrected_by="") | Q(worker__isnull=True, submission__isnull=True),
+                name="answer_corrected_is_no_vote",
             ),
         ]
 

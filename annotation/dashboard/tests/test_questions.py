@@ -4,14 +4,19 @@ from urllib.parse import quote
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.dashboard.passages import article_texts
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
+from annotation.deciding import decide_collection
 from annotation.models import Override, Verdict
+from annotation.release.records import records
+from annotation.release.shape import chosen_vote
+from annotation.release.votes import rows
 from collector.models import Collection
-from tasks.models import Payment, Question
+from tasks.models import Answer, Payment, Question
 from tasks.simulation.marks import marked
 from tasks.tests.making import make_collection, stage_of
 
@@ -286,3 +291,56 @@ def test_the_vote_after_the_26th_is_shown_too(rita: Client, pilot: Collection) -
     page = rita.get(f"{PAGE}{question.key}/").content.decode()
     for name in ("Z", "AA", "AB"):
         assert f'<span class="letter">{name}</span>' in page
+
+
+def correct(rita: Client, question: Question, **typed: str) -> str:
+    """Return the page after a corrected answer to the question was entered."""
+    given = {"decision": "corrected", "base": "A", "note": "The votes miss it.", **typed}
+    address = f"{PAGE}{question.key}/override/"
+    return rita.post(address, given, follow=True).content.decode()
+
+
+def test_a_corrected_answer_is_released_and_is_no_vote(rita: Client, pilot: Collection) -> None:
+    question = ask(pilot, "kept")
+    before = Verdict.objects.get()
+    words = question.seed.seed_paragraphs.get().paragraph.text[4:20].strip()
+    page = correct(rita, question, type="span", text=words)
+    assert "Released answer, entered by owner" in page
+    assert "kept it with a corrected answer" in page
+    verdict = Verdict.objects.get()
+    assert verdict.chosen is not None
+    assert (verdict.outcome, verdict.chosen.corrected_by) == ("kept", "owner")
+    [span] = verdict.chosen.payload["spans"]
+    assert (span["document"], span["text"]) == ("main", words)
+    assert verdict.chosen.payload["context"] == before.chosen.payload["context"]  # type: ignore[union-attr]
+    [seed] = [one for one in records(pilot) if one["questions"]]
+    [record] = seed["questions"]
+    assert chosen_vote(record) == record["correction"]
+    assert len(record["votes"]) == 3
+    assert [row["corrected"] for row in rows([seed])] == [False, False, False, True]
+    decide_collection(pilot, timezone.now())
+    assert Verdict.objects.get().chosen == verdict.chosen
+    rita.post(f"{PAGE}{question.key}/override/", {"decision": "votes", "note": "Back."})
+    assert Verdict.objects.get().n_votes == 3
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ({"type": "span", "text": "words of no text"}, "stands in none of the texts"),
+        ({"type": "span", "text": " "}, "Write the words of the corrected answer"),
+        ({"type": "value", "text": "many"}, "Write the number in digits"),
+        ({"type": "binary", "text": "perhaps"}, "Write yes or no"),
+        ({"type": "bad", "text": "x"}, "Choose what type of answer"),
+        ({"type": "none", "base": "Z"}, "Choose the vote whose answer is corrected"),
+        ({"type": "none", "note": ""}, "Say in the note why"),
+    ],
+)
+def test_what_is_no_corrected_answer_is_refused_and_stays_typed(
+    rita: Client, pilot: Collection, typed: dict[str, str], sentence: str
+) -> None:
+    question = ask(pilot, "kept")
+    page = correct(rita, question, **typed)
+    assert sentence in page
+    assert f'aria-describedby="correct-help">{typed.get("text", "")}</textarea>' in page
+    assert not Answer.objects.exclude(corrected_by="").exists()

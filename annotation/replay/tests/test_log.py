@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.models import Verdict
 from annotation.placing import make_splits
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignments import work_digest
@@ -14,12 +15,12 @@ from annotation.replay.layout import lay_out
 from annotation.replay.log import LogError, read_log
 from annotation.replay.remaking import different_files, override_again
 from annotation.replay.writing import check_loggable
-from annotation.review.review import follow_votes, override_verdict
+from annotation.review.review import correct, follow_votes, override_verdict
 from annotation.tests.making import NOW, make_collection, make_corpus
 from collector.creation import CreationError
 from collector.models import Collection, Corpus
 from collector.revisions import revise
-from tasks.models import Lease, Question, UnitItem, Worker
+from tasks.models import Answer, Lease, Question, UnitItem, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -154,6 +155,24 @@ def test_hands_decide_again_in_their_order(collection: Collection, tmp_path: Pat
     born.refresh_from_db()
     assert (school.outcome, school.sentence, school.agreeing, school.n_votes) == believed
     assert (school.overridden, born.overridden) == (True, False)
+
+
+def test_a_corrected_answer_is_entered_again(collection: Collection, tmp_path: Path) -> None:
+    verdict = Question.objects.get(text="Who built the school?").verdict
+    base = verdict.question.answers.first()
+    assert base is not None
+    payload = base.payload | {"value": "7", "unit": "people"}
+    correct(verdict, base, "value", payload, "Counted.", "rita", NOW)
+    make_splits(collection, NOW)
+    log = read_log(logged(collection, tmp_path))
+    Verdict.objects.update(chosen=None, outcome="waiting", overridden=False)
+    verdict.overrides.all().delete()
+    Answer.objects.exclude(corrected_by="").delete()
+    override_again(collection, log, NOW)
+    verdict.refresh_from_db()
+    entered = verdict.chosen
+    assert (entered.type, entered.payload, entered.corrected_by) == ("value", payload, "rita")
+    assert verdict.outcome == "kept"
 
 
 def test_work_is_told_by_what_it_says_not_by_how_a_database_keeps_it() -> None:
