@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,7 +42,6 @@ class Prediction:
     key: str
     answer: str
     loss: float
-    facts: tuple[tuple[int, int], ...] = field(default=())
 
 
 class Examples(Protocol):

@@ -13,7 +13,6 @@ from annotation.metrics.normalisation import answer_tokens
 from annotation.readers import choice, features
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
 from annotation.readers.reader import Tell, silent
-from annotation.readers.sentences import FactFinder
 from annotation.readers.trees import Trees
 from annotation.readers.words import TOKEN, content
 
@@ -36,14 +35,12 @@ class LightReader:
         self.vocabulary: dict[str, int] = {}
         self.spans = Trees(features.CATEGORIES)
         self.kinds = Trees([0])
-        self.facts = FactFinder()
 
     def fit(self, examples: Examples, rng: random.Random, tell: Tell = silent) -> None:
         """Learn which words are frequent, then which candidates and kinds are right."""
         self._count(examples)
         self._learn_kinds(examples, rng)
         self._learn_spans(examples, rng, tell)
-        self.facts.fit(examples, self._asked, rng)
 
     def predict(self, examples: Iterable[Example], tell: Tell = silent) -> Iterator[Prediction]:
         """Yield the answers in order."""
@@ -130,13 +127,10 @@ class LightReader:
             numpy.array([choice.of_example(*pair) for pair in zip(batch, asked, strict=True)]),
             len(YES_NO) + 1,
         )
-        for example, one, (answers, _), score, kind in zip(
-            batch, asked, found, own, kinds, strict=True
-        ):
+        for example, (answers, _), score, kind in zip(batch, found, own, kinds, strict=True):
             answer, probability = _best(answers, score, kind)
             loss = round(-math.log(max(probability, 1e-12)), 6)
-            facts = self.facts.find(example, one, answer)
-            yield Prediction(example.key, answer, max(loss, 0.0), facts)
+            yield Prediction(example.key, answer, max(loss, 0.0))
 
 
 def _best(answers: list[str], scores: "numpy.ndarray", kinds: "numpy.ndarray") -> tuple[str, float]:

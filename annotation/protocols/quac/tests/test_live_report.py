@@ -1,6 +1,7 @@
 """A collection talked through here has the report that its released files have."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 
 from annotation.protocols.quac.baselines import HUMAN
 from annotation.protocols.quac.baselines import run as run_baseline
-from annotation.protocols.quac.scoring import score
+from annotation.protocols.quac.majority import read_labels
+from annotation.protocols.quac.references import human_f1
+from annotation.protocols.quac.scoring import read_gold, score
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from annotation.protocols.quac.tests.test_report import made, rows
 from collector.models import Collection
@@ -34,10 +37,21 @@ def test_the_report_of_rows_is_that_of_the_released_files(
                 assert row[1:] == pytest.approx(list(expected[1:])), name
     people = {row[0]: row[1:] for row in shown["people"]["rows"]}
     in_files = rows(made(files)["people"])
-    assert people["human F1 %"] == pytest.approx(in_files["human F1 %"])
+    for name in ("human F1 %", "teachers' F1 %", "validators' F1 %"):
+        assert people[name] == pytest.approx(in_files[name]), name
     # The files have the teacher's label alone; the rows have everybody's.
     assert in_files["% of pairs equal on yes/no"] == [None] * 3
-    assert all(0 <= share <= 100 for share in people["% of pairs equal on yes/no"])
+    said = read_labels(tmp_path / "out" / "votes.parquet")["yes/no"]
+    equal = [
+        one == other
+        for name in FILES[1:]
+        for each in read_gold(files[name])
+        if human_f1(each.references) >= 0.4
+        for one, other in combinations(said[each.qid], 2)
+    ]
+    assert len(equal) >= 10
+    share = 100 * sum(equal) / len(equal)
+    assert people["% of pairs equal on yes/no"][-1] == pytest.approx(share)
 
 
 def test_predictions_for_a_released_file_are_those_of_the_collection(
@@ -57,5 +71,11 @@ def test_predictions_for_a_released_file_are_those_of_the_collection(
     people = tmp_path / "people.jsonl"
     human = run_baseline(HUMAN, people, gold, {"votes": tmp_path / "out" / "votes.parquet"})
     assert human["rows"][-1] == ["yes/no, people", f"{human['beside']['yes/no, people']:.1f}"]
+    table = run("report", "talks")["people"]
+    told = {row[0]: row[1:] for row in table["rows"]}
+    agreement = told["% of people with the others' majority on yes/no"]
+    assert agreement[table["columns"].index("test") - 1] == pytest.approx(
+        human["beside"]["yes/no, people"]
+    )
     assert "4 questions of test" in shown["scores"]["note"]
     assert len(json.loads(predictions.read_text())["qid"]) == 4
