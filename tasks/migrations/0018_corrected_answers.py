@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('collector', '0013_archive_and_dropped_seeds'),
-        ('tasks', '0016_answered_reports'),
+        ('tasks', '0017_eligibility'),
     ]
 
     operations = [
