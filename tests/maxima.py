@@ -1,0 +1,142 @@
+"""What collections may be like, of every protocol: none costs more than was said."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from collector.models import Corpus
+from tasks.dialog.tests.making import make_sections
+from tasks.tests.making import make_corpus
+from tests.lives import Life, World, whole_world
+
+FEES = {
+    "pay.fee_percent": st.sampled_from([0, 20, 33]),
+    "pay.min_fee_cents": st.sampled_from([0, 1, 7]),
+    "pay.approve_after_hours": st.sampled_from([0, 24, 48]),
+    "pay.repeats_percent": st.sampled_from([0, 10, 50]),
+}
+CENTS = st.integers(0, 400)
+SMALL = st.integers(1, 3)
+
+
+def _redundancy(least: int = 1) -> Any:
+    number = st.integers(least, 3)
+    return st.fixed_dictionaries({"train": number, "dev": number, "test": number})
+
+
+def _stage(name: str, least: int = 1) -> dict[str, Any]:
+    return {
+        f"{name}.reward_cents": CENTS,
+        f"{name}.redundancy": _redundancy(least),
+        f"{name}.places_at_once": st.integers(1, 6),
+    }
+
+
+IIRC = {
+    **_stage("question_qualification"),
+    **_stage("question"),
+    **_stage("answer_qualification"),
+    **_stage("answer"),
+    **_stage("human_performance"),
+    "seeds.min_links": st.just(2),
+    "seeds.min_links_in_corpus": st.just(2),
+    "question_qualification.items_per_hit": st.just(1),
+    "question_qualification.questions_per_hit": st.just(1),
+    "question_qualification.multi_link_questions": st.just(0),
+    "question.items_per_hit": SMALL,
+    "question.questions_per_hit": SMALL,
+    "question.multi_link_questions": st.just(0),
+    "answer_qualification.items_per_hit": st.just(1),
+    "answer.items_per_hit": SMALL,
+    "human_performance.items_per_hit": SMALL,
+    "human_performance.sample_questions": SMALL,
+}
+HOTPOTQA = {
+    **_stage("question"),
+    **_stage("human_performance"),
+    "question.items_per_hit": SMALL,
+    "question.max_skips": st.integers(0, 2),
+    "question.max_skips_per_pair": st.integers(1, 3),
+    "question.bonuses.top_every_examples": st.integers(1, 4),
+    "question.bonuses.top_cents": st.lists(st.integers(1, 300), max_size=2),
+    "question.bonuses.block_examples": SMALL,
+    "question.bonuses.wait_hours": st.sampled_from([0, 24]),
+    "human_performance.items_per_hit": SMALL,
+}
+QUAC = {
+    **_stage("student_qualification"),
+    **_stage("teacher_qualification"),
+    **_stage("dialog"),
+    **_stage("validation", 0),
+    "student_qualification.items_per_hit": st.just(1),
+    "teacher_qualification.items_per_hit": st.just(1),
+    "dialog.turn_cents": st.lists(st.integers(0, 40), min_size=1, max_size=12).map(sorted),
+    "dialog.wait_cents_per_minute": st.integers(0, 20),
+    "dialog.wait_minutes": st.integers(1, 15),
+    "dialog.min_pairs": SMALL,
+}
+PROTOCOLS = {"iirc": IIRC, "hotpotqa": HOTPOTQA, "quac": QUAC}
+FOLDS = {"hotpotqa": st.just(""), "iirc": st.sampled_from(["train", "dev", "test"])}
+
+
+@st.composite
+def plans(draw: Any) -> tuple[str, dict[str, Any], list[str], int]:
+    """Draw a protocol, what is changed of its parameters, the folds of its seeds, and a seed."""
+    protocol = draw(st.sampled_from(sorted(PROTOCOLS)))
+    changed = draw(st.fixed_dictionaries({**FEES, **PROTOCOLS[protocol]}))
+    if protocol == "hotpotqa":
+        # One pair of a HIT at least is to be written about.
+        most = changed["question.items_per_hit"] - 1
+        changed["question.max_skips"] = min(changed["question.max_skips"], most)
+        del changed["question.redundancy"]
+    fold = FOLDS.get(protocol, FOLDS["iirc"])
+    folds = draw(st.lists(fold, min_size=1, max_size=5 if protocol != "quac" else 2))
+    return protocol, changed, folds, draw(st.integers(0, 10**6))
+
+
+def corpus_for(protocol: str) -> Corpus:
+    """Return the pages that collections of the protocol start from, made once."""
+    slug = f"pages-{protocol}"
+    found = Corpus.objects.filter(slug=slug).first()
+    if found:
+        return found
+    return make_sections(6, slug=slug) if protocol == "quac" else make_corpus(24, slug=slug)
+
+
+def live(world: World, plan: tuple[str, dict[str, Any], list[str], int], n_steps: int) -> Life:
+    """Live a collection to its end, and check at every step that it costs no more than was said."""
+    protocol, changed, folds, seed = plan
+    life = Life(world, protocol, corpus_for(protocol), changed, folds, seed)
+    said = life.begin()
+    for _ in range(n_steps):
+        life.step()
+        assert life.cost() <= said, f"{life.cost()} cents, where {said} were said"
+    life.end()
+    print(life.told(), f"{said} said")
+    assert life.cost() <= said
+    assert life.collection.reserved_cents == 0
+    assert life.confirmed() == life.owed_there()
+    return life
+
+
+def check(
+    monkeypatch: pytest.MonkeyPatch, site: Any, *, examples: int, steps: int, start: int
+) -> None:
+    """Live so many random collections; their parameters and people follow from `start` alone."""
+
+    @seed(start)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plans())
+    def holds(plan: tuple[str, dict[str, Any], list[str], int]) -> None:
+        live(world, plan, steps)
+
+    with whole_world(monkeypatch, site) as world:
+        holds()

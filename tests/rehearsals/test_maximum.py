@@ -1,0 +1,16 @@
+"""Two hundred random collections, lived to their end: none costs more than was said."""
+
+from typing import Any
+
+import pytest
+
+from tests.maxima import check
+from tests.rehearsals import part_of
+
+pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
+
+
+def test_two_hundred_collections_cost_no_more_than_was_said(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    check(monkeypatch, settings, examples=part_of(200), steps=25, start=7)
