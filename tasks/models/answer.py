@@ -27,7 +27,7 @@ class Answer(models.Model):
     type = models.CharField(max_length=20)
     payload = models.JSONField(default=dict)
     synthetic = models.BooleanField(default=False)
-    corrected_by = models.CharField(max_length=150, blank=True)
+    corrected_by = models.CharField(max_length=150, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
 
     class Meta:
