@@ -28,6 +28,8 @@ def health(request: HttpRequest) -> JsonResponse:
     }
     reply = JsonResponse(checks, status=200 if all(checks.values()) else 503)
     reply.headers["Cache-Control"] = "no-store"
+    # Whoever asks is told; the log is not, each time.
+    reply._has_been_logged = True  # type: ignore[attr-defined]
     return reply
 
 

@@ -226,7 +226,8 @@ def _processes(
 
     live_secure = ("--ssl-certfile", tls[0], "--ssl-keyfile", tls[1]) if tls else ()
     live_listening = ("--host", host, "--port", str(port + 2), *live_secure)
-    celery = ("celery", "-A", "collector")
+    # Quiet, it says what happens alone.
+    celery = ("celery", "--quiet", "-A", "collector")
     worker = (*celery, "worker", "--loglevel", "warning", "--queues")
     market = (
         web("marketplace", "marketplace.asgi:application", market_port),

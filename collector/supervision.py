@@ -76,7 +76,7 @@ class Supervisor:
     def _look_at(self, every: list[Supervised], now: float) -> str:
         """Start what is to be started; return the name of one that cannot run, else ""."""
         if self.watch is None or self.watch.poll() is not None:
-            self.watch = _watch()
+            self.watch = watch()
             for pid in [one.running.pid for one in every if one.running]:
                 self._tell(f"+{pid}")
         for one in every:
@@ -116,8 +116,8 @@ class Supervisor:
                 self.watch.communicate()
 
 
-def _watch() -> "subprocess.Popen[str]":
-    """Start the process that outlives this one; a Ctrl-C does not reach it."""
+def watch() -> "subprocess.Popen[str]":
+    """Start what stops the groups named to it, `+PID`, once this process has ended, however."""
     return subprocess.Popen(
         [sys.executable, "-S", "-E", str(WATCH)],
         stdin=subprocess.PIPE,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.environment import Environment
+from tests import groups
 from tests.migrated import move_into
 from tests.services import free_port
 
@@ -60,7 +61,7 @@ class Instance:
         Arguments and result travel as JSON. Raises AssertionError with the traceback.
         """
         if self._desk is None:
-            self._desk = subprocess.Popen(
+            self._desk = groups.begin(
                 [sys.executable, "-c", DESK],
                 env=self.environment,
                 cwd=ROOT,
@@ -91,7 +92,7 @@ class Instance:
     def start(self) -> None:
         """Serve, and return once the port answers."""
         with self.log("server") as log:
-            self._server = subprocess.Popen(
+            self._server = groups.begin(
                 [sys.executable, "manage.py", "run"],
                 env=self.environment,
                 cwd=ROOT,
@@ -104,7 +105,9 @@ class Instance:
         """End the server, gently or not."""
         if self._server is not None:
             self._server.send_signal(how)
-            self._server.wait(timeout=30)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._server.wait(timeout=30)
+            groups.end(self._server)
             self._server = None
 
     def close(self) -> None:
@@ -112,7 +115,9 @@ class Instance:
         if self._desk is not None:
             assert self._desk.stdin
             self._desk.stdin.close()
-            self._desk.wait(timeout=20)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._desk.wait(timeout=20)
+            groups.end(self._desk)
             self._desk = None
 
 

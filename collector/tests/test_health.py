@@ -47,9 +47,12 @@ def test_a_part_that_gives_no_sign_any_more_is_named(name: str) -> None:
     assert unwell() == {name}
 
 
-def test_jobs_that_have_died_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_that_have_died_are_reported_to_whoever_asks_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(health.jobs, "is_alive", lambda: False)
     assert unwell() == {"broker"}
+    assert caplog.records == []
 
 
 def test_a_broker_that_is_away_is_reported(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Serves a web application in processes of its own and reads the CPU time they use."""
 
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -13,10 +12,12 @@ from typing import NamedTuple
 
 import httpx
 
+from tests import groups
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROUNDS = 6
+STOP_SECONDS = 20.0
 
 
 class Served:
@@ -97,9 +98,7 @@ def running(
     command: list[str], environment: dict[str, str], port: int, folder: Path
 ) -> Iterator[Served]:
     """Run a server's command in `folder` until the block is left, with whatever it starts."""
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
-    )
+    process = groups.begin(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     server = Served(process, port)
     try:
         for _ in range(200):
@@ -111,5 +110,4 @@ def running(
         yield server
     finally:
         # oTree leaves a process behind unless all of the group are told.
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=20)
+        groups.end(process, STOP_SECONDS)

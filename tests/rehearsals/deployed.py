@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connection
 
 from collector.serving import Process, plan
-from tests import services
+from tests import groups, services
 from tests.migrated import databases
 from tests.serving import ROOT, SETTINGS, START_SECONDS, Instance
 
@@ -63,13 +63,12 @@ class Deployed(Instance):
     def start_one(self, name: str) -> None:
         """Start one process; returns once its port answers, where it has one."""
         (process,) = [one for one in self.plan.processes if one.name == name]
-        self.running[name] = subprocess.Popen(
+        self.running[name] = groups.begin(
             _here(process),
             env=self._own,
             cwd=ROOT,
             stdout=self.log(name),
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
         if name == LIVE:
             services._wait_for(int(self.environment["PORT"]) + 2, name)
@@ -83,12 +82,9 @@ class Deployed(Instance):
         """End everything."""
         super().close()
         for process in self.running.values():
-            os.killpg(process.pid, signal.SIGTERM)
+            process.terminate()
         for process in self.running.values():
-            try:
-                process.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+            groups.end(process)
 
     def cpu_seconds(self, name: str) -> float:
         """Return what a process and its children have used so far."""

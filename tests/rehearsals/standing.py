@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests import services
+from tests import groups, services
 
 # What a server that was killed must still know, it has written before it said so.
 SETTINGS = ("fsync=off", "synchronous_commit=on", "max_connections=200")
@@ -37,13 +37,12 @@ class Standing:
 
     def start(self) -> None:
         """Start; returns once the port answers."""
-        self.process = subprocess.Popen(
+        self.process = groups.begin(
             self.command,
             user=self.user,
             cwd=tempfile.gettempdir(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
         )
         services._wait_for(self.port, self.name)
 

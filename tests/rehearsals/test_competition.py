@@ -21,6 +21,7 @@ from marketplace.models import HIT, Assignment, State
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.test_money import books_balance
+from tests import groups
 from tests.processes import ROOT, database_url, together
 from tests.services import free_port
 
@@ -51,12 +52,11 @@ def served(home: Path) -> Iterator[tuple[str, int]]:
         "MARKETPLACE_DATA_DIR": str(home),
         "PYTHONPATH": str(ROOT),
     }
-    server = subprocess.Popen([*command, "marketplace.asgi:application"], env=environment)
+    server = groups.begin([*command, "marketplace.asgi:application"], env=environment)
     try:
         yield f"http://127.0.0.1:{port}", server.pid
     finally:
-        server.terminate()
-        server.wait(timeout=30)
+        groups.end(server, 30)
 
 
 def post_hits(address: str, keys: RequesterKeys) -> None:

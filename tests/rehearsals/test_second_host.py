@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import expect, sync_playwright
 
-from tests import services
+from tests import groups, services
 from tests.browser.conftest import ARGUMENTS, PROTOCOLS
 from tests.browser.person import Person
 from tests.browser.test_forms import WRITE
@@ -61,7 +61,7 @@ class Served(Instance):
 
     def start(self) -> None:
         """Serve; return once everything is up, with the settings that serving has chosen."""
-        self._server = subprocess.Popen(
+        self._server = groups.begin(
             ["make", "serve"],
             env=self.environment,
             cwd=ROOT,
