@@ -135,3 +135,30 @@ def test_a_marketplace_that_is_not_there_leaves_nothing_pending(
     assert "http://127.0.0.1:9 does not answer" in done.stderr
     assert done.stderr.count("\n") == 1
     assert instance.call(f"{HERE}:made", "late") == []
+
+
+def test_a_crowd_does_what_is_open_and_is_offered_nothing_it_cannot_take(
+    instance: Instance,
+) -> None:
+    sample = str(ROOT / "deploy" / "sample" / "quarnsey.xml")
+    small = {"question.items_per_hit": 2, "question.questions_per_hit": 2}
+    small |= {
+        "answer.items_per_hit": 2,
+        "question.multi_link_questions": 0,
+        "splits": "{train = 1, dev = 0, test = 0}",
+    }
+    changes = [f"--set={key}={value}" for key, value in small.items()]
+    instance.run("ingest_dump", sample, "--corpus", "quarnsey", "--licence", "CC0 1.0")
+    create = ["create_collection", "open", "--protocol", "iirc", "--corpus", "quarnsey"]
+    instance.run(*create, "--budget", "200", *changes)
+    instance.run("select_seeds", "open", "--count", "8")
+    instance.run("publish", "open")
+    crowd = ["simulate", "open", "--workers", "4", "--behaviour", "diligent", "--json"]
+    first = json.loads(instance.run(*crowd, "--inspect", "--stage", "question_qualification"))
+    assert first["hits"] == {"question_qualification": 4}
+    # The same people come again, and remember nothing: all that is left is theirs at once.
+    again = json.loads(instance.run(*crowd, "--inspect"))
+    assert again["places_left"].keys() <= {"question_qualification", "answer_qualification"}
+    assert again["hits"]["question"] >= 1
+    assert again["hits"]["answer"] >= 1
+    assert "returned" not in again, "somebody was offered what they could not take"
