@@ -7,7 +7,7 @@ from typing import Any
 from django.db import migrations, models
 
 # How simulated workers were called before they could say that they are.
-NAMED = re.compile(r"Simulated worker \d+ of .+ \(.*\)")
+NAMED = re.compile(r"Simulated worker \d+ of .+ \(.*\)|Replayed worker \d+ of .+")
 MOST_OBSERVED = 101
 
 
@@ -16,7 +16,7 @@ def mark(apps: Any, editor: Any) -> None:
     Worker = apps.get_model("marketplace", "Worker")
     HITType = apps.get_model("marketplace", "HITType")
     Assignment = apps.get_model("marketplace", "Assignment")
-    named = Worker.objects.filter(display_name__startswith="Simulated worker ")
+    named = Worker.objects.filter(display_name__contains=" worker ")
     keys = [pk for pk, name in named.values_list("pk", "display_name") if NAMED.fullmatch(name)]
     for start in range(0, len(keys), 500):
         Worker.objects.filter(pk__in=keys[start : start + 500]).update(is_simulated=True)

@@ -18,6 +18,7 @@ from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 
 # So many dialogs that were not broken off tell how long one usually is.
 USUAL_OF = 50
+LEAST_PEOPLE = 10
 
 
 def seen_by(standing: Standing, now: datetime) -> dict[str, Any]:
@@ -81,13 +82,21 @@ def _after(last: Told | None, ticket: Ticket) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=64)
 def _usual(stage_id: int, minute: datetime) -> int | None:
-    """Return how many questions a dialog usually has, looked up once a minute; None at first."""
+    """Return how many questions a dialog of people usually has; None until ten people have had one.
+
+    Looked up once a minute.
+    """
     whole = (Ending.ALL_ASKED.value, Ending.UNANSWERABLE.value, Ending.ENDED.value)
-    over = Dialog.objects.filter(stage=stage_id, ending__in=whole).order_by("-id")[:USUAL_OF]
+    people = Dialog.objects.filter(
+        stage=stage_id, ending__in=whole, student__synthetic=False, teacher__synthetic=False
+    ).order_by("-id")
+    pairs = list(people.values_list("pk", "student", "teacher")[:USUAL_OF])
+    if len({person for _, *both in pairs for person in both}) < LEAST_PEOPLE:
+        return None
     answered = Count("turns", filter=Q(turns__answered_at__isnull=False))
-    dialogs = Dialog.objects.filter(pk__in=list(over.values_list("pk", flat=True)))
+    dialogs = Dialog.objects.filter(pk__in=[pk for pk, *_ in pairs])
     said = sorted(dialogs.annotate(n=answered).values_list("n", flat=True))
-    return said[len(said) // 2] if said else None
+    return said[len(said) // 2]
 
 
 def _dialog(
