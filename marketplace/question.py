@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from marketplace.crowd import undrawn
 from marketplace.xml_tree import Node, XMLError, read_xml
 
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
@@ -18,7 +19,7 @@ class QuestionError(ValueError):
 
 
 class UnsupportedQuestionError(QuestionError):
-    """A kind of question that the protocol has and this marketplace does not show."""
+    """Something that the protocol has and this marketplace does not show."""
 
 
 KEPT_LENGTH = 4096
@@ -73,6 +74,10 @@ def _read(xml: str) -> ExternalQuestion | HTMLQuestion:
     html = root.text_of("HTMLContent")
     if not html:
         raise QuestionError("HTMLContent is empty; put the page into <![CDATA[ … ]]>.")
+    if missing := undrawn(html):
+        raise UnsupportedQuestionError(
+            f"<{missing[0]}> is not drawn here, so its answers would be lost. Ask in another way."
+        )
     return HTMLQuestion(html, height)
 
 

@@ -27,6 +27,41 @@ IN_SCRIPTS = {
     gettext_noop("Good example"),
     gettext_noop("Bad example"),
     gettext_noop("Accept the HIT to work on it."),
+    gettext_noop("Close"),
+    gettext_noop("Dismiss"),
+    gettext_noop("Choose at least one."),
+    gettext_noop("Image"),
+    gettext_noop("Label"),
+    gettext_noop("Text"),
+    gettext_noop("Remove"),
+    gettext_noop("There is nothing to mark."),
+    gettext_noop("Mark something, or tick that there is nothing to mark."),
+    gettext_noop(
+        "Choose a label, then mark the words it applies to: with the pointer, or with the arrow "
+        "keys, Shift for several, and Enter."
+    ),
+    gettext_noop(
+        "Choose a label, then drag a box over the image, or add one and write its numbers."
+    ),
+    gettext_noop(
+        "Choose a label, then click the image where it belongs, or add a point and write its "
+        "numbers."
+    ),
+    gettext_noop(
+        "Choose a label, then click the corners one after the other and finish the shape, or add "
+        "one and write its numbers."
+    ),
+    gettext_noop("Add a box"),
+    gettext_noop("Add a point"),
+    gettext_noop("Add a shape"),
+    gettext_noop("Add a corner"),
+    gettext_noop("Finish the shape"),
+    gettext_noop("A shape needs more corners."),
+    gettext_noop("Left"),
+    gettext_noop("Top"),
+    gettext_noop("Width"),
+    gettext_noop("Height"),
+    gettext_noop("This part of the page cannot be drawn. Return the HIT and tell its requester."),
 }
 MARKED = re.compile("<span data-ours>([^<]*)</span>")
 

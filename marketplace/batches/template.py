@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from html import escape
 from html.parser import HTMLParser
 
+from marketplace import crowd
 from marketplace.task_words import marked
 
 VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
@@ -13,25 +14,6 @@ UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 NAMESPACE = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
 )
-# The crowd elements that crowd.js draws; others are named in the preview.
-CROWD_ELEMENTS = frozenset(
-    {
-        "crowd-form",
-        "crowd-input",
-        "crowd-text-area",
-        "crowd-radio-group",
-        "crowd-radio-button",
-        "crowd-checkbox",
-        "crowd-slider",
-        "crowd-button",
-        "crowd-instructions",
-    }
-)
-# These hand their value in under their name.
-CROWD_FIELDS = {"crowd-input", "crowd-text-area", "crowd-radio-group", "crowd-checkbox"} | {
-    "crowd-slider",
-    "crowd-radio-button",
-}
 PLAIN_FIELDS = {"input", "textarea", "select"}
 NOT_ANSWERS = {"submit", "button", "reset", "image"}
 CROWD_SCRIPT = "https://assets.crowd.aws/crowd-html-elements.js"
@@ -60,9 +42,9 @@ class _Outline(HTMLParser):
             self.scripts.append(values["src"])
         if tag == "input" and kind == "file":
             self.uploads.append(values.get("name", ""))
-        if tag not in PLAIN_FIELDS | CROWD_FIELDS or kind in NOT_ANSWERS:
+        if tag not in PLAIN_FIELDS | crowd.FIELDS or kind in NOT_ANSWERS:
             return
-        name = values.get("name", "")
+        name = values.get("name", "") or (tag if tag in crowd.TOOLS else "")
         if name == "assignmentId" or (tag == "crowd-radio-button" and not name):
             return
         if not name:
@@ -88,9 +70,9 @@ def warnings(html: str) -> list[str]:
     """Return a sentence for each thing in a template that will not work as it is meant."""
     found = outline(html)
     sentences = [
-        f"<{tag}> is not drawn here: its content is shown as it is. Use a supported element."
+        f"<{tag}> is not drawn here, so HITs with it cannot be published. Ask in another way."
         for tag in sorted(found.elements)
-        if tag.startswith("crowd-") and tag not in CROWD_ELEMENTS
+        if tag.startswith("crowd-") and tag not in crowd.DRAWN
     ]
     if not found.fields:
         sentences.append("No field has a name, so nothing would come back. Add name=… to a field.")
@@ -119,7 +101,11 @@ def filled(html: str, values: Mapping[str, str], *, are_html: bool) -> str:
 def document(html: str, title: str) -> str:
     """Return a whole page of a template: a form and a button around fields that have none."""
     found = outline(html)
-    if "crowd-form" not in found.elements and "form" not in found.elements:
+    has_form = bool(found.elements & {"crowd-form", "form"})
+    if not has_form and found.elements & crowd.TOOLS:
+        html = f"<crowd-form>\n{html}\n</crowd-form>"
+        found = outline(html)
+    elif not has_form:
         html = (
             f'<form name="mturk_form" id="mturk_form" method="post" action="{SUBMIT_ADDRESS}">\n'
             '<input type="hidden" name="assignmentId" id="assignmentId" value="">\n'

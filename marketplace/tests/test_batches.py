@@ -28,6 +28,7 @@ from marketplace.tests.visitor import Visitor
 TEMPLATES = {
     path.stem: path.read_text() for path in (Path(__file__).parent / "templates").iterdir()
 }
+PICTURE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/>"
 # One row for each template, and what a worker fills in.
 ROWS = {
     "radio": {"sentence": "What a lovely mess <you> made & left!"},
@@ -37,6 +38,9 @@ ROWS = {
     "plain_form": {"german": "Der Hafen ist leer.", "english": "The port is empty."},
     "crowd_text": {"paragraph": "The mill was built by Ida in 1803."},
     "crowd_choice": {"question": "A mill can stand on a river."},
+    "crowd_classify": {"sentence": "You <left> & never wrote.", "image_url": PICTURE},
+    "crowd_mark": {"sentence": "🦉 Jo Miller left Ulm.", "image_url": PICTURE},
+    "crowd_alone": {"sentence": "Ida sailed to Rhodes."},
     "search": {"museum": "the Museum of Mills", "town": "Millford"},
     "table": {"text": "Long.", "first": "L.", "second": "Lo."},
     "numbers": {"receipt": "R-17", "text": "4.50 on 3 May 2026"},
@@ -92,9 +96,9 @@ def test_a_project_asks_for_no_more_days_than_the_host_leaves(desk: DeskVisitor)
     assert Project.objects.get().auto_approval_delay_seconds == 6 * 24 * 3600
 
 
-def test_there_are_ten_templates() -> None:
+def test_there_are_templates_of_each_kind() -> None:
     assert set(TEMPLATES) == set(ROWS)
-    assert len(TEMPLATES) == 10
+    assert len(TEMPLATES) == 13
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
@@ -153,9 +157,9 @@ def test_values_are_text_unless_they_are_said_to_be_html(desk: DeskVisitor) -> N
 
 
 def test_what_a_template_cannot_do_is_named(desk: DeskVisitor) -> None:
-    found = project(desk, '<crowd-form><crowd-polygon name="p"></crowd-polygon></crowd-form>')
+    found = project(desk, '<crowd-form><crowd-line name="p"></crowd-line></crowd-form>')
     html = desk.html(f"/desk/projects/{found.pk}/")
-    assert "&lt;crowd-polygon&gt; is not drawn here" in html
+    assert "&lt;crowd-line&gt; is not drawn here" in html
     assert "No field has a name" in html
 
 

@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from marketplace import clock
+from marketplace.batches.template import question_xml
 from marketplace.configuration import choose
 from marketplace.models import HIT
 from marketplace.models.hit import status_at
@@ -25,6 +26,10 @@ TYPE = {
     "Reward": "0.50",
     "AssignmentDurationInSeconds": 600,
 }
+SEGMENTATION = question_xml(
+    "<script src='https://assets.crowd.aws/crowd-html-elements.js'></script>"
+    "<crowd-form><crowd-semantic-segmentation name='a'></crowd-semantic-segmentation></crowd-form>"
+)
 
 
 def in_place(country: str, *part: str) -> dict[str, Any]:
@@ -139,6 +144,7 @@ def test_a_token_of_a_hit_that_failed_can_be_used_again(rita: Any, make_hit: Any
         ({"Title": "x" * 129}, "InvalidParameterValue"),
         ({"Title": " "}, "InvalidParameterValue"),
         ({"HITLayoutId": "3LAYOUT"}, "OperationNotSupported"),
+        ({"Question": SEGMENTATION}, "OperationNotSupported"),
         ({"QualificationRequirements": [in_place("XX")]}, "InvalidParameterValue"),
         ({"QualificationRequirements": [in_place("US", "ZZ")]}, "InvalidParameterValue"),
         ({"Reward": "1.999"}, "ParameterValidationError"),

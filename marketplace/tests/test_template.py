@@ -1,9 +1,13 @@
 """Templates: variables filled, fields found, what is not supported named. Pure."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marketplace import crowd
 from marketplace.answers import answers_xml
 from marketplace.batches.results import answers_in, readable, with_parts
 from marketplace.batches.template import (
@@ -41,12 +45,12 @@ def test_a_value_is_never_taken_for_a_variable(value: str, other: str) -> None:
 def test_fields_and_what_will_not_work_are_named() -> None:
     html = (
         '<input name="a"><input type="submit" name="b"><textarea></textarea>'
-        '<crowd-radio-button name="c"></crowd-radio-button><crowd-bounding-box name="d">'
-        '</crowd-bounding-box><input type="file" name="e">'
+        '<crowd-radio-button name="c"></crowd-radio-button><crowd-instance-segmentation name="d">'
+        '</crowd-instance-segmentation><input type="file" name="e"><crowd-keypoint>'
     )
-    assert outline(html).fields == ["a", "c", "e"]
+    assert outline(html).fields == ["a", "c", "e", "crowd-keypoint"]
     said = " ".join(warnings(html))
-    assert "<crowd-bounding-box> is not drawn here" in said
+    assert "<crowd-instance-segmentation> is not drawn here" in said
     assert "A <textarea> has no name" in said
     assert "Files cannot be handed in" in said
     assert "No field has a name" in warnings("<p>Hello</p>")[0]
@@ -64,6 +68,15 @@ def test_a_template_becomes_a_whole_page() -> None:
     crowd = document('<crowd-form><crowd-input name="a"></crowd-input></crowd-form>', "T")
     assert "crowd-html-elements.js" in crowd
     assert "<form" not in crowd
+
+
+def test_the_elements_that_are_named_are_those_that_are_drawn() -> None:
+    script = Path(crowd.__file__).parent / "static" / "marketplace" / "crowd.js"
+    defined = set(re.findall(r'^ +"(crowd-[a-z-]+)": Crowd', script.read_text("utf-8"), re.M))
+    assert defined | {"crowd-tab"} == crowd.DRAWN
+    page = f'<script src="https://a.example/{crowd.SCRIPT}"></script><!-- <crowd-a> --><crowd-b>'
+    assert crowd.undrawn(page) == ["crowd-b"]
+    assert crowd.undrawn("<crowd-b>") == []
 
 
 def test_a_script_that_is_there_is_not_put_in_twice() -> None:
