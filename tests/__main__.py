@@ -18,7 +18,7 @@ NO_TWICE = "not pure and not browser"
 REHEARSALS = [
     f"tests/rehearsals/test_{name}.py"
     for name in (
-        *("crowd", "competition", "second_host", "dialogs", "killed_dialogs", "pairs"),
+        *("crowd", "competition", "second_host", "dialogs", "killed_dialogs", "pairs", "outages"),
         "maximum",
     )
 ]

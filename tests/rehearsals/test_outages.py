@@ -1,0 +1,294 @@
+"""Every process is killed or hung, every service too, and the disk fills: nothing is lost."""
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg2
+import pytest
+from django.db import connection
+
+from tests import groups, services
+from tests.rehearsals import part_of, standing
+from tests.rehearsals.deployed import wait_until
+from tests.serving import ROOT, SETTINGS, Instance
+from tests.test_whole_way import SAMPLE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OUTAGE_SECONDS = 6
+# The processes of `serve`, and the workers that three of them start; each has a log of its own.
+N_LOGS = 8 + 3 * 2 + 2
+MOST_LINES = 20
+WORKERS = part_of(20)
+CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]
+HELD = """
+SELECT count(*), coalesce(sum(reward_cents), 0) FROM marketplace_assignment
+WHERE state IN ('submitted', 'approved')
+"""
+
+
+class Served:
+    """A whole site as `serve` runs it, whose processes can be found by name."""
+
+    def __init__(self, folder: Path, home: Path, database: int, redis: int) -> None:
+        self.home, self.log = home, folder / "serve.log"
+        self.port = services.free_port()
+        server = f"postgres://collector@127.0.0.1:{database}"
+        standing.make_databases(f"{server}/postgres", "collector", "marketplace")
+        self.market = f"{server}/marketplace"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in SETTINGS},
+            "COLLECTOR_HOME": str(home),
+            "DATABASE_URL": f"{server}/collector",
+            "MARKETPLACE_DATABASE_URL": self.market,
+            "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
+            "DOMAIN": "127.0.0.1",
+            "PORT": str(self.port),
+            "MARKETPLACE_OPEN_SIGN_IN": "yes",
+            # A rehearsal may be root's; nobody else is told of it.
+            "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
+        }
+        self.environment.pop("DJANGO_SETTINGS_MODULE", None)
+        self.process: subprocess.Popen[Any] | None = None
+        self.talkative: list[str] = []
+
+    def start(self) -> None:
+        """Serve; returns once every part is well."""
+        with self.log.open("ab") as log:
+            self.process = groups.begin(
+                [sys.executable, "manage.py", "serve"],
+                env=self.environment,
+                cwd=ROOT,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        assert wait_until(self.is_well, 120), self.log.read_text()[-3000:]
+
+    def stop(self) -> None:
+        """End everything."""
+        if self.process:
+            self.process.terminate()
+            self.process.wait(timeout=60)
+
+    def is_well(self) -> bool:
+        """Return whether every part says that it does its work."""
+        try:
+            return httpx.get(f"http://127.0.0.1:{self.port}/health", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def commands(self) -> dict[int, str]:
+        """Return the command of each process that `serve` has started, by its id."""
+        assert self.process
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        found = {}
+        for pid in children.split():
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+                found[int(pid)] = " ".join(words)
+        return {pid: command for pid, command in found.items() if "survivors" not in command}
+
+    def held(self) -> tuple[int, int]:
+        """Return how much work the marketplace has, and what it is worth in cents."""
+        server = psycopg2.connect(self.market)
+        with server, server.cursor() as cursor:
+            cursor.execute(HELD)
+            number, cents = cursor.fetchone() or (0, 0)
+        server.close()
+        return int(number), int(cents)
+
+    def lines(self) -> list[str]:
+        """Return what was said so far."""
+        return self.log.read_text("utf-8").splitlines()
+
+    def settings(self) -> dict[str, str]:
+        """Return the environment for commands, as `serve` has kept it for a shell."""
+        kept = shlex.split((self.home / "serve.env").read_text())
+        return {**self.environment, **dict(each.split("=", 1) for each in kept)}
+
+
+def test_whatever_goes_away_no_work_is_lost(tmp_path: Path) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("Outages are rehearsed on PostgreSQL: run `make rehearse`")
+    with small_disk() as disk, contextlib.ExitStack() as stack:
+        database = stack.enter_context(standing.postgresql())
+        redis = stack.enter_context(standing.redis())
+        site = Served(tmp_path, disk / "home", database.port, redis.port)
+        stack.callback(site.stop)
+        site.start()
+        instance = Instance(tmp_path, site.port, site.settings())
+        stack.callback(instance.close)
+        prepare(instance)
+        with working(site):
+            for name, outage in outages(site, database, redis, disk).items():
+                suffer(site, name, outage)
+        check(site, instance)
+        assert site.talkative == []
+
+
+def prepare(instance: Instance) -> None:
+    instance.run("ingest_dump", str(SAMPLE), "--corpus", "read", "--licence", "CC0 1.0")
+    instance.run("create_collection", "whole", *CREATE)
+    instance.run("select_seeds", "whole", "--count", "110")
+    instance.run("publish", "whole")
+
+
+@contextlib.contextmanager
+def small_disk() -> Iterator[Path]:
+    """Yield a folder on a disk of its own where that can be had, so that it can be filled."""
+    # Addresses of PostgreSQL's own sockets are short, and it runs as somebody else.
+    disk = Path(tempfile.mkdtemp(prefix="disk-"))
+    disk.chmod(0o755)
+    command = ["mount", "-t", "tmpfs", "-o", "size=700m,mode=0755", "tmpfs", str(disk)]
+    mounted = subprocess.run(command, capture_output=True).returncode == 0
+    kept, tempfile.tempdir = tempfile.tempdir, str(disk)
+    try:
+        yield disk
+    finally:
+        tempfile.tempdir = kept
+        if mounted:
+            subprocess.run(["umount", "-l", str(disk)], check=False)
+        shutil.rmtree(disk, ignore_errors=True)
+
+
+def outages(
+    site: Served, database: standing.Standing, redis: standing.Standing, disk: Path
+) -> dict[str, Callable[[], None]]:
+    """Return what happens, by its name."""
+    names = ("collector.asgi:pages", "marketplace.asgi", "collector.asgi:live", "beat")
+    names += ("celery,dialogs", "--queues dialogs", "readers", "deliver_events")
+    found: dict[str, Callable[[], None]] = {}
+    for name in names:
+        found[f"{name} killed"] = lambda name=name: strike(site, name, kill)
+    for name in names[:2] + names[4:5]:
+        found[f"{name} hung"] = lambda name=name: strike(site, name, hang)
+    for one in (redis, database):
+        found[f"{one.name} killed"] = lambda one=one: kill_and_start(one)
+        found[f"{one.name} hung"] = lambda one=one: hang(one.process.pid if one.process else 0)
+    if os.path.ismount(disk):
+        found["disk full"] = lambda: fill(disk)
+    found["serve killed"] = lambda: kill_all(site)
+    return found
+
+
+def strike(site: Served, name: str, how: Callable[[int], None]) -> None:
+    (pid,) = (pid for pid, command in site.commands().items() if name in command)
+    how(pid)
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def hang(group: int) -> None:
+    """Let a whole group of processes stand still for a while."""
+    os.killpg(group, signal.SIGSTOP)
+    time.sleep(OUTAGE_SECONDS)
+    os.killpg(group, signal.SIGCONT)
+
+
+def kill_and_start(one: standing.Standing) -> None:
+    one.kill()
+    time.sleep(OUTAGE_SECONDS)
+    one.start()
+
+
+def fill(disk: Path) -> None:
+    """Leave no room on the disk for a while."""
+    with (disk / "filling").open("wb") as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"0" * 1_000_000)
+            file.flush()
+    time.sleep(OUTAGE_SECONDS)
+    (disk / "filling").unlink()
+
+
+def kill_all(site: Served) -> None:
+    """Kill the supervisor: nobody is left of its processes; another one goes on."""
+    left = list(site.commands())
+    assert site.process
+    site.process.kill()
+    site.process.wait()
+    site.start()
+    assert not [pid for pid in left if Path(f"/proc/{pid}").exists()]
+
+
+def suffer(site: Served, name: str, outage: Callable[[], None]) -> None:
+    """Let it happen; every part is well again soon, and little was said."""
+    before, began = len(site.lines()), time.monotonic()
+    outage()
+    assert wait_until(site.is_well, 90), f"{name}: {site.lines()[before:][-40:]}"
+    took = time.monotonic() - began
+    # What is over is said a little later.
+    time.sleep(OUTAGE_SECONDS)
+    said = site.lines()[before:]
+    print(
+        f"{name}: well again after {took:.0f} s, {len(said)} lines; {site.held()[0]} HITs done",
+        flush=True,
+    )
+    tracebacks = [line for line in said if line.startswith("Traceback")]
+    # The processes of `serve` share a log, so each has twenty lines of what hits them all.
+    most = MOST_LINES * (N_LOGS if "PostgreSQL" in name or "Redis" in name else 1)
+    if tracebacks or len(said) >= most:
+        print("\n".join(said[:100]), flush=True)
+        site.talkative.append(name)
+
+
+@contextlib.contextmanager
+def working(site: Served) -> Iterator[None]:
+    """Have people work meanwhile, who come again whatever stops them."""
+    over = threading.Event()
+    command = [sys.executable, "manage.py", "simulate", "whole", "--workers", str(WORKERS)]
+
+    def work() -> None:
+        while not over.is_set():
+            crowd = groups.begin(
+                [*command, "--inspect"],
+                env=site.settings(),
+                cwd=ROOT,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while crowd.poll() is None and not over.is_set():
+                over.wait(1)
+            groups.end(crowd)
+
+    crowd = threading.Thread(target=work)
+    crowd.start()
+    try:
+        yield
+    finally:
+        over.set()
+        crowd.join(timeout=60)
+
+
+def check(site: Served, instance: Instance) -> None:
+    """The ledger, the marketplace and what was handed in are equal to the cent."""
+
+    def found() -> tuple[dict[str, int], tuple[int, int]]:
+        ours = instance.call("tests.rehearsals.test_crowd:ledger", "whole")
+        return ours, site.held()
+
+    def is_even() -> bool:
+        ours, (number, cents) = found()
+        return ours["submissions"] == ours["rewards"] == number and ours["spent_cents"] >= cents
+
+    even = wait_until(is_even, 120)
+    ours, theirs = found()
+    print(json.dumps(ours), theirs)
+    assert even, (ours, theirs)
+    assert ours["submissions"] == ours["rewards"] == ours["leases"] == theirs[0] > 0
+    assert ours["spent_cents"] == ours["ledger_cents"]
+    assert ours["overbooked"] == 0
