@@ -53,3 +53,7 @@ def test_junk_instead_of_json_is_refused_and_the_draft_stays(client, collection,
         )
         assert answer.status_code in (400, 413)
     assert Lease.objects.get().draft == {"data": {}}
+
+
+def test_an_address_of_sent_work_that_no_row_can_have_leads_nowhere(client, db):
+    assert client.get("/hit/sent/a%00b/").status_code == 404
