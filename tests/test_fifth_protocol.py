@@ -17,7 +17,7 @@ from collector.protocol import ProtocolError
 from tasks.crowd import marketplace
 from tasks.models import Answer, Payment, Question, Submission
 from tasks.simulation.recruiting import real_work
-from tasks.tests.making import make_corpus, write_keys
+from tasks.tests.making import make_corpus, name_qualification, write_keys
 from tests.hands import Person, look, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,7 +48,7 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     monkeypatch.setattr("tasks.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
-    monkeypatch.setattr(marketplace, "create_qualification", lambda name, **_: name)
+    monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
     make_corpus()
     run("create_collection", "lines", protocol=folder.name, corpus="hollin", budget=20.0, seed=3)
     assert run("select_seeds", "lines", count=4) == {"": 4}

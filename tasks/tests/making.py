@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
-from uuid import uuid4
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from collector.creation import create_collection
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Stage
@@ -149,6 +149,11 @@ def make_worker(person: str = "AADA", *, qualified: tuple[Stage, ...] = ()) -> W
             qualification=qualification, worker=worker, state=GrantState.GRANTED, submitted_at=NOW
         )
     return worker
+
+
+def name_qualification(name: str, **_values: str) -> str:
+    """Return the id that a marketplace gives to a qualification type of this name."""
+    return uuid5(NAMESPACE_URL, name).hex
 
 
 def make_posting(stage: Stage, reward_cents: int = 400, reserved_cents: int = 400) -> Posting:

@@ -12,6 +12,7 @@ from tasks.tests.making import (
     make_posting,
     make_session,
     make_worker,
+    name_qualification,
     stage_of,
 )
 from tasks.tests.visiting import at_work, open_page
@@ -24,7 +25,7 @@ def told(monkeypatch):
     """Return who holds which qualification at a marketplace that takes everything."""
     held = {}
     eligibility._looked_at.clear()
-    monkeypatch.setattr(marketplace, "create_qualification", lambda name, **_: name)
+    monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
     monkeypatch.setattr(
         marketplace, "grant", lambda known, person, **how: held.update({(known, person): how})
     )

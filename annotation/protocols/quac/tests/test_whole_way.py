@@ -19,7 +19,7 @@ from tasks import qualifications
 from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
 from tasks.models import Answer, Exposure, Grant, Payment, Question, Unit, Worker
-from tasks.tests.making import make_worker, stage_of, write_keys
+from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
 from tests.hands import Person, look, run
 
 SAMPLE = Path(__file__).resolve().parents[4] / "deploy" / "sample" / "quarnsey.xml"
@@ -36,7 +36,7 @@ def collection(tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
     monkeypatch.setattr("tasks.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
-    monkeypatch.setattr(marketplace, "create_qualification", lambda name, **_: name)
+    monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
     call_command("ingest_dump", str(SAMPLE), corpus="quarnsey", licence="CC0 1.0")
     chosen = [
         "seeds.category_keywords=[]",
