@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from marketplace.answers import Given
-from marketplace.question import SCHEMAS
-from marketplace.xml_tree import Node, XMLError, read_xml
+from marketplace.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 NAMESPACE = SCHEMAS + "2005-10-01/AnswerKey.xsd"
 MOST = 2**31 - 1

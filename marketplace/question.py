@@ -1,16 +1,21 @@
-"""Reads the question of a HIT: a page elsewhere, or HTML of the requester's own."""
+"""Reads the question of a HIT: a page elsewhere, HTML of the requester's own, or a form."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from marketplace.answers import RESERVED
 from marketplace.crowd import undrawn
-from marketplace.xml_tree import Node, XMLError, read_xml
+from marketplace.question_form import QuestionForm, QuestionFormError, form_in
+from marketplace.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
-SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 EXTERNAL = SCHEMAS + "2006-07-14/ExternalQuestion.xsd"
 HTML = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"
+# The first element, behind what may stand before it.
+ROOT = re.compile(r"\ufeff?\s*(?:(?:<\?.*?\?>|<!--.*?-->)\s*)*<(?:[\w.-]+:)?(\w+)", re.DOTALL)
+KINDS = {"ExternalQuestion": "external", "HTMLQuestion": "html", "QuestionForm": "form"}
 MEMBERS = {EXTERNAL: {"ExternalURL", "FrameHeight"}, HTML: {"HTMLContent", "FrameHeight"}}
 
 
@@ -44,7 +49,26 @@ class HTMLQuestion:
     url: ClassVar[str] = ""
 
 
-def read_question(xml: str) -> ExternalQuestion | HTMLQuestion:
+@dataclass(frozen=True)
+class FormQuestion:
+    """A form of the service's own kind, drawn as the tests of qualifications are."""
+
+    form: QuestionForm
+    frame_height: ClassVar[int] = 0
+    kind: ClassVar[str] = "form"
+    url: ClassVar[str] = ""
+
+
+AnyQuestion = ExternalQuestion | HTMLQuestion | FormQuestion
+
+
+def kind_of(xml: str) -> str:
+    """Return what kind of question this is, of one that was read before; it is not read again."""
+    root = ROOT.match(xml)
+    return KINDS.get(root[1] if root else "", "html")
+
+
+def read_question(xml: str) -> AnyQuestion:
     """Return the question of a HIT; raises QuestionError or UnsupportedQuestionError.
 
     Programs post many HITs with one question, so the last short ones are kept, ready read.
@@ -52,20 +76,17 @@ def read_question(xml: str) -> ExternalQuestion | HTMLQuestion:
     return _kept(xml) if len(xml) <= KEPT_LENGTH else _read(xml)
 
 
-def _read(xml: str) -> ExternalQuestion | HTMLQuestion:
+def _read(xml: str) -> AnyQuestion:
     try:
         root = read_xml(xml, "question")
     except XMLError as error:
         raise QuestionError(str(error)) from None
     if root.name == "QuestionForm":
-        raise UnsupportedQuestionError(
-            "A QuestionForm is shown as a qualification test only; ask with ExternalQuestion or "
-            "HTMLQuestion here."
-        )
+        return _form(root)
     if (root.namespace, root.name) not in {(EXTERNAL, "ExternalQuestion"), (HTML, "HTMLQuestion")}:
         raise QuestionError(
-            f'Begin the question with <ExternalQuestion xmlns="{EXTERNAL}"> or '
-            f'<HTMLQuestion xmlns="{HTML}">.'
+            f'Begin the question with <ExternalQuestion xmlns="{EXTERNAL}">, '
+            f'<HTMLQuestion xmlns="{HTML}"> or a QuestionForm.'
         )
     _check_members(root)
     height = _checked_height(root.text_of("FrameHeight"))
@@ -82,6 +103,16 @@ def _read(xml: str) -> ExternalQuestion | HTMLQuestion:
 
 
 _kept = lru_cache(maxsize=256)(_read)
+
+
+def _form(root: Node) -> FormQuestion:
+    try:
+        form = form_in(root)
+    except QuestionFormError as error:
+        raise QuestionError(str(error)) from None
+    if taken := RESERVED & {question.identifier for question in form.questions}:
+        raise QuestionError(f"Name no question {min(taken)}: the page's own form needs that name.")
+    return FormQuestion(form)
 
 
 def _check_members(root: Node) -> None:

@@ -1,4 +1,4 @@
-"""Qualification tests: a QuestionForm read into typed fields, what a worker sent, and its score."""
+"""A QuestionForm, of a qualification test or a HIT: its typed fields, and what a worker sent."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from marketplace.answers import Given
 from marketplace.formatted import clean_html
-from marketplace.question import SCHEMAS
-from marketplace.xml_tree import Node, XMLError, read_xml
+from marketplace.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 NAMESPACE = re.compile(re.escape(SCHEMAS) + r"\d{4}-\d{2}-\d{2}/QuestionForm\.xsd")
 OTHER = "other"
@@ -92,21 +91,26 @@ class Question:
 
 @dataclass(frozen=True)
 class QuestionForm:
-    """A whole test, in order: what is said before the questions, and the questions."""
+    """A whole form, in order: what is said before the questions, and the questions."""
 
     overview: tuple[Part, ...] = ()
     questions: tuple[Question, ...] = field(default=())
 
 
 def parse(xml: str) -> QuestionForm:
-    """Return the form; raises QuestionFormError, also for what a test cannot hold here."""
+    """Return the form; raises QuestionFormError, also for what cannot be shown here."""
     try:
         root = read_xml(xml, "Test")
     except XMLError as error:
         raise QuestionFormError(str(error)) from None
+    return form_in(root)
+
+
+def form_in(root: Node) -> QuestionForm:
+    """Return the form in a document that was read; raises QuestionFormError as `parse` does."""
     if root.name != "QuestionForm" or not NAMESPACE.fullmatch(root.namespace):
         raise QuestionFormError(
-            f'Begin the Test with <QuestionForm xmlns="{SCHEMAS}2017-11-06/QuestionForm.xsd">.'
+            f'Begin the form with <QuestionForm xmlns="{SCHEMAS}2017-11-06/QuestionForm.xsd">.'
         )
     overview: list[Part] = []
     questions: list[Question] = []
@@ -119,7 +123,7 @@ def parse(xml: str) -> QuestionForm:
             raise QuestionFormError(f"Unknown element {child.name} in QuestionForm.")
     identifiers = [question.identifier for question in questions]
     if not questions or len(set(identifiers)) < len(identifiers):
-        raise QuestionFormError("Give each Question of the Test a QuestionIdentifier of its own.")
+        raise QuestionFormError("Give each Question of the form a QuestionIdentifier of its own.")
     return QuestionForm(tuple(overview), tuple(questions))
 
 
@@ -219,7 +223,7 @@ def _answer(node: Node) -> Text | Selection:
     if node.name == "SelectionAnswer":
         return _selection(node)
     raise QuestionFormError(
-        f"A Test cannot ask with {node.name} here; use FreeTextAnswer or SelectionAnswer."
+        f"A QuestionForm cannot ask with {node.name} here; use FreeTextAnswer or SelectionAnswer."
     )
 
 
@@ -281,8 +285,8 @@ def _parts(node: Node) -> Iterator[Part]:
             yield _binary(child)
         elif child.name not in ("SelectionIdentifier",):
             raise QuestionFormError(
-                f"A Test cannot show {child.name} here; use Title, Text, List, Binary images or "
-                "FormattedContent."
+                f"A QuestionForm cannot show {child.name} here; use Title, Text, List, Binary "
+                "images or FormattedContent."
             )
 
 
@@ -290,5 +294,5 @@ def _binary(node: Node) -> Part:
     kind = node.first("MimeType")
     address = node.text_of("DataURL")
     if kind is None or kind.text_of("Type") != "image" or not address.startswith("https://"):
-        raise QuestionFormError("A Binary of a Test has to be an image with an https:// DataURL.")
+        raise QuestionFormError("A Binary has to be an image with an https:// DataURL.")
     return Part("image", text=node.text_of("AltText"), address=address)

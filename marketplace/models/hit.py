@@ -8,6 +8,7 @@ from django.db.models import Case, F, Q, Value, When
 from marketplace.identifiers import new_entity_id
 from marketplace.models.hit_type import HITType
 from marketplace.models.requester import Requester
+from marketplace.question import kind_of
 
 
 def status_at(now: datetime) -> Case:
@@ -78,8 +79,8 @@ class HIT(models.Model):
 
     @property
     def question_kind(self) -> str:
-        """Return `external` for a page elsewhere, `html` for the requester's own HTML."""
-        return "external" if self.external_url else "html"
+        """Return `external`, `html` (the requester's own) or `form` (a QuestionForm)."""
+        return "external" if self.external_url else kind_of(self.question)
 
     def is_assignable(self, now: datetime) -> bool:
         """Tell whether somebody can still take a slot."""

@@ -23,8 +23,7 @@ from marketplace.operations.posting import post
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.prepared import insert
 from marketplace.question import (
-    ExternalQuestion,
-    HTMLQuestion,
+    AnyQuestion,
     QuestionError,
     UnsupportedQuestionError,
     read_question,
@@ -115,7 +114,7 @@ def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
     )
 
 
-def _checked_question(call: Call, parameters: dict[str, Any]) -> ExternalQuestion | HTMLQuestion:
+def _checked_question(call: Call, parameters: dict[str, Any]) -> AnyQuestion:
     for name in NOT_DONE_HERE:
         if parameters.get(name):
             raise NotSupported(f"This marketplace does not do {name}; leave it out.")

@@ -1,4 +1,4 @@
-"""The page of an HTMLQuestion: the requester's own HTML, served without an origin of its own."""
+"""The pages of HITs that are kept here: requesters' own HTML, without an origin, and forms."""
 
 import re
 from html import escape
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from marketplace import clock
 from marketplace.configuration import base_url
 from marketplace.models import HIT, Assignment
-from marketplace.question import HTMLQuestion, read_question
+from marketplace.question import FormQuestion, HTMLQuestion, read_question
 from marketplace.requirements import access_to, standing_of
 from marketplace.site.languages import speaking
 from marketplace.site.pages import SignedInRequest, harden, worker_page
@@ -22,7 +22,7 @@ from marketplace.task_words import for_scripts, in_language
 # Many a task opens a window of its own and goes on there. It leads to no page of ours.
 ALLOWED = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
 # Without allow-same-origin a page has no cookies, no storage, no way into the pages around it.
-SANDBOX = {"html": ALLOWED, "external": f"{ALLOWED} allow-same-origin"}
+SANDBOX = {"html": ALLOWED, "form": ALLOWED, "external": f"{ALLOWED} allow-same-origin"}
 # The service's own scripts, by the addresses that templates name, and ours in their place.
 SCRIPTS = {
     "mturk-public/externalHIT_v1.js": "marketplace/external_hit.js",
@@ -47,11 +47,13 @@ def page_address(request: HttpRequest, hit: HIT, secret: str = "") -> str:
 @require_safe
 def accepted(request: HttpRequest, secret: str) -> HttpResponse:
     """Show the page of an acceptance, which its secret proves as it does when submitting."""
-    assignment = Assignment.objects.select_related("hit", "worker").filter(secret=secret).first()
+    assignment = (
+        Assignment.objects.select_related("hit__hit_type", "worker").filter(secret=secret).first()
+    )
     with speaking(request, assignment.worker.language if assignment else ""):
-        if assignment is None or assignment.hit.question_kind != "html":
+        if assignment is None or assignment.hit.question_kind == "external":
             return _missing(request)
-        return _page(assignment.hit)
+        return _page(request, assignment.hit, assignment)
 
 
 @worker_page
@@ -59,11 +61,11 @@ def accepted(request: HttpRequest, secret: str) -> HttpResponse:
 def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     """Show the page of a HIT to a worker who may look at it."""
     hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
-    if hit is None or hit.question_kind != "html" or not hit.is_assignable(clock.now()):
+    if hit is None or hit.question_kind == "external" or not hit.is_assignable(clock.now()):
         return _missing(request)
     if not access_to(hit.hit_type, standing_of(request.worker)).can_preview:
         return _missing(request)
-    return _page(hit)
+    return _page(request, hit)
 
 
 def _missing(request: HttpRequest) -> HttpResponse:
@@ -73,10 +75,30 @@ def _missing(request: HttpRequest) -> HttpResponse:
     return harden(response, frame_ancestors="'self'")
 
 
-def _page(hit: HIT) -> HttpResponse:
+def _page(request: HttpRequest, hit: HIT, assignment: Assignment | None = None) -> HttpResponse:
+    if hit.question_kind == "form":
+        return form_page(request, hit, assignment)
     question = read_question(hit.question)
     assert isinstance(question, HTMLQuestion)
     return framed(question.html)
+
+
+def form_page(
+    request: HttpRequest,
+    hit: HIT,
+    assignment: Assignment | None,
+    status: int = 200,
+    **context: object,
+) -> HttpResponse:
+    """Return the page of a QuestionForm, to be looked at where there is no acceptance.
+
+    `context` has what was sent and what is to be mended, if anything.
+    """
+    question = read_question(hit.question)
+    assert isinstance(question, FormQuestion)
+    context |= {"form": question.form, "assignment": assignment, "title": hit.hit_type.title}
+    response = render(request, "marketplace/form_question.html", context, status=status)
+    return harden(response, frame_ancestors="'self'")
 
 
 def framed(html: str) -> HttpResponse:

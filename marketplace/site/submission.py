@@ -14,8 +14,11 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock
 from marketplace.acceptance import TooLateError, keep_aside, submit
-from marketplace.answers import RESERVED, answers_xml
+from marketplace.answers import RESERVED, answers_xml, form_answers_xml
 from marketplace.models import Assignment
+from marketplace.question import FormQuestion, read_question
+from marketplace.question_form import answers_of
+from marketplace.site.html_question import form_page
 from marketplace.site.languages import speaking
 from marketplace.site.pages import harden
 
@@ -134,10 +137,25 @@ def _hand_in(
         return _refused(request, _("This HIT is not known here."), 404)
     if _one(fields, "assignmentId") != assignment.assignment_id:
         return _refused(request, _("This form belongs to a different HIT."), 400)
+    if assignment.hit.question_kind == "form":
+        return _hand_in_form(request, fields, assignment)
     if not any(name not in RESERVED for name in fields):
         return _refused(request, _("The form has no answer in it."), 400)
+    return _kept(request, assignment, answers_xml(fields.items()))
+
+
+def _hand_in_form(request: HttpRequest, fields: Fields, assignment: Assignment) -> HttpResponse:
+    question = read_question(assignment.hit.question)
+    assert isinstance(question, FormQuestion)
+    given, problems = answers_of(question.form, fields)
+    if problems:
+        return form_page(request, assignment.hit, assignment, 400, problems=problems, sent=fields)
+    return _kept(request, assignment, form_answers_xml(given))
+
+
+def _kept(request: HttpRequest, assignment: Assignment, answer: str) -> HttpResponse:
     try:
-        is_new = submit(assignment, answers_xml(fields.items()), clock.now())
+        is_new = submit(assignment, answer, clock.now())
     except TooLateError as refusal:
         return reply(request, str(refusal), 409)
     if is_new:

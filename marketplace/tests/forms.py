@@ -1,7 +1,7 @@
 """A qualification test and its key, as a requester writes them."""
 
 from marketplace.answer_key import NAMESPACE
-from marketplace.question import SCHEMAS
+from marketplace.xml_tree import SCHEMAS
 
 
 def choice(identifier: str, text: str) -> str:

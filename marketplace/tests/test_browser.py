@@ -17,6 +17,7 @@ from marketplace import clock
 from marketplace.models import Assignment, State
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults, faults_at, page, sign_in
 from marketplace.tests.conftest import QUESTION
+from marketplace.tests.forms import BOTH, SUM, WHY, form
 
 pytestmark = EVERY_TEST
 
@@ -295,3 +296,25 @@ def test_a_task_that_needs_width_says_so_on_a_phone(
     assert width == 1024
     page.set_viewport_size({"width": 1366, "height": 768})
     page.get_by_text("Go on at a larger screen").wait_for(state="hidden")
+
+
+def test_a_form_of_the_service_s_own_kind_is_worked_and_corrected_in_its_frame(
+    rita: Any, make_hit: Any, page: Any
+) -> None:
+    hit = make_hit(rita, Question=form(SUM, WHY, BOTH))
+    sign_in(page)
+    page.goto(f"/hits/{hit['HITId']}/question/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
+    assert page.get_by_role("button", name="Submit").is_disabled()
+    assert faults_at(page, light=1366, dark=390) == []
+    page.goto(f"/hits/{hit['HITId']}/")
+    page.get_by_role("button", name="Accept").first.click()
+    page.wait_for_url("**/work/*/")
+    frame = page.frame_locator("#task")
+    frame.get_by_label("4", exact=True).check()
+    frame.get_by_role("button", name="Submit").click()
+    frame.get_by_role("alert").wait_for()
+    assert frame.get_by_label("4", exact=True).is_checked()
+    for name in ("A", "C"):
+        frame.get_by_label(name, exact=True).check()
+    frame.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submitted/")

@@ -1,12 +1,14 @@
 """A requester's own HTML: taken, shown without an origin, and handed in like any other page."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
 
 from marketplace.question import HTML
 from marketplace.tests.boto import HOST
+from marketplace.tests.forms import SUM, WHY, form
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -84,3 +86,32 @@ def test_the_page_is_only_for_those_who_may_see_it(
 def test_what_cannot_be_shown_is_refused(rita: Any, make_hit: Any, xml: str) -> None:
     with refused("XMLParseError"):
         make_hit(rita, Question=xml)
+
+
+def test_a_form_is_asked_as_tests_are_and_comes_back_in_its_own_kind_of_answer(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita, Question=form(SUM, WHY), MaxAssignments=2)
+    assert hit["Question"] == form(SUM, WHY)
+    assert f"/hits/{hit['HITId']}/question/" in ada.get(f"/hits/{hit['HITId']}/").content.decode()
+    looked = ada.get(f"/hits/{hit['HITId']}/question/").content.decode()
+    assert "2 + 2?" in looked
+    assert "disabled" in looked
+    assert "/accepted/" not in looked
+
+    frame = ada.accept(hit)
+    assert "allow-same-origin" not in frame.response.content.decode()
+    page = Client(headers={"Host": HOST}).get(frame.url)
+    assert "frame-ancestors 'self'" in page["Content-Security-Policy"]
+    path = urlsplit(frame.query["turkSubmitTo"]).path
+    assert f'action="{path}/mturk/externalSubmit"' in page.content.decode()
+    again = frame.submit(why="For the <joke>")
+    assert (again.status_code, "answer it." in again.content.decode()) == (400, True)
+    assert "For the &lt;joke&gt;" in again.content.decode()
+    assert frame.submit(sum="four", why="For the <joke>").status_code == 200
+    [work] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert "<SelectionIdentifier>four</SelectionIdentifier>" in work["Answer"]
+    assert "<FreeText>For the &lt;joke&gt;</FreeText>" in work["Answer"]
+    assert "four" in ada.get(frame.path).content.decode()
+    with refused("XMLParseError"):
+        make_hit(rita, Question=form(SUM).replace("SelectionAnswer", "FileUploadAnswer"))

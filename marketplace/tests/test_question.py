@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 from marketplace.question import (
     EXTERNAL,
     HTML,
-    SCHEMAS,
     ExternalQuestion,
+    FormQuestion,
     HTMLQuestion,
     QuestionError,
-    UnsupportedQuestionError,
+    kind_of,
     read_question,
 )
+from marketplace.tests.forms import SUM, form
 
 pytestmark = pytest.mark.pure
 
@@ -64,9 +65,16 @@ def test_it_refuses_with_a_sentence(xml: str) -> None:
         read_question(xml)
 
 
-def test_a_form_is_for_tests_alone() -> None:
-    with pytest.raises(UnsupportedQuestionError, match="QuestionForm"):
-        read_question(f'<QuestionForm xmlns="{SCHEMAS}2017-11-06/QuestionForm.xsd"></QuestionForm>')
+def test_a_form_is_read_and_known_again_by_its_first_element() -> None:
+    read = read_question(form(SUM))
+    assert isinstance(read, FormQuestion)
+    assert [asked.identifier for asked in read.form.questions] == ["sum"]
+    before = "\ufeff<?xml version='1.0'?><!-- <HTMLQuestion> -->\n"
+    for xml, kind in ((form(SUM), "form"), (external(), "external"), ("<HTMLQuestion/>", "html")):
+        assert kind_of(xml) == kind_of(before + xml) == kind
+    for wrong in (form(), form(SUM.replace(">sum<", ">assignmentId<"))):
+        with pytest.raises(QuestionError, match=r".+\.$"):
+            read_question(wrong)
 
 
 def test_html_is_taken_as_it_is() -> None:
