@@ -8,8 +8,8 @@ from django.db import transaction
 
 from marketplace.amounts import amount_of, price_of
 from marketplace.batches.calls import carry_out
-from marketplace.batches.template import document, filled, question_xml, survey_page, variables
-from marketplace.models import HIT, Batch, BatchRow, HITType, Project, ProjectKind
+from marketplace.batches.template import document, filled, question_xml, template_of, variables
+from marketplace.models import HIT, Batch, BatchRow, HITType, Project
 from marketplace.question import QuestionError, read_question
 from marketplace.router import DATABASE
 from marketplace.uploads import Table
@@ -21,13 +21,6 @@ SECONDS_AT_ONCE = 3.0
 
 class BatchError(ValueError):
     """The batch cannot be made or published; the message says what to do."""
-
-
-def template_of(terms: dict[str, Any]) -> str:
-    """Return the template of a project: its own, or the page of a survey link."""
-    if terms["kind"] == ProjectKind.LINK:
-        return survey_page(terms["survey_url"], terms["description"])
-    return str(terms["html"])
 
 
 def make_batch(project: Project, name: str, table: Table, now: datetime) -> Batch:

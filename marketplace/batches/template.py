@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 from html.parser import HTMLParser
+from typing import Any
 
 from marketplace import crowd
 from marketplace.task_words import marked
@@ -59,6 +60,13 @@ def outline(html: str) -> _Outline:
     found.feed(html)
     found.close()
     return found
+
+
+def template_of(terms: Mapping[str, Any]) -> str:
+    """Return the template of a project: its own, or the page of a survey link."""
+    if terms["kind"] == "link":
+        return survey_page(terms["survey_url"], terms["description"])
+    return str(terms["html"])
 
 
 def variables(html: str) -> list[str]:

@@ -16,11 +16,10 @@ from marketplace.batches.publishing import (
     kind_of,
     publish_some,
     stop,
-    template_of,
     unmapped,
 )
 from marketplace.batches.results import answers_in, results
-from marketplace.batches.template import variables, warnings
+from marketplace.batches.template import template_of, variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import csv_file, leave_notice, show, sorry
 from marketplace.desk.reach import reach_of

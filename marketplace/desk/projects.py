@@ -12,9 +12,8 @@ from marketplace.batches.publishing import (
     kind_of,
     make_batch,
     refresh_drafts,
-    template_of,
 )
-from marketplace.batches.template import variables, warnings
+from marketplace.batches.template import template_of, variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, show, sorry
 from marketplace.desk.project_form import STARTER, form_class

@@ -1,6 +1,6 @@
 """What a requester publishes from the desk: a template or a survey link, and its terms."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -16,6 +16,9 @@ class ProjectKind(models.TextChoices):
 
 class Project(models.Model):
     """Changing it touches no HIT that is already published."""
+
+    # What the id of a project begins with where programs name it as a HIT layout.
+    LAYOUT: ClassVar[str] = "LAYOUT"
 
     requester = models.ForeignKey(Requester, models.CASCADE, related_name="projects")
     kind = models.CharField(max_length=8, choices=ProjectKind)
@@ -51,6 +54,11 @@ class Project(models.Model):
     def is_link(self) -> bool:
         """Return whether workers are sent to a survey elsewhere."""
         return self.kind == ProjectKind.LINK
+
+    @property
+    def layout_id(self) -> str:
+        """Return the HITLayoutId by which programs fill this project."""
+        return f"{self.LAYOUT}{self.pk}"
 
     def terms(self) -> dict[str, Any]:
         """Return what a batch keeps of the project: every field but its key, owner and date."""

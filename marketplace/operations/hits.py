@@ -19,6 +19,7 @@ from marketplace.operations.hit_types import (
     own_hit_type,
     type_values,
 )
+from marketplace.operations.layouts import question_of
 from marketplace.operations.posting import post
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.prepared import insert
@@ -38,8 +39,6 @@ MOST_ASSIGNMENTS = 1_000_000
 NOT_DONE_HERE = (
     "AssignmentReviewPolicy",
     "HITReviewPolicy",
-    "HITLayoutId",
-    "HITLayoutParameters",
 )
 
 
@@ -90,7 +89,7 @@ def _told(call: Call, hit: HIT) -> dict[str, Any]:
 
 def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
     """Return the HIT asked for, neither kept yet nor given its type and money."""
-    question = _checked_question(call, parameters)
+    xml, question = _checked_question(call, parameters)
     check_seconds("LifetimeInSeconds", parameters, 30, LONGEST_SECONDS)
     n_assignments = parameters.get("MaxAssignments", 1)
     if not 1 <= n_assignments <= MOST_ASSIGNMENTS:
@@ -101,7 +100,7 @@ def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
     return HIT(
         hit_id=new_entity_id(),
         requester_id=call.requester.pk,
-        question=parameters["Question"],
+        question=xml,
         external_url=question.url,
         frame_height=question.frame_height,
         annotation=parameters.get("RequesterAnnotation", ""),
@@ -114,14 +113,13 @@ def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
     )
 
 
-def _checked_question(call: Call, parameters: dict[str, Any]) -> AnyQuestion:
+def _checked_question(call: Call, parameters: dict[str, Any]) -> tuple[str, AnyQuestion]:
     for name in NOT_DONE_HERE:
         if parameters.get(name):
             raise NotSupported(f"This marketplace does not do {name}; leave it out.")
-    if "Question" not in parameters:
-        raise InvalidParameter("Give the Question of the HIT.")
+    xml = question_of(call, parameters)
     try:
-        question = read_question(parameters["Question"])
+        question = read_question(xml)
     except UnsupportedQuestionError as error:
         raise NotSupported(str(error)) from None
     except QuestionError as error:
@@ -131,4 +129,4 @@ def _checked_question(call: Call, parameters: dict[str, Any]) -> AnyQuestion:
             "ExternalURL is on the marketplace's own host and port; serve the task from another, "
             "or workers' browsers could not keep the two apart."
         )
-    return question
+    return xml, question

@@ -23,6 +23,7 @@ from marketplace.models import (
 )
 from marketplace.people.groups import add_members, make_group
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
+from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
 TEMPLATES = {
@@ -288,3 +289,33 @@ def test_what_a_word_processor_leaves_behind_is_dropped(desk: DeskVisitor) -> No
     batch = published(desk, project(desk, TEMPLATES["radio"]), [{"sentence": "One\x0btwo \x02."}])
     assert batch.rows.get().hit is not None
     assert "Onetwo ." in HIT.objects.get().question
+
+
+def test_a_project_is_a_layout_that_programs_fill(
+    desk: DeskVisitor, rita: Any, other_requester: Any, ada: Visitor
+) -> None:
+    found = project(desk, TEMPLATES["radio"])
+    assert found.layout_id in desk.html(f"/desk/projects/{found.pk}/")
+    kind = rita.create_hit_type(
+        Title="t", Description="d", Reward="0.50", AssignmentDurationInSeconds=600
+    )["HITTypeId"]
+    told = {"HITTypeId": kind, "LifetimeInSeconds": 3600, "HITLayoutId": found.layout_id}
+    said = [{"Name": "sentence", "Value": "Is 1 < 2?"}]
+    hit = rita.create_hit_with_hit_type(**told, HITLayoutParameters=said)["HIT"]
+    assert "Is 1 &lt; 2?" in hit["Question"]
+    assert "${" not in hit["Question"]
+    ada.submit(hit, feeling="annoyed")
+    for wrong in ([], said * 2, [*said, {"Name": "other", "Value": "x"}]):
+        with refused("InvalidParameterValue"):
+            rita.create_hit_with_hit_type(**told, HITLayoutParameters=wrong)
+    with refused("InvalidParameterValue"):
+        rita.create_hit_with_hit_type(**told, HITLayoutParameters=said, Question="<x/>")
+    with refused("HITLayoutDoesNotExist"):
+        rita.create_hit_with_hit_type(**told | {"HITLayoutId": "LAYOUT0"})
+    theirs = other_requester.create_hit_type(
+        Title="t", Description="d", Reward="0.50", AssignmentDurationInSeconds=600
+    )["HITTypeId"]
+    with refused("HITLayoutDoesNotExist"):
+        other_requester.create_hit_with_hit_type(
+            **told | {"HITTypeId": theirs}, HITLayoutParameters=said
+        )

@@ -143,7 +143,7 @@ def test_a_token_of_a_hit_that_failed_can_be_used_again(rita: Any, make_hit: Any
         ({"RequesterAnnotation": "x" * 256}, "InvalidParameterValue"),
         ({"Title": "x" * 129}, "InvalidParameterValue"),
         ({"Title": " "}, "InvalidParameterValue"),
-        ({"HITLayoutId": "3LAYOUT"}, "OperationNotSupported"),
+        ({"HITLayoutParameters": [{"Name": "a", "Value": "b"}]}, "InvalidParameterValue"),
         ({"Question": SEGMENTATION}, "OperationNotSupported"),
         ({"QualificationRequirements": [in_place("XX")]}, "InvalidParameterValue"),
         ({"QualificationRequirements": [in_place("US", "ZZ")]}, "InvalidParameterValue"),
