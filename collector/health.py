@@ -53,7 +53,7 @@ def _ask_broker() -> bool:
     from collector.celery import app
 
     with app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
-        broker.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
+        broker.ensure_connection(max_retries=1, interval_start=0, timeout=BROKER_SECONDS)
     return True
 
 

@@ -27,7 +27,7 @@ HEAD = "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"
 HELD = ("", "POST {path} HTT", HEAD, HEAD + "a")
 # site -> where anybody may post, and a page that asks its database
 SITES = {
-    "collector": ("/hit/consent", "/health"),
+    "collector": ("/hit/consent", "/sign-in/"),
     "marketplace": ("/accepted/x/mturk/externalSubmit", "/"),
 }
 

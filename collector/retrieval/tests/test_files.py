@@ -60,7 +60,7 @@ def test_a_second_run_does_nothing_and_a_changed_corpus_is_built_anew(
 
 def test_what_cannot_be_indexed_is_one_clear_line(islands: Corpus, monkeypatch: Any) -> None:
     monkeypatch.setattr(files, "BUILT_ON_DEMAND", 3)
-    with pytest.raises(RetrievalError, match=r"run manage\.py build_index islands, then try again"):
+    with pytest.raises(RetrievalError, match=r"manage\.py build_index islands, then try again"):
         index_of(islands)
     Corpus.objects.update(state="ingesting")
     with pytest.raises(CommandError, match="run its ingest_dump again to the end first"):
