@@ -13,6 +13,7 @@ from marketplace.identifiers import new_entity_id
 from marketplace.lifecycle import locked, refresh
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
 from marketplace.requirements import access_to, standing_of
+from marketplace.reviews import review_assignment
 from marketplace.router import DATABASE
 from marketplace.timing import observe
 from marketplace.weather import weather_of
@@ -199,6 +200,8 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             # Whose work it is stays as it is: the account may be merged into another meanwhile.
             assignment.save(update_fields=HANDING_IN)
             tell(hit, "AssignmentSubmitted", now, assignment.assignment_id)
+            if hit.has_review_policies:
+                review_assignment(hit, assignment, now)
             refresh(hit, now)
     if refusal is not None:
         # Raised outside the transaction, which has to commit what was kept.

@@ -144,6 +144,14 @@ def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     return cents
 
 
+def reject(hit: HIT, assignment: Assignment, feedback: str, at: datetime) -> None:
+    """Mark an assignment rejected, with what the worker reads; expects the HIT's lock."""
+    assignment.state, assignment.rejected_at = State.REJECTED, at
+    assignment.feedback = feedback
+    assignment.save()
+    tell(hit, "AssignmentRejected", at, assignment.assignment_id)
+
+
 def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
     """Bring counters, held money and the next due time in line with the assignments.
 
@@ -166,8 +174,14 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
     held_cents += hit.n_open * reward_cents if assignable else 0
     funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
     hit.held_cents = held_cents
+    is_complete = hit.status(now) == "Reviewable" and hit.told_status != "Reviewable"
     tell_status(hit, hit.status(now), now)
     hit.save()
+    if is_complete and hit.has_review_policies:
+        # Reviews decide work, for which they need all of the above.
+        from marketplace.reviews import review_hit
+
+        review_hit(hit, now)
 
 
 def _disposal(hit: HIT, now: datetime) -> datetime | None:

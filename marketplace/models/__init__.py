@@ -26,6 +26,7 @@ from marketplace.models.qualification_grant import QualificationGrant
 from marketplace.models.qualification_request import QualificationRequest, RequestState
 from marketplace.models.qualification_type import QualificationType
 from marketplace.models.requester import Requester
+from marketplace.models.review_policy import Level, ReviewPolicy
 from marketplace.models.seen_request import SeenRequest
 from marketplace.models.session import Session
 from marketplace.models.setting import Setting
@@ -56,6 +57,7 @@ __all__ = [
     "Invitation",
     "Kind",
     "LedgerEntry",
+    "Level",
     "Message",
     "PaymentReport",
     "Payout",
@@ -68,6 +70,7 @@ __all__ = [
     "QualificationType",
     "RequestState",
     "Requester",
+    "ReviewPolicy",
     "Role",
     "SeenRequest",
     "Session",

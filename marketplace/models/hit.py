@@ -43,6 +43,8 @@ class HIT(models.Model):
     expires_at = models.DateTimeField()
     is_reviewing = models.BooleanField(default=False)
     disposed_at = models.DateTimeField(null=True)
+    # Review policies decide its work.
+    has_review_policies = models.BooleanField(default=False)
     # The status that events have told last; a change of it is an event.
     told_status = models.CharField(max_length=12, default="Assignable")
     # The next moment at which time alone changes something here; None when nothing is due.

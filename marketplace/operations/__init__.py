@@ -12,5 +12,6 @@ from marketplace.operations import (  # noqa: F401
     qualification_requests,
     qualification_types,
     qualifications,
+    reviews,
     workers,
 )

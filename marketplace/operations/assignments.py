@@ -6,8 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from marketplace.events import tell
-from marketplace.lifecycle import approve, refresh
+from marketplace.lifecycle import approve, refresh, reject
 from marketplace.models import HIT, Assignment, State
 from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
 from marketplace.operations.hit_pages import FIRST, one_hit
@@ -132,10 +131,7 @@ def reject_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     feedback = _checked_feedback(parameters)
     with own_assignment(call, parameters["AssignmentId"]) as (hit, assignment):
         _require_submitted(assignment)
-        assignment.state, assignment.rejected_at = State.REJECTED, call.now
-        assignment.feedback = feedback
-        assignment.save()
-        tell(hit, "AssignmentRejected", call.now, assignment.assignment_id)
+        reject(hit, assignment, feedback, call.now)
         refresh(hit, call.now)
     return {}
 

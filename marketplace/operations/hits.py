@@ -9,7 +9,7 @@ from marketplace import clock, funds
 from marketplace.configuration import is_own_origin
 from marketplace.events import tell
 from marketplace.identifiers import new_entity_id
-from marketplace.models import HIT
+from marketplace.models import HIT, ReviewPolicy
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
@@ -21,6 +21,7 @@ from marketplace.operations.hit_types import (
 )
 from marketplace.operations.layouts import question_of
 from marketplace.operations.posting import post
+from marketplace.operations.reviews import policies_in
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.prepared import insert
 from marketplace.question import (
@@ -36,10 +37,6 @@ from marketplace.wire.registry import Call, operation
 from marketplace.wire.replays import refuse_replay
 
 MOST_ASSIGNMENTS = 1_000_000
-NOT_DONE_HERE = (
-    "AssignmentReviewPolicy",
-    "HITReviewPolicy",
-)
 
 
 @operation("CreateHIT", is_remembering=True)
@@ -47,7 +44,7 @@ def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a new HIT of a type made by value."""
     hit, values = _new_hit(call, parameters), type_values(parameters)
     check_requirements(values.get("QualificationRequirements", []))
-    if "UniqueRequestToken" in parameters:
+    if "UniqueRequestToken" in parameters or hit.has_review_policies:
         refuse_replay(call.attempt, clock.wall())
     elif post(call, hit, values):
         return _told(call, hit)
@@ -73,6 +70,8 @@ def _create(call: Call, name: str, hit: HIT, parameters: dict[str, Any]) -> dict
             hit.held_cents = hit.max_assignments * hit.hit_type.reward_cents
             funds.move(call.requester.pk, hit.held_cents)
             insert(hit)
+            for level, asked in policies_in(parameters).items():
+                ReviewPolicy.objects.create(hit=hit, level=level, parameters=asked)
             tell(hit, "HITCreated", call.now)
     except AlreadyDoneError as error:
         raise RequestError(
@@ -110,13 +109,11 @@ def _new_hit(call: Call, parameters: dict[str, Any]) -> HIT:
         created_at=call.now,
         expires_at=expires_at,
         next_due_at=expires_at,
+        has_review_policies=bool(policies_in(parameters)),
     )
 
 
 def _checked_question(call: Call, parameters: dict[str, Any]) -> tuple[str, AnyQuestion]:
-    for name in NOT_DONE_HERE:
-        if parameters.get(name):
-            raise NotSupported(f"This marketplace does not do {name}; leave it out.")
     xml = question_of(call, parameters)
     try:
         question = read_question(xml)

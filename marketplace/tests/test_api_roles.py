@@ -45,7 +45,7 @@ TABLE = {
     "ListHITsForQualificationType": OPEN,
     "ListQualificationRequests": "QualificationTypeDoesNotExist",
     "ListQualificationTypes": OPEN,
-    "ListReviewPolicyResultsForHIT": EXTERNAL,
+    "ListReviewPolicyResultsForHIT": "HITDoesNotExist",
     "ListReviewableHITs": OPEN,
     "ListWorkerBlocks": OPEN,
     "ListWorkersWithQualificationType": "QualificationTypeDoesNotExist",

@@ -17,7 +17,7 @@ from marketplace.tests.visitor import Visitor
 from marketplace.wire.registry import OPERATIONS
 from marketplace.wire.shapes import service_model
 
-NOT_DONE = {"GetFileUploadURL", "ListReviewPolicyResultsForHIT"}
+NOT_DONE = {"GetFileUploadURL"}
 ALLOWED = {"RequestError", "ParameterValidationError", "SerializationException"}
 AMOUNTS = st.sampled_from(["0.00", "0.01", "1", "1.", "2.50", "9999.99", "123456789", "1.234"])
 NUMBERS = st.one_of(

@@ -28,7 +28,7 @@ TO_OTHERS = {
     *("batches", "models", "webhook.py", "settings.py", "uploads.py", "xml_tree.py", "question.py"),
     *("answer_key.py", "payout_lists.py", "importing.py", "roster.py", "merging.py"),
     *("accounts.py", "visibility.py", "requirements.py", "funds.py", "weather.py"),
-    *("__main__.py", "delivery.py"),
+    *("__main__.py", "delivery.py", "review_rules.py", "reviews.py"),
 }
 # These errors reach nobody at work; the others below are said to the host beside workers' own.
 RAISED_TO_OTHERS = {"QuestionFormError", "GroupError", "ImproperlyConfigured"}

@@ -1,0 +1,57 @@
+"""Review policies: read when a HIT is made, and what they found and did."""
+
+from datetime import datetime
+from typing import Any
+
+from marketplace.models import Level, ReviewPolicy
+from marketplace.operations.ownership import settle_own
+from marketplace.review_rules import NAMES, PolicyError, read_policy
+from marketplace.wire.errors import InvalidParameter
+from marketplace.wire.registry import Call, operation
+from marketplace.wire.results import page_asked, token_after
+
+
+def policies_in(parameters: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the review policies of a new HIT by level; raises InvalidParameterValue."""
+    try:
+        return {
+            level: read_policy(level, parameters[f"{level}ReviewPolicy"])
+            for level in Level.values
+            if f"{level}ReviewPolicy" in parameters
+        }
+    except PolicyError as error:
+        raise InvalidParameter(str(error)) from None
+
+
+@operation("ListReviewPolicyResultsForHIT")
+def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of what a HIT's policies found and did, results before actions."""
+    hit_id = parameters["HITId"]
+    settle_own(call, hit_id)
+    levels = parameters.get("PolicyLevels") or Level.values
+    found = ReviewPolicy.objects.filter(
+        hit__hit_id=hit_id, hit__requester=call.requester, level__in=levels
+    )
+    policies = {policy.level: policy for policy in found.order_by("level")}
+    entries: list[tuple[str, str, dict[str, Any]]] = []
+    for level, policy in policies.items():
+        if parameters.get("RetrieveResults", True):
+            entries += [(level, "ReviewResults", one) for one in policy.results]
+        if parameters.get("RetrieveActions", True):
+            entries += [(level, "ReviewActions", _timed(one)) for one in policy.actions]
+    size, last = page_asked(parameters, int)
+    start = max(0, last[1]) if last else 0
+    shown = entries[start : start + size]
+    end = start + len(shown)
+    reply: dict[str, Any] = {"HITId": hit_id, "NextToken": token_after(end, end) if shown else None}
+    for level in policies:
+        reply[f"{level}ReviewPolicy"] = {"PolicyName": NAMES[level]}
+        reply[f"{level}ReviewReport"] = {
+            part: [one for its, kind, one in shown if (its, kind) == (level, part)]
+            for part in ("ReviewResults", "ReviewActions")
+        }
+    return reply
+
+
+def _timed(action: dict[str, Any]) -> dict[str, Any]:
+    return action | {"CompleteTime": datetime.fromisoformat(action["CompleteTime"])}
