@@ -27,13 +27,14 @@ from tasks.units import EXAMINATION_UNITS
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """HITs and cents of one stage; `hits` and `expected_cents` as it usually goes.
+    """HITs and cents of one stage; `places`, `hits` and `expected_cents` as it usually goes.
 
-    `expected_cents` leaves out qualification places not taken. `cents_per_hour`: by the minutes
-    that the protocol expects.
+    `hits` and `expected_cents` leave out qualification places not taken. `cents_per_hour`: by the
+    minutes that the protocol expects.
     """
 
     stage: Stage
+    places: int
     hits: int
     maximum_cents: int
     expected_cents: int
@@ -93,12 +94,12 @@ class _Sheet:
     def row(self, stage: Stage, bound: Bound) -> StageEstimate:
         """Return a stage's estimate."""
         table: Any = self.tables[stage.name]
-        hits, places = self._usual_hits(stage, table, bound), self._places(stage, table, bound)
+        usual, places = self._usual_places(stage, table, bound), self._places(stage, table, bound)
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, self.parameters.pay)
         coming = max(0, bound.left + max(0, places - bound.made) - bound.standing)
         # About every second person who tries a qualification is expected to be let in.
-        likely = ceil(hits / 2) if table.qualifies else hits
-        expected = bound.spent + max(0, likely - bound.submitted) * cost
+        hits = ceil(usual / 2) if table.qualifies else usual
+        expected = bound.spent + max(0, hits - bound.submitted) * cost
         maximum = bound.cents
         if table.kind == "dialog":
             wanted = sum(n * table.redundancy.of(fold) for fold, n in bound.seeds.items())
@@ -106,9 +107,9 @@ class _Sheet:
             coming, maximum = talks.hits, maximum + talks.most
             expected += talks.expected
         maximum += coming * cost + max(bound.fund, self._awards(places, table))
-        expected += max(bound.awarded, self._awards(hits, table))
+        expected += max(bound.awarded, self._awards(usual, table))
         hourly = expected_pay.cents_per_hour(table)
-        return StageEstimate(stage, hits, maximum, min(expected, maximum), hourly)
+        return StageEstimate(stage, usual, hits, maximum, min(expected, maximum), hourly)
 
     def _awards(self, hits: int, table: Any) -> int:
         return most_cents(hits * table.items_per_hit, table, self.parameters)
@@ -135,8 +136,8 @@ class _Sheet:
         name = table.items_from
         return found.get(name) or found.get(self.tables[name].items_from) or nothing
 
-    def _usual_hits(self, stage: Stage, table: Any, bound: Bound) -> int:
-        """Return the HITs where questions are spread over the folds as the seeds are."""
+    def _usual_places(self, stage: Stage, table: Any, bound: Bound) -> int:
+        """Return the places where questions are spread over the folds as the seeds are."""
         if table.kind == "dialog":
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
             self.usual[stage.name] = Counter(

@@ -15,6 +15,7 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.parameter_form import Sheet, sheet_of
 from annotation.dashboard.spending import Spending, spending_of
 from annotation.dashboard.values import label_of, shown
+from collector.creation import parameters_of
 from collector.models import CollectionState
 from collector.revisions import (
     Revision,
@@ -41,6 +42,7 @@ class Preview:
     after: Spending
     kept: list[tuple[str, int]]
     lost_seeds: int
+    cautions: list[str]
     wanted: str
 
 
@@ -94,6 +96,7 @@ def _preview(desk: Desk, sheet: Sheet) -> Preview:
         after=spending_of(changed, totals_anew(changed)),
         kept=_kept(desk, revision),
         lost_seeds=revision.lost_seeds,
+        cautions=parameters_of(changed).cautions(),
         wanted=json.dumps(sheet.wanted, sort_keys=True),
     )
 

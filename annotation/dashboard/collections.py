@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -121,6 +122,7 @@ def _now(desk: Desk) -> dict[str, Any]:
             row.releases.count(),
             judged=desk.difficulty is None or last_run(row) is not None,
         ),
+        "marketplace_url": settings.MARKETPLACE_URL,
         "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
         "events": events_of(desk, people_of(row)),
         "now": timezone.now(),

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 
+from django.db.models import Q
+from django.db.models.functions import Coalesce
+
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.people import People
 from annotation.dashboard.values import label_of, shown
-from annotation.models import Override, Release
+from annotation.models import Exclusion, Override, Release
 from collector.models import CollectionRevision, CollectionState
 from tasks.models import (
+    ON_MARKETPLACE,
     Grant,
     GrantState,
     Payment,
@@ -43,7 +47,7 @@ def events_of(desk: Desk, people: People) -> list[Event]:
     """Return the newest events, newest first; one query for each kind of event."""
     kinds = (
         *(_submissions, _grants, _problems, _overrides),
-        *(_compensations, _rejections, _revisions, _releases),
+        *(_extras, _rejections, _exclusions, _revisions, _releases),
     )
     found = [event for kind in kinds for event in kind(desk, people)]
     return sorted(found, key=attrgetter("at"), reverse=True)[:SHOWN]
@@ -81,11 +85,20 @@ def _overrides(desk: Desk, people: People) -> Iterator[Event]:
         yield Event(row.at, by_votes if row.follows_votes else f"{row.by} {did} by hand.")
 
 
-def _compensations(desk: Desk, people: People) -> Iterator[Event]:
-    rows = Payment.objects.filter(collection=desk.collection, kind=PaymentKind.COMPENSATION)
+def _extras(desk: Desk, people: People) -> Iterator[Event]:
+    """What was paid on top by somebody's decision; a bonus of a rule says nobody's name."""
+    rows = Payment.objects.filter(
+        Q(kind=PaymentKind.COMPENSATION) | Q(kind=PaymentKind.BONUS) & ~Q(by=""),
+        collection=desk.collection,
+    )
     for row in rows.order_by("-created_at")[:SHOWN]:
-        amount = desk.price(row.amount_cents)
-        yield Event(row.created_at, f"{people.name(row.worker_id)} is compensated with {amount}.")
+        who, amount = people.name(row.worker_id), desk.price(row.amount_cents)
+        sentence = f"{row.by} gave {who} a bonus of {amount}."
+        if row.kind == PaymentKind.COMPENSATION:
+            sentence = f"{who} is compensated with {amount}."
+        elif row.by == ON_MARKETPLACE:
+            sentence = f"A bonus of {amount} for {who} was found on the marketplace."
+        yield Event(row.created_at, sentence)
 
 
 def _rejections(desk: Desk, people: People) -> Iterator[Event]:
@@ -96,6 +109,15 @@ def _rejections(desk: Desk, people: People) -> Iterator[Event]:
         who = people.name(row.rejection.session.worker_id)
         did = REJECTING[RejectionState(row.state)]
         yield Event(row.at, f"{row.by} {did.format(who)}.")
+
+
+def _exclusions(desk: Desk, people: People) -> Iterator[Event]:
+    rows = Exclusion.objects.filter(collection=desk.collection)
+    for row in rows.order_by(Coalesce("back_at", "at").desc())[:SHOWN]:
+        who = people.name(row.worker_id)
+        yield Event(row.at, f"{row.by} left out everything by {who}.")
+        if row.back_at:
+            yield Event(row.back_at, f"{row.back_by} let the work of {who} count again.")
 
 
 def _revisions(desk: Desk, people: People) -> Iterator[Event]:

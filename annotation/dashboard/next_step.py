@@ -11,12 +11,17 @@ from tasks.models import GrantState
 
 @dataclass(frozen=True)
 class NextStep:
-    """`url` is where the button leads; with `posts` it sends a form there."""
+    """`url` is where the button leads; with `posts` it sends a form there.
+
+    `hits_wait`: on the marketplace, for whoever takes them; with `untried` nobody has yet.
+    """
 
     sentence: str
     label: str = ""
     url: str = ""
     posts: bool = False
+    hits_wait: bool = False
+    untried: bool = False
 
 
 def next_step(
@@ -87,7 +92,11 @@ def _while_collecting(
         return NextStep(sentence, "Finish", desk.url("finish"))
     if n_kept and not busy:
         return _release(desk, "All work is in.", judged)
-    return NextStep(f"{_under_way(stages)} This page keeps itself up to date.")
+    return NextStep(
+        f"{_under_way(stages)} This page keeps itself up to date.",
+        hits_wait=any(row.standing for row in stages),
+        untried=not any(row.submitted or row.at_work for row in stages),
+    )
 
 
 def _release(desk: Desk, so_far: str, judged: bool) -> NextStep:

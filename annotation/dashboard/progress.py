@@ -60,7 +60,7 @@ def stages_of(
             StageProgress(
                 stage=stage,
                 table=parameters.stages()[stage.name],
-                planned=max(row.hits, places.get("places") or 0),
+                planned=max(row.places, places.get("places") or 0),
                 submitted=submitted,
                 at_work=(places.get("taken") or 0) - submitted,
                 standing=standing.get(stage.pk, 0),

@@ -129,7 +129,7 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         correction_types=correction_types(votes[0].given.answer) if votes else [],
         address=wanted.address(),
         neighbours=_neighbours(desk, wanted, row),
-        typed=request.session.pop(f"override {row.key}", {}),
+        typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
     )
 
 
@@ -162,6 +162,11 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
     return redirect(_address(desk, request, key))
+
+
+def _released(votes: list[Vote]) -> str:
+    """Return the letter of the vote that is released, empty where none is."""
+    return next((vote.letter for vote in votes if vote.released), "")
 
 
 def _address(desk: Desk, request: HttpRequest, key: str) -> str:

@@ -130,7 +130,8 @@ def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[
             chosen.setdefault(candidate.key, candidate)
     if len(chosen) < number:
         raise SelectionError(
-            f"The corpus offers {len(chosen)} more seeds, {number} are needed (those of the "
+            f"The corpus offers {len(chosen):,}{' more' if taken else ''} "
+            f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed (those of the "
             "qualification included). Ask for fewer, or loosen what the parameters ask of a seed."
         )
     return list(chosen.values())

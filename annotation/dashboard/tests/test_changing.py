@@ -140,6 +140,16 @@ def test_a_draft_may_change_everything_and_is_told_of_its_seeds(
     assert 'name="question.kind"' not in page
 
 
+def test_a_value_that_disappoints_is_cautioned_before_it_is_saved(
+    rita: Client, pilot: Collection
+) -> None:
+    Collection.objects.update(state=CollectionState.DRAFT)
+    page = post(rita, seeds__min_links_in_corpus="0").content.decode()
+    assert "A seed may have no link to an article of the corpus" in page
+    assert "Set min links in corpus to 2 or more." in page
+    assert "links that lead nowhere" not in post(rita, seeds__min_links="3").content.decode()
+
+
 def test_an_unknown_collection_has_no_such_page(rita: Client) -> None:
     assert rita.get("/collections/nothing/change/").status_code == 404
 

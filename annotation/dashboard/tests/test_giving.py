@@ -47,6 +47,8 @@ def test_a_bonus_is_given_on_the_page_of_the_work_and_shown_in_the_ledger(
     assert "$0.50 in bonuses" in ledger
     assert '<small dir="auto">Clear.</small>' in ledger
     assert "$4.50</b> of" in ledger
+    overview = rita.get("/collections/pilot/").content.decode()
+    assert "owner gave Worker 1 a bonus of $0.50." in overview
 
 
 @pytest.mark.parametrize(

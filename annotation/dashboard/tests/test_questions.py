@@ -293,6 +293,26 @@ def test_the_vote_after_the_26th_is_shown_too(rita: Client, pilot: Collection) -
         assert f'<span class="letter">{name}</span>' in page
 
 
+def test_a_correction_begins_with_the_vote_that_is_released(
+    rita: Client, pilot: Collection
+) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    stage = stage_of(pilot, "answer")
+    make_answer(question, stage, "binary", yes_no="no")
+    agreed = [make_answer(question, stage) for _ in range(2)]
+    make_verdict(question, "kept", chosen=agreed[0], agreeing=[each.pk for each in agreed])
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert "<option selected>B</option>" in page
+
+
+def test_an_answer_without_words_is_named_by_its_type(rita: Client, pilot: Collection) -> None:
+    question = make_question(stage_of(pilot, "question"))
+    none = make_answer(question, stage_of(pilot, "answer"), "none", spans=[])
+    make_verdict(question, "kept", chosen=none, agreeing=[none.pk])
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert 'Keep with answer A<span class="faint" dir="auto">No answer can be found' in page
+
+
 def correct(rita: Client, question: Question, **typed: str) -> str:
     """Return the page after a corrected answer to the question was entered."""
     given = {"decision": "corrected", "base": "A", "note": "The votes miss it.", **typed}

@@ -58,6 +58,8 @@ def test_publishing_asks_once_with_the_money_of_each_stage_and_what_stays_fixed(
     for row in rows:
         assert escape(parameters.stages()[row.stage.name].title) in page
         assert f'<td class="n">{price(row.maximum_cents, parameters)}</td></tr>' in page
+        assert row.expected_cents == row.hits * parameters.stages()[row.stage.name].reward_cents
+        assert f'<td class="n">{row.hits}</td><td class="n">' in page
     assert price(totals(pilot, rows).maximum, parameters) in page
     post(rita, "publish/")
     again = rita.get("/collections/pilot/publish/")

@@ -63,6 +63,9 @@ def test_everything_is_left_out_and_comes_back_with_who_and_why(
     page = act(rita, "It was quoted.", "back")
     assert "their work counts again" in page
     assert "took it back" in page
+    overview = rita.get("/collections/pilot/").content.decode()
+    assert "owner left out everything by Worker 1." in overview
+    assert "owner let the work of Worker 1 count again." in overview
     assert Verdict.objects.get().outcome == "kept"
 
 

@@ -101,10 +101,12 @@ class Parameters(EveryProtocol):
         found, needed = self.seeds.min_links_in_corpus, self.question.multi_link_min_links
         if found >= needed:
             return []
+        few = {0: "no link to an article", 1: "only one link to an article"}
+        links = few.get(found, f"only {found} links to articles")
         return [
-            f"A seed may have only {found} link{'' if found == 1 else 's'} to articles of the "
-            f"corpus, and a question may need {needed}: links that lead nowhere leave questions "
-            f"without an answer. Ask for {needed} or more (seeds.min_links_in_corpus)."
+            f"A seed may have {links} of the corpus, and a question may need {needed}: links that "
+            "lead nowhere leave questions without an answer. "
+            f"Set min links in corpus to {needed} or more."
         ]
 
 
