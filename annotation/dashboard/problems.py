@@ -14,6 +14,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.stages import LONGEST_AMOUNT, cents_of
+from annotation.deciding import voting_stages
 from tasks import problem_reports
 from tasks.models import ProblemReport, UnitItem
 from tasks.problem_reports import MOST_WORDS, ReportError
@@ -108,7 +109,9 @@ def _report(request: HttpRequest, desk: Desk, people: People, row: ProblemReport
 def _item(desk: Desk, item: UnitItem) -> tuple[str, str]:
     """Return what to call an item of a page, and the address of its own page, if it has one."""
     if item.question:
-        return item.question.text, desk.url("question", key=item.question.key)
+        # Those of a qualification have no page: no vote decides on them.
+        has_page = item.question.stage.name in voting_stages(desk.parameters)
+        return item.question.text, desk.url("question", key=item.question.key) if has_page else ""
     assert item.seed is not None
     titles = [each.paragraph.article.title for each in item.seed.seed_paragraphs.all()]
     return " and ".join(dict.fromkeys(titles)), ""
@@ -122,6 +125,6 @@ def _reports(desk: Desk) -> QuerySet[ProblemReport]:
     rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
     rows = rows.select_related("lease__unit__stage", "lease__submission", "payment")
     return rows.prefetch_related(
-        "lease__unit__items__question",
+        "lease__unit__items__question__stage",
         "lease__unit__items__seed__seed_paragraphs__paragraph__article",
     )

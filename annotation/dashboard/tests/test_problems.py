@@ -88,8 +88,12 @@ def test_a_report_leads_to_the_item_the_worker_and_what_was_handed_in(
     answer = make_answer(question, stage_of(pilot, "answer"))
     lease = answer.submission.lease
     lease.unit.items.create(position=0, question=question)
+    tried = make_question(stage_of(pilot, "question_qualification"))
+    lease.unit.items.create(position=1, question=tried)
     ProblemReport.objects.create(lease=lease, message="Dead.", at=timezone.now())
     page = rita.get(PAGE).content.decode()
+    # No vote decides on a question of a qualification, so it has no page.
+    assert tried.key not in page
     assert f'href="/collections/pilot/questions/{question.key}/"' in page
     assert f'href="/collections/pilot/money/work/{lease.session_id}/"' in page
     assert 'href="/collections/pilot/workers/2/"' in page
