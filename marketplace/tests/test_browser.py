@@ -3,6 +3,7 @@
 # `page` is a fixture of another module.
 # ruff: noqa: F401, F811
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -20,6 +21,20 @@ from marketplace.tests.conftest import QUESTION
 from marketplace.tests.forms import BOTH, SUM, WHY, form
 
 pytestmark = EVERY_TEST
+
+
+# A page that draws the bar itself: what it is told, and what its worker presses there.
+OWN_BAR = """<p id="told"></p><script>
+const say = (said) => parent.postMessage(said, "*");
+onmessage = ({ data }) => {
+  if (data.marketplace === "ready") say({ bar: "own" });
+  else document.getElementById("told").textContent = JSON.stringify(data);
+};
+say({ bar: "own" });
+</script>
+<button onclick="say({ bar: 'next', on: true })">Next by itself</button>
+<button onclick="say({ bar: 'list' })">All HITs</button>
+<button onclick="location = '/window'">Another page</button>"""
 
 
 class Task(BaseHTTPRequestHandler):
@@ -44,6 +59,8 @@ class Task(BaseHTTPRequestHandler):
                 '<button onclick="opener.top.location=`/x`">Take over</button><button onclick="'
                 'opener.location=opener.location+`&said=Done`;window.close()">Done</button>'
             )
+        if urlsplit(self.path).path.endswith("/own") and "turkSubmitTo" in query:
+            form = OWN_BAR
         page = f'<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>{form}</html>'
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -137,11 +154,15 @@ def test_the_outer_page_never_scrolls(rita: Any, make_hit: Any, task: str, page:
     page.wait_for_url("**/work/*/")
     for width, height in ((1366, 768), (768, 1024)):
         page.set_viewport_size({"width": width, "height": height})
+        # The task does not say that it draws the bar: it stays.
+        assert page.locator(".bar").bounding_box()["height"] > 40
         sizes = page.evaluate(
             "[document.documentElement.scrollHeight, document.documentElement.scrollWidth,"
             " Math.round(document.getElementById('task').getBoundingClientRect().bottom)]"
         )
         assert sizes == [height, width, height]
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator(".bar").bounding_box()["height"] <= 80
 
 
 def test_the_next_hit_comes_by_itself_when_wanted(
@@ -178,6 +199,38 @@ def test_the_task_can_ask_to_be_returned(rita: Any, make_hit: Any, task: str, pa
     dialog.get_by_role("button", name="Return the HIT").click()
     page.get_by_role("status").get_by_text("You returned").wait_for()
     assert Assignment.objects.get().state == State.RETURNED
+
+
+def test_a_task_that_draws_the_bar_is_told_what_stands_in_it(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    question = QUESTION.replace("https://task.example/hit", f"{task}/own")
+    make_hit(rita, Question=question)
+    sign_in(page)
+    page.get_by_role("button", name="Accept").click()
+    frame, bar = page.frame_locator("#task"), page.locator(".bar")
+    frame.get_by_text("until").wait_for()
+    told = json.loads(frame.locator("#told").inner_text())
+    for name, words in (("title", "h1"), ("line", "#bar-line"), ("pay", ".bar-pay")):
+        assert told[name] == bar.locator(words).inner_text().strip() != ""
+    assert told["time"] == bar.locator("#countdown").inner_text()
+    top = "document.getElementById('task').getBoundingClientRect().top"
+    assert page.evaluate(top) == 0
+    assert faults(page) == []
+    # Tab alone still meets it, over the task, which does not move.
+    page.locator(".bar-home").focus()
+    assert bar.bounding_box()["height"] > 40
+    assert page.evaluate(top) == 0
+    with page.expect_response("**/preferences/"):
+        frame.get_by_role("button", name="Next by itself").click()
+    assert page.get_by_label("Next one automatically").is_checked()
+    frame.get_by_text('"isNext":true').wait_for()
+    # A page that comes after it and knows nothing of the bar is not left without.
+    frame.get_by_role("button", name="Another page").click()
+    page.wait_for_function(f"() => {top} > 40")
+    page.reload()
+    frame.get_by_role("button", name="All HITs").click()
+    page.wait_for_url("**/hits/")
 
 
 def test_a_window_of_the_task_reaches_its_frame_and_not_the_page_around_it(

@@ -105,3 +105,24 @@ function shifts() {
     setTimeout(() => resolve([]), 300);
   });
 }
+
+/** How far under the window's top the first line stands of what one reads; numbers to press are none. */
+function firstLine() {
+  const tops = [];
+  const walker = document.createTreeWalker(document.querySelector(".reading"), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.data.trim() || node.parentElement.closest("button") || !node.parentElement.checkVisibility()) continue;
+    range.selectNodeContents(node);
+    tops.push(range.getBoundingClientRect().top);
+  }
+  return Math.min(...tops);
+}
+
+/** The boxes of the selector's elements: [{left, top, right, bottom}]. */
+function boxes(selector) {
+  return [...document.querySelectorAll(selector)].map((element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return { left, top, right, bottom };
+  });
+}

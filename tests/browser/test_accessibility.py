@@ -58,11 +58,16 @@ def test_the_question_page_from_consent_to_refusal(practice: Instance, enter: En
     ada.click("[data-action=submit]")
     frame.wait_for_selector("[data-problems]:not([hidden])")
     found += faults(ada.page, frame)
-    for name in ("preferences", "report", "return"):
+    for name in ("preferences", "report"):
         frame.click("[data-action=menu]")
+        found += faults(ada.page, frame, "[data-menu]")
         frame.click(f"[data-action={name}]")
         found += faults(ada.page, frame, "dialog[open]")
         frame.press(f"[data-dialog={name}]", "Escape")
+    # What returning means the marketplace says.
+    frame.click(".bar-return")
+    expect(ada.page.get_by_role("dialog", name="Return this HIT?")).to_be_visible()
+    found += faults(ada.page)
     assert found == []
 
 

@@ -94,18 +94,20 @@ def test_more_time_moves_the_one_deadline_of_page_and_frame(grace: Person) -> No
     # From here on Grace's clock is the test's: this test comes last.
     grace.page.clock.install()
     come_back(grace)
-    face, more = grace.page.locator("#countdown"), grace.page.locator("#extend-form button")
+    face, frame = grace.page.locator("#countdown"), grace.frame
+    shown, more = frame.locator("[data-bar-time]"), frame.locator("[data-action=more]")
     ends = grace.state()["expires_at"]
     assert ends == float(face.get_attribute("data-deadline") or 0)
     assert not more.is_visible()
     seconds = round(ends - grace.state()["server_now"])
     grace.page.clock.fast_forward((seconds - 599) * 1000)
     grace.page.clock.run_for(1100)
-    expect(face).to_have_text(re.compile(r"^9:5\d left$"))
+    expect(shown).to_have_text(re.compile(r"^9:5\d left$"))
+    expect(frame.locator("[data-bar-line]")).to_contain_text("it still counts for an hour")
     with grace.page.expect_response(lambda answer: answer.url.endswith("/extend")) as told:
         more.click()
     longer = told.value.json()["expires_at"]
     assert longer == float(face.get_attribute("data-deadline") or 0) > ends
     grace.page.clock.run_for(1100)
-    expect(face).to_have_text(re.compile("^until "))
+    expect(shown).to_have_text(re.compile("^until "))
     assert not more.is_visible()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
+from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.keyboard import Keyboard
@@ -117,6 +118,10 @@ def answer_over_paragraphs(teacher: Talker, said: Said) -> None:
 def reload_both(student: Talker, teacher: Talker, answered: Said, said: Said) -> None:
     """Reload one with the question half written, the other with the answer half chosen."""
     student.wait_for_move("ask question 2")
+    for talker in (student, teacher):
+        expect_one_bar(talker.person)
+        expect_room_to_read(talker.person)
+        expect_side_by_side(talker.person, ".reading", ".talk")
     expect(student.frame.locator("[data-log]")).to_contain_text(answered.answer or "")
     student.write(said.question)
     student.person.page.reload()

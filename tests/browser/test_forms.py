@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
+from tests.browser.bars import expect_one_bar, expect_room_to_read
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.kept import ROWS
@@ -32,6 +33,8 @@ def lines(instance: Instance) -> Iterator[Instance]:
 def write(person: Person) -> None:
     """Write two headlines, after an empty submission has been refused."""
     frame = person.begin(WRITE)
+    expect_one_bar(person)
+    expect_room_to_read(person)
     person.click("[data-action=submit]")
     problems = frame.wait_for_selector("[data-problems]:not([hidden])")
     assert problems

@@ -6,6 +6,7 @@ from playwright.sync_api import Frame, Page
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage, Given
+from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.browser.conftest import Enter
 from tests.browser.measures import measure
 from tests.browser.person import Person
@@ -43,6 +44,9 @@ def test_the_question_page(practice: Instance, enter: Enter) -> None:
     for screen in reversed(SCREENS):
         frame = open_at(ada, screen)
         assert measure(frame, "outOfSight", in_sight) == []
+        expect_one_bar(ada)
+    expect_room_to_read(ada)
+    frame = open_at(ada, SCREENS[0])
     page = QuestionPage(ada)
     (question,) = plan([item], 1, 1)
     page.write(question)
@@ -58,9 +62,14 @@ def test_the_question_page(practice: Instance, enter: Enter) -> None:
 def test_the_answer_page(practice: Instance, enter: Enter) -> None:
     grace = enter("Grace who looks", *SCREENS[0])
     frame = grace.begin("Practice: five answers")
-    look_at_answers(grace, frame)
+    expect_one_bar(grace)
+    expect_room_to_read(grace)
+    look_at_answers(grace, open_at(grace, SCREENS[0]))
     frame = open_at(grace, SCREENS[1])
     grace.click("[data-slot='0'] button")
+    AnswerPage(grace).open_article(grace.state()["items"][0]["writer_links"][0])
+    expect_side_by_side(grace, ".document-panel:first-child", ".document-panel:nth-child(2)")
+    frame = open_at(grace, SCREENS[1])
     look_at_answers(grace, frame)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
+from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.keyboard import Keyboard
@@ -46,6 +47,9 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     ada = enter("Ada of pairs")
     frame = ada.begin("Pairs by mouse")
     items = ada.state()["items"]
+    expect_one_bar(ada)
+    expect_side_by_side(ada, "[data-document='0']", "[data-document='1']")
+    expect_room_to_read(ada)
     write(ada, 0)
     ada.drag("1", words_of(items[0], "1")[:-1])
     # A mark grows to whole words.

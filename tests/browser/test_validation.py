@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
+from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.browser.conftest import Enter
 from tests.browser.faults import faults
 from tests.browser.kept import ROWS
@@ -32,6 +33,9 @@ def test_answers_are_given_one_by_one_and_the_teachers_come_after(
     ada.key("Control+Enter")
     expect(frame.locator("[data-question]")).to_have_text(questions[1])
     expect(frame.locator("[data-turns] .said")).to_contain_text(secrets[0])
+    expect_one_bar(ada)
+    expect_side_by_side(ada, ".so-far", ".section")
+    expect_room_to_read(ada)
     assert secrets[1] not in frame.locator(".so-far").inner_text()
     ada.page.reload()
     frame = ada.ready()

@@ -1,4 +1,6 @@
 // Runs the bar around a task's frame: countdown, return, and what happens after submitting.
+import { Folding } from "./folding.js";
+
 const frame = document.getElementById("task");
 const countdown = document.getElementById("countdown");
 const said = document.getElementById("countdown-said");
@@ -90,7 +92,7 @@ function alsoSay(words) {
 
 /** More time moves the one deadline: here, on the server, and in the task, which is told so. */
 async function askForTime(event) {
-  event.preventDefault();
+  event?.preventDefault();
   const button = extendForm.querySelector("button");
   button.disabled = true;
   try {
@@ -131,6 +133,14 @@ function callByTitle(words) {
   document.title = words ? `● ${words.slice(0, 60)} · ${quietTitle}` : quietTitle;
 }
 
+const folding = preference && new Folding(document.querySelector(".bar"), frame, {
+  more: () => extendForm && !extendForm.hidden && askForTime(),
+  next: (isOn) => {
+    document.getElementById("accepts-next").checked = isOn;
+    keepPreference();
+  },
+});
+
 window.addEventListener("message", (event) => {
   if (event.source !== frame.contentWindow || typeof event.data !== "object" || !event.data) return;
   // A requester's own HTML has no origin, nor has the reply that takes its place in the frame.
@@ -143,6 +153,8 @@ window.addEventListener("message", (event) => {
     callByTitle(event.data.title);
   } else if (event.origin === frame.dataset.origin && typeof event.data.leaving === "string") {
     alsoSay(event.data.leaving);
+  } else if (event.origin === frame.dataset.origin) {
+    folding?.hear(event.data);
   }
 });
 
@@ -159,13 +171,14 @@ if (returnLink) {
 
 if (extendForm) extendForm.addEventListener("submit", askForTime);
 
-if (preference) {
-  preference.addEventListener("change", () => {
-    const body = new URLSearchParams(new FormData(preference));
-    body.set("quietly", "1");
-    fetch(preference.action, { method: "POST", body, credentials: "same-origin" });
-  });
+function keepPreference() {
+  const body = new URLSearchParams(new FormData(preference));
+  body.set("quietly", "1");
+  fetch(preference.action, { method: "POST", body, credentials: "same-origin" });
+  folding?.tell();
 }
+
+if (preference) preference.addEventListener("change", keepPreference);
 
 const leastHeight = Number(frame.dataset.leastHeight);
 if (leastHeight > 0) frame.style.minHeight = `${leastHeight}px`;

@@ -2,6 +2,7 @@
 
 import { Announcer } from "./page/announcer.js";
 import { Api } from "./page/api.js";
+import { Bar } from "./page/bar.js";
 import { Clock, follower } from "./page/clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./page/dialogs.js";
 import { History } from "./page/history.js";
@@ -25,6 +26,7 @@ const noDraft = { save: async () => true, stop() {}, stopped: false };
 class DialogPage {
   constructor(state) {
     this.page = state;
+    this.bar = new Bar();
     this.api = new Api(state.urls, state.token);
     this.announcer = new Announcer(find("[data-announcer]"));
     this.dialogs = new Dialogs();

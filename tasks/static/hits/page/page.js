@@ -2,6 +2,7 @@
 
 import { Announcer } from "./announcer.js";
 import { Api } from "./api.js";
+import { Bar } from "./bar.js";
 import { Clock, follower } from "./clock.js";
 import { Dialogs, listenToReports, listenToReturn, showInstructions } from "./dialogs.js";
 import { Draft } from "./draft.js";
@@ -26,6 +27,7 @@ export class Page {
       collect() returns {data, ui, refs}. */
   constructor(state, kind) {
     Object.assign(this, { state, kind });
+    this.bar = new Bar();
     this.api = new Api(state.urls, state.token);
     this.announcer = new Announcer(find("[data-announcer]"));
     this.history = new History({ button: find("[data-action=undo]"), announcer: this.announcer });

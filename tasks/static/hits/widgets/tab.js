@@ -57,7 +57,8 @@ export class Tab {
   }
 
   select(chosen) {
-    this.panel.hidden = !chosen;
+    // Where the width is there the passage stays in sight beside an article: see text.css.
+    this.panel.classList.toggle("is-behind", !chosen);
     this.handle.classList.toggle("chosen", chosen);
     this.button.setAttribute("aria-selected", String(chosen));
     this.button.tabIndex = chosen ? 0 : -1;
