@@ -5,6 +5,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db import IntegrityError, transaction
+from django.utils.text import Truncator
 
 from collector.creation import parameters_of
 from collector.models import Collection
@@ -166,8 +167,11 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
     """Return a HIT that only the posting's worker can see."""
     parameters = parameters_of(collection)
     only = marketplace.create_qualification(
-        name=f"Compensation {posting.token}",
+        # Its worker reads the name in a message.
+        name=f"Collect what you are owed, for “{Truncator(collection.title).chars(80)}”, "
+        f"reference {posting.token.hex[:8]}",
         description=f"Lets one worker collect what {collection.requester_name} owes them.",
+        keywords=marketplace.UNLISTED,
     )
     marketplace.grant(only, posting.worker.identity.person)  # type: ignore[union-attr]
     requirement: dict[str, Any] = {

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.utils.text import Truncator
 
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
@@ -82,7 +83,7 @@ def entry_id(stage: Stage) -> str:
     return _gate_id(
         stage,
         "entry_id",
-        name=f"May do “{table.title}” ({stage.collection.slug})",
+        words=f"May do “{table.title}”",
         description=f"Whoever has passed {ways} has it.",
         keywords=f"{marketplace.EARNED}, {marketplace.UNLISTED}",
     )
@@ -94,7 +95,7 @@ def closed_id(stage: Stage) -> str:
     return _gate_id(
         stage,
         "closed_id",
-        name=f"Nothing left in “{table.title}” ({stage.collection.slug})",
+        words=f"Nothing left in “{table.title}”",
         description="Given and taken back by a program: there is nothing for this worker to do.",
         keywords=marketplace.UNLISTED,
     )
@@ -104,9 +105,21 @@ def _gate_id(stage: Stage, which: str, **values: str) -> str:
     gate, _ = Gate.objects.get_or_create(stage=stage)
     known = str(getattr(gate, which))
     if not known:
-        known = marketplace.create_qualification(**values)
+        known = _make(stage, **values)
         Gate.objects.filter(pk=gate.pk).update(**{which: known})
     return known
+
+
+def _make(stage: Stage, words: str, **values: str) -> str:
+    # Workers read the name, so it says the collection's title. The slug is added only where another
+    # collection of the same title has that name: a name leads to one qualification.
+    name = f"{words}, for “{Truncator(stage.collection.title).chars(80)}”"
+    found = marketplace.create_qualification(name=name, **values)
+    gates = Gate.objects.filter(Q(entry_id=found) | Q(closed_id=found))
+    if Qualification.objects.filter(external_id=found).exists() or gates.exists():
+        name = f"{name} ({stage.collection.slug})"
+        found = marketplace.create_qualification(name=name, **values)
+    return found
 
 
 def external_id(stage: Stage) -> str:
@@ -114,8 +127,9 @@ def external_id(stage: Stage) -> str:
     qualification, _ = Qualification.objects.get_or_create(stage=stage)
     if not qualification.external_id:
         table = parameters_of(stage.collection).stages()[stage.name]
-        found = marketplace.create_qualification(
-            name=f"Passed “{table.title}” ({stage.collection.slug})",
+        found = _make(
+            stage,
+            words=f"Passed “{table.title}”",
             description=f"{stage.collection.requester_name} grants it after reading what you hand "
             "in to that HIT. There is no need to ask for it.",
         )

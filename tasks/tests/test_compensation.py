@@ -217,11 +217,18 @@ def test_one_compensation_that_is_refused_hides_no_other(stage, desk, monkeypatc
         if person == "AGONE":
             raise MarketplaceError("Nobody is called that.", permanent=True)
 
+    made = []
     monkeypatch.setattr(marketplace, "grant", grant)
-    monkeypatch.setattr(marketplace, "create_qualification", lambda **_: "Q")
+    monkeypatch.setattr(
+        marketplace, "create_qualification", lambda **type_: made.append(type_) or "Q"
+    )
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **_: "T")
     monkeypatch.setattr(marketplace, "create_hit", lambda *_, **__: marketplace.Hit("H", "T"))
     assert compensation.publish_pending(stage.collection, NOW) == 1
+    # The message about it names no token, and it stands among nobody's qualifications.
+    named = "Collect what you are owed, for “Pilot”, reference "
+    assert all(type_["name"].startswith(named) for type_ in made)
+    assert {type_["keywords"] for type_ in made} == {marketplace.UNLISTED}
 
 
 def test_late_work_never_lowers_a_budget_that_was_raised_meanwhile(stage, monkeypatch):

@@ -9,6 +9,7 @@ from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker
 from tasks.tests.making import (
     NOW,
     consent,
+    make_collection,
     make_posting,
     make_session,
     make_worker,
@@ -139,3 +140,22 @@ def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
     assert "once" not in main.split(", ")
     assert "earns:" not in main
     assert Worker.objects.count() == Lease.objects.count() == 0
+
+
+def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
+    collection, monkeypatch
+):
+    names = []
+
+    def made(name, **values):
+        names.append(name)
+        return name_qualification(name, **values)
+
+    monkeypatch.setattr(marketplace, "create_qualification", made)
+    first = stage_of(collection, "question_qualification")
+    twin = stage_of(make_collection(collection.corpus, slug="again"), "question_qualification")
+    for _ in range(2):
+        assert qualifications.external_id(first) != qualifications.external_id(twin)
+    title = parameters_of(collection).stages()["question_qualification"].title
+    plain = f"Passed “{title}”, for “{collection.title}”"
+    assert names == [plain, plain, f"{plain} (again)"]
