@@ -70,8 +70,15 @@ def entering(
     """
     people: list[Person] = []
 
-    def enter(name: str, width: int = 1366, height: int = 768, *, sign_in: bool = True) -> Person:
-        context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB")
+    def enter(
+        name: str,
+        width: int = 1366,
+        height: int = 768,
+        *,
+        sign_in: bool = True,
+        locale: str = "en-GB",
+    ) -> Person:
+        context = chromium.new_context(viewport={"width": width, "height": height}, locale=locale)
         person = Person(name, instance, context)
         people.append(person)
         if sign_in:

@@ -1,5 +1,6 @@
 """Reload, second tab, twice the button, no network: nothing that was written is lost."""
 
+import re
 from itertools import count
 
 from playwright.sync_api import Frame, Route, expect
@@ -35,7 +36,7 @@ def handed_in(instance: Instance) -> int:
 
 
 def test_a_reload_in_the_middle_of_writing(practice: Instance, enter: Enter) -> None:
-    ada = enter("Ada who reloads")
+    ada = enter("Ada who reloads", locale="en-US")
     page, question = begin(ada)
     page.write(question)
     # At once: the page has not had the time to save by itself.
@@ -47,6 +48,8 @@ def test_a_reload_in_the_middle_of_writing(practice: Instance, enter: Enter) -> 
     assert_on_the_page(frame, question)
     frame.click(".chip-context")
     ada.wait_until_saved()
+    # One clock: where the bar says 6:24 AM, the page does not say 06:24.
+    assert re.search(r"\d [AP]M", frame.inner_text("[data-save-state]"))
     ada.page.reload()
     assert ada.ready().query_selector(".chip-context") is None
     save_while_a_proxy_swallows(practice, ada, question)

@@ -171,8 +171,9 @@ function same(one, other) {
   return keys.length === others.length && keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]));
 }
 
-/** saved_at as seconds since 1970 or as ISO 8601; returns the hour and minute here. */
+/** saved_at as seconds since 1970 or as ISO 8601; returns the hour and minute here, by the reader's own clock
+    (12 or 24 hours), as the marketplace's bar above writes them. */
 function clockTime(savedAt) {
   const moment = typeof savedAt === "number" ? new Date(savedAt * 1000) : new Date(savedAt ?? Date.now());
-  return moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  return moment.toLocaleTimeString([], { timeStyle: "short" });
 }
