@@ -15,6 +15,7 @@ from tasks import budget, demands, qualifications, stated
 from tasks.awards.fund import cover
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
+from tasks.units import is_done
 
 # The marketplace knows a token for a day; an hour is for clocks that differ.
 TOKEN_HOLDS = timedelta(hours=23)
@@ -74,7 +75,9 @@ def token_of(key: str, stage: str, serial: int) -> UUID:
 
 
 def places_left(stage: Stage) -> int:
-    """Return how many places of the stage's units nobody has submitted yet."""
+    """Return how many places of the stage's units nobody has submitted yet, 0 if none is wanted."""
+    if not is_wanted(stage):
+        return 0
     left = stage.units.filter(closed=False).aggregate(left=Sum(F("redundancy") - F("submitted")))[
         "left"
     ]
@@ -179,6 +182,27 @@ def close_surplus(stage: Stage) -> int:
         return expire(posting) if vacant else 0
 
     return marketplace.one_by_one(takewhile(lambda _: len(asked) < surplus, idle), close)
+
+
+def is_wanted(stage: Stage) -> bool:
+    """Return whether who does the stage can do something with it; False for some that qualify.
+
+    A qualification whose work is all handed in opens nothing: it is offered again when places are.
+    """
+    tables = parameters_of(stage.collection).stages()
+    if not tables[stage.name].qualifies:
+        return True
+    stages = {one.name: one for one in stage.collection.stages.select_related("collection")}
+    opened = [name for name in stages if _leads_to(stage.name, tables[name])]
+    return not opened or any(
+        is_wanted(stages[name]) if tables[name].qualifies else not is_done(stages[name])
+        for name in opened
+    )
+
+
+def _leads_to(name: str, table: StageTable) -> bool:
+    # By what it grants, or by what is written in it.
+    return name in (table.requires, table.items_from, *qualifications.roles_required(table))
 
 
 def is_open(stage: Stage) -> bool:

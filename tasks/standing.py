@@ -7,7 +7,7 @@ from django.db.models import Count, F, Sum
 
 from collector.creation import parameters_of
 from collector.models import Stage
-from tasks.hits import OUTSTANDING, is_open
+from tasks.hits import OUTSTANDING, is_open, is_wanted
 from tasks.models import Posting, PostingState, Unit
 
 
@@ -23,9 +23,14 @@ class Standing:
 def with_surplus(stages: Sequence[Stage]) -> list[Stage]:
     """Return those of the stages that have more HITs up than places."""
     found = _standing(stages)
-    return [
-        stage for stage in stages if found[stage.pk].live > is_open(stage) * found[stage.pk].left
-    ]
+    return [stage for stage in stages if _has_surplus(stage, found[stage.pk])]
+
+
+def _has_surplus(stage: Stage, standing: Standing) -> bool:
+    if not standing.live:
+        return False
+    wanted = is_open(stage) and is_wanted(stage)
+    return standing.live > wanted * standing.left
 
 
 def with_room(stages: Sequence[Stage]) -> list[Stage]:
@@ -36,7 +41,8 @@ def with_room(stages: Sequence[Stage]) -> list[Stage]:
 
 def _has_room(stage: Stage, standing: Standing) -> bool:
     at_once = parameters_of(stage.collection).stages()[stage.name].places_at_once
-    return min(standing.left, at_once) > standing.planned + standing.live
+    room = min(standing.left, at_once) > standing.planned + standing.live
+    return room and is_wanted(stage)
 
 
 def with_plans(stages: Sequence[Stage]) -> list[Stage]:
