@@ -10,6 +10,7 @@ from tasks.models import (
     Dialog,
     DialogState,
     Fund,
+    Lease,
     Payment,
     PaymentState,
     Posting,
@@ -95,6 +96,11 @@ def _count_places(collection: Collection, found: dict[int, Bound]) -> None:
         .annotate(n=Count("pk", filter=Q(state__in=OUT)), held=Sum("reserved_cents"))
     ):
         found[stage].standing, found[stage].held = number, held
+    stays = Lease.objects.filter(
+        unit__stage__collection=collection, reserved_cents__gt=0
+    ).order_by()
+    for stage, held in stays.values_list("unit__stage_id").annotate(held=Sum("reserved_cents")):
+        found[stage].held += held
 
 
 def _count_money(collection: Collection, found: dict[int, Bound]) -> None:

@@ -9,7 +9,7 @@ from django.utils.text import Truncator
 
 from collector.creation import parameters_of
 from collector.models import Collection
-from tasks import budget, submissions
+from tasks import budget, funding, payments, submissions
 from tasks.crowd import marketplace
 from tasks.hits import find_forgotten, money, went_live
 from tasks.kinds import kind
@@ -33,7 +33,9 @@ def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
     due = bool(amount) and not again.exists()
     if due and compensate(lease, amount, "Work saved before the time ran out.", now) is None:
         return False
-    Lease.objects.filter(pk=lease.pk).update(compensated=True)
+    with transaction.atomic():
+        Lease.objects.filter(pk=lease.pk).update(compensated=True)
+        budget.release(lease.unit.stage.collection_id, funding.take(lease))
     return due
 
 
@@ -89,12 +91,19 @@ def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> 
             created_at=now,
         )
         cost = amount_cents + fee
-        hold = budget.reserve, budget.reserve_beside
-        # Work that was done is paid past the maximum total too, if the budget allows it.
-        if not any(each(stage.collection_id, cost) for each in hold):
-            transaction.set_rollback(True)
-            return None
-        budget.earn(stage.collection_id, reserved_cents=cost, cost_cents=cost)
+        held = funding.take(lease)
+        if held < cost:
+            budget.release(stage.collection_id, held)
+            held = cost
+            # Work that was done is paid past the maximum total too, if the budget allows it.
+            if not (
+                budget.reserve(stage.collection_id, cost)
+                or funding.take_of_posting(lease, cost, now)
+                or payments.hold_for_work_done(stage.collection_id, cost, "compensation", now)
+            ):
+                transaction.set_rollback(True)
+                return None
+        budget.earn(stage.collection_id, reserved_cents=held, cost_cents=cost)
         Lease.objects.filter(pk=lease.pk).update(paid=True, compensated=True)
     return payment
 

@@ -11,7 +11,7 @@ from django.db.models import F, Sum
 from collector.creation import parameters_of
 from collector.models import CollectionState, Stage, StageState
 from collector.parameters import Parameters, StageTable
-from tasks import budget, demands, qualifications, stated
+from tasks import budget, demands, funding, qualifications, stated
 from tasks.awards.fund import cover
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
@@ -211,11 +211,18 @@ def is_open(stage: Stage) -> bool:
 
 
 def expire(posting: Posting) -> int:
-    """Mark a posting expired and release its money; returns 1, or 0 if it has moved on since."""
+    """Mark a posting expired and release its money; returns 1, or 0 if it has moved on since.
+
+    Whoever began it and may yet hand in, or be paid for what they saved, has its money then.
+    """
+    as_read = {"state": posting.state, "reserved_cents": posting.reserved_cents}
     with transaction.atomic():
-        ended = Posting.objects.filter(pk=posting.pk, state=posting.state).update(
+        inherited = funding.inherit(posting)
+        ended = Posting.objects.filter(pk=posting.pk, **as_read).update(
             state=PostingState.EXPIRED, reserved_cents=0
         )
-        if ended:
+        if not ended:
+            transaction.set_rollback(True)
+        elif not inherited:
             budget.release(posting.stage.collection_id, posting.reserved_cents)
     return ended

@@ -9,6 +9,7 @@ from django.db.models import F
 
 from collector.creation import parameters_of
 from collector.models import Stage
+from tasks import funding
 from tasks.independence import suitable_units
 from tasks.kinds import kind
 from tasks.models import Exposure, Lease, LeaseState, Session, Step, StepKind, Unit, Worker
@@ -25,8 +26,9 @@ SET draft = %(draft)s, draft_version = draft_version + 1, draft_saved_at = %(now
 WHERE id = %(lease)s AND draft_version = %(version)s AND state IN ('live', 'expired')
 """
 SUBMIT = """
-UPDATE tasks_lease SET state = 'submitted', closed_at = %(now)s
+UPDATE tasks_lease SET state = 'submitted', closed_at = %(now)s, reserved_cents = 0
 WHERE id = %(lease)s AND draft_version = %(version)s AND state = 'live'
+    AND reserved_cents = %(reserved)s
 """
 
 
@@ -42,18 +44,25 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     """Return the session's live lease, else a new one on a unit its worker may take, else None.
 
     The worker's row is locked, so that two pages of one person cannot break independence; the
-    slot itself is won by a conditional update.
+    slot itself is won by a conditional update. Raises NotHeld while there is no money for it beside
+    what somebody who was here before may still earn.
     """
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
     with transaction.atomic():
         worker = Worker.objects.select_for_update(no_key=True).get(pk=session.worker_id)
-        live = session.leases.filter(state=LeaseState.LIVE).first()
-        if live:
-            return live
+        posting, here = funding.look(session)
+        for lease in here:
+            if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
+                return lease
+        promised = funding.promise(posting, here, parameters)
         for unit in suitable_units(stage, worker, qualifies=table.qualifies):
             if take_slot(unit.pk):
-                return _hold(session, stage, unit, now, timedelta(minutes=table.allotted_minutes))
+                own = funding.fund(session, posting, promised, unit.pk, parameters)
+                ends = now + timedelta(minutes=table.allotted_minutes)
+                return _hold(session, stage, unit, now, ends, own)
+        if promised:
+            transaction.set_rollback(True)
     return None
 
 
@@ -67,13 +76,16 @@ def take_slot(unit_id: int) -> bool:
     )
 
 
-def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: timedelta) -> Lease:
+def _hold(
+    session: Session, stage: Stage, unit: Unit, now: datetime, ends: datetime, cents: int
+) -> Lease:
     drafts = Lease.objects.filter(
         unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
     )
     begun = drafts.order_by("-id").first()
-    # One deadline: the marketplace's, where it has told us of one.
-    ends = session.signed_until - LATE_WORK if session.signed_until else now + allotted
+    if session.signed_until:
+        # One deadline: the marketplace's, where it has told us of one.
+        ends = session.signed_until - LATE_WORK
     names = [stage.name, "consent"]
     newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
     texts = dict(newest_last.values_list("name", "pk"))
@@ -87,6 +99,7 @@ def _hold(session: Session, stage: Stage, unit: Unit, now: datetime, allotted: t
         active_seconds=begun.active_seconds if begun else 0,
         instructions_id=texts[stage.name],
         consent_text_id=texts["consent"],
+        reserved_cents=cents,
     )
     insert(lease)
     insert(Step(lease=lease, kind=StepKind.TAKEN))
@@ -115,9 +128,11 @@ def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime)
 def submit(lease: Lease, now: datetime) -> bool:
     """End the live lease by submission; False, and nothing done, unless it is as it was read.
 
-    Expects a transaction; the lease's row stays locked until its end.
+    Expects a transaction; the lease's row stays locked until its end. What was held for the lease
+    goes to its submission: `reserved_cents` stays as it was read.
     """
-    return run(SUBMIT, lease=lease.pk, version=lease.draft_version, now=now) == 1
+    as_read = {"version": lease.draft_version, "reserved": lease.reserved_cents}
+    return run(SUBMIT, lease=lease.pk, now=now, **as_read) == 1
 
 
 def follow(lease: Lease, signed_until: datetime | None) -> datetime:

@@ -43,22 +43,27 @@ def owe_reward(
 ) -> None:
     """Write that the posting's reward is due; turns its reservation into money spent.
 
-    Expects the transaction of the submission. An expired posting has no reservation left: its
-    place is paid all the same, from the budget's remainder or by raising the budget.
+    Expects the transaction of the submission. What was held for the lease itself, as where somebody
+    else has the HIT by now, is spent in place of the HIT's own. Where nothing is held any more it
+    is paid all the same, from the budget's remainder or by raising the budget.
     """
-    _take_in(posting)
-    payment = _reward(posting, submission.lease.worker_id, parameters, now)
+    lease = submission.lease
+    if not lease.reserved_cents:
+        _take_in(posting)
+    payment = _reward(posting, lease.worker_id, parameters, now)
     # A posting that was open until now has paid nobody yet.
-    if posting.state != PostingState.LIVE:
+    if lease.reserved_cents or posting.state != PostingState.LIVE:
         known = Payment.objects.filter(key=payment.key).first()
         if known and known.state == PaymentState.CONFIRMED:
             # Its HIT was paid without it and is gone: no receipt will come.
             move(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)
         if known:
+            budget.release(payment.collection_id, lease.reserved_cents)
             return
     payment.submission = submission
     insert(payment)
-    _spend(posting, payment.amount_cents + payment.fee_cents, now)
+    held = lease.reserved_cents or posting.reserved_cents
+    _spend(payment, held, now)
 
 
 def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
@@ -75,7 +80,7 @@ def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
         return
     payment.reason = f"Handed in without work; approved by {by}."
     insert(payment)
-    _spend(posting, payment.amount_cents + payment.fee_cents, now)
+    _spend(payment, posting.reserved_cents, now)
 
 
 def _reward(posting: Posting, worker_id: str, parameters: Parameters, now: datetime) -> Payment:
@@ -106,12 +111,27 @@ def _take_in(posting: Posting) -> None:
         posting.refresh_from_db(fields=["state", "reserved_cents"])
 
 
-def _spend(posting: Posting, cost_cents: int, now: datetime) -> None:
-    missing = cost_cents - posting.reserved_cents
-    if missing > 0:
-        hold_anyway(posting.stage.collection_id, missing, "late work", now)
-    held = max(posting.reserved_cents, cost_cents)
-    budget.earn(posting.stage.collection_id, reserved_cents=held, cost_cents=cost_cents)
+def _spend(payment: Payment, held_cents: int, now: datetime) -> None:
+    """Turn what is held into money spent; what is missing is held anyway."""
+    cost = payment.amount_cents + payment.fee_cents
+    if cost > held_cents:
+        hold_anyway(payment.collection_id, cost - held_cents, "late work", now)
+    held = max(held_cents, cost)
+    budget.earn(payment.collection_id, reserved_cents=held, cost_cents=cost)
+
+
+def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -> bool:
+    """Hold money for work that was done, also past the maximum; False above the budget.
+
+    Expects a transaction. The maximum that it raises shows in the changes, with what it came `by`.
+    """
+    if budget.reserve(collection_id, cents):
+        return True
+    row = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
+    if row.reserved_cents + row.spent_cents + cents > row.budget_cents:
+        return False
+    hold_anyway(collection_id, cents, by, now)
+    return True
 
 
 def hold_anyway(
@@ -155,18 +175,18 @@ def withhold(work: Work, now: datetime) -> None:
     budget.give_back(collection_id, cents)
 
 
-def owe_again(work: Work, now: datetime, *, within_budget: bool) -> bool:
+def owe_again(work: Work, by: str, now: datetime, *, within_budget: bool) -> bool:
     """Owe what was withheld; returns False when the budget cannot hold it: then roll back.
 
-    Expects a transaction.
+    Expects a transaction. by: who took the rejection back; a maximum that it raises tells.
     """
     collection_id = work.session.posting.stage.collection_id
     withheld = work.payments.filter(state=PaymentState.WITHHELD)
     cents = withheld.aggregate(cents=COST)["cents"]
     withheld.update(state=PaymentState.DUE)
     if not within_budget:
-        hold_anyway(collection_id, cents, "late work", now)
-    elif not budget.reserve(collection_id, cents):
+        hold_anyway(collection_id, cents, by, now)
+    elif not hold_for_work_done(collection_id, cents, by, now):
         return False
     budget.earn(collection_id, reserved_cents=cents, cost_cents=cents)
     return True

@@ -183,8 +183,9 @@ def reroute_lost(collection: Collection, now: datetime) -> int:
 
 def _reroute_unless_listed(submission: Submission, now: datetime) -> int:
     session, posting = submission.session, submission.session.posting
-    # Nobody may take the place again: its work is in and its money is spent.
-    marketplace.expire_hit(posting.external_id)
+    if posting.state != PostingState.LIVE:
+        # Nobody may take the place again: its work is in and its money is spent.
+        marketplace.expire_hit(posting.external_id)
     listed = marketplace.assignments_of(posting.external_id)
     if any(unmatched.stay_of(posting, row) == session for row in listed):
         return 0

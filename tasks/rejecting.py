@@ -149,7 +149,7 @@ def _approved_elsewhere(row: Rejection, now: datetime) -> bool:
         restored = row.advance(RejectionState.RESTORED, by=MARKETPLACE, why=why, now=now)
         if restored:
             # It is paid whatever the cap says.
-            payments.owe_again(work, now, within_budget=False)
+            payments.owe_again(work, MARKETPLACE, now, within_budget=False)
             payments.settle(work, ReceiptState.REJECTED, now)
     return restored
 

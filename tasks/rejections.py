@@ -154,7 +154,7 @@ def take_back(row: Rejection, why: str, by: str, now: datetime) -> None:
     with transaction.atomic():
         if not row.advance(RejectionState.RESTORING, by=by, why=why, now=now):
             raise RejectionError(DECIDED)
-        if not payments.owe_again(work, now, within_budget=True):
+        if not payments.owe_again(work, by, now, within_budget=True):
             raise RejectionError(
                 "The budget cannot hold the reward again: raise it, then take the rejection back."
             )

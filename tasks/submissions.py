@@ -61,7 +61,8 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
 def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
     """Return the lease's one submission, made now or before, of already examined `data`.
 
-    Late work counts while its slot is free; otherwise it is kept and paid but not counted.
+    Late work counts while its slot is free; otherwise it is kept and paid but not counted. Raises
+    Ended once the time for it is over, and what was saved has been paid.
     """
     try:
         return _hand_in(lease, data, now, synthetic=synthetic)
@@ -78,6 +79,9 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
             done = Submission.objects.filter(lease=lease).first()
             if done:
                 return done
+            if lease.compensated:
+                # What was saved of it is paid: it is not paid a second time.
+                raise leases.Ended
             counts = _submit_late(lease, now)
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
@@ -114,8 +118,10 @@ def _locked(lease_id: int) -> Lease:
 def _submit_late(lease: Lease, now: datetime) -> bool:
     """End a lease that is not as it was read; returns whether its work counts."""
     counts = lease.state == LeaseState.LIVE or _take_late_slot(lease)
-    if counts:
-        Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SUBMITTED, closed_at=now)
+    ended = {"state": LeaseState.SUBMITTED, "closed_at": now} if counts else {}
+    if counts or lease.reserved_cents:
+        # What was held for it goes to its submission.
+        Lease.objects.filter(pk=lease.pk).update(reserved_cents=0, **ended)
     return counts
 
 

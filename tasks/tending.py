@@ -15,6 +15,7 @@ from tasks import (
     compensation,
     complaints,
     eligibility,
+    funding,
     hits,
     leases,
     maximum,
@@ -119,6 +120,7 @@ def _steps(
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
+        "money let go": lambda: funding.let_go(collection),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: marketplace.one_by_one(
             qualifications.untold(stages), qualifications.tell_marketplace
@@ -159,9 +161,9 @@ def _steps(
 def pay_unfinished(collection: Collection, now: datetime) -> int:
     """Owe what was saved in leases that ran out of time and were never taken up again."""
     unpaid = Lease.objects.filter(
+        Q(draft__isnull=False) | Q(reserved_cents__gt=0),
         unit__stage__collection=collection,
         state=LeaseState.EXPIRED,
-        draft__isnull=False,
         submission__isnull=True,
         compensated=False,
         # Late work is taken for an hour after the marketplace's deadline: that comes first.

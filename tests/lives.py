@@ -1,7 +1,7 @@
 """Whole lives of small collections, in one process: the real pages, the real marketplace, any hour.
 
-People take HITs on the marketplace's site, work on Collector's pages, hand in, walk away or give
-back; requesters give bonuses on either side, reject and take back. What comes of it
+People take HITs on the marketplace's site, work on Collector's pages, hand in, walk away, come too
+late or give back; requesters give bonuses on either side, reject and take back. What comes of it
 is drawn from one seed.
 """
 
@@ -94,6 +94,7 @@ class Life:
         )
         names = ("ada", "grace", "edith", "ida")
         self.people = [Visitor(f"{name} {uuid4().hex[:6]}") for name in names]
+        self.late: list[tuple[Person, dict[str, Any], dict[str, Any], Frame]] = []
 
     def begin(self) -> int:
         """Plant the seeds, publish, and return the maximum total that is said then."""
@@ -119,7 +120,7 @@ class Life:
 
     def step(self) -> None:
         """Let one thing happen, then the jobs look."""
-        acts = [self.work, self.work, self.work, self.work, self.talk, self.talk]
+        acts = [self.work, self.work, self.work, self.work, self.talk, self.talk, self.come_late]
         acts += [self.let_in, self.let_in, self.pass_time, self.pass_time, self.reward, self.reject]
         for act in self.rng.sample(acts, 3):
             act()
@@ -185,7 +186,7 @@ class Life:
         return person, json.loads(found[1]), frame, posting.stage
 
     def work(self) -> None:
-        """Let somebody take a HIT: hand it in, give it back, or walk away."""
+        """Let somebody take a HIT: hand it in, leave half-way, give it back or come too late."""
         visitor = self.rng.choice(self.people)
         names = [
             stage.name for stage in self.collection.stages.exclude(kind="dialog").order_by("?")
@@ -202,8 +203,9 @@ class Life:
         elif fate < 0.7:
             visitor.send(f"{frame.path}return/")
         else:
-            # Nothing was saved: nothing is paid, and nobody hands in after their time.
-            return
+            saved = {"version": 0, "draft": {"data": data, "ui": {}}}
+            person.post(state, "draft", saved)
+            self.late.append((person, state, data, frame))
 
     def hand_in(
         self, person: Person, state: dict[str, Any], data: dict[str, Any], frame: Frame
@@ -212,6 +214,11 @@ class Life:
         reply = person.post(state, "submit", {"data": data})
         if reply.status_code == 200 and self.rng.random() < 0.95:
             frame.submit(**reply.json()["form"]["fields"])
+
+    def come_late(self) -> None:
+        """Let somebody who walked away hand in after all, perhaps after their time."""
+        if self.late:
+            self.hand_in(*self.late.pop(self.rng.randrange(len(self.late))))
 
     def talk(self) -> None:
         """Let two people come to the waiting room, and talk for as long as they like."""

@@ -21,7 +21,8 @@ class Lease(models.Model):
     """The text versions it names are what the worker was shown.
 
     `compensated` tells that a lease that ran out of time was looked at, `paid` that its unfinished
-    work was paid for: its unit is not handed to that worker again.
+    work was paid for: its unit is not handed to that worker again. `reserved_cents` is held for
+    what may still come of it once its HIT, and the money of that, went to somebody else.
     """
 
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="leases")
@@ -37,6 +38,7 @@ class Lease(models.Model):
     active_seconds = models.PositiveIntegerField(default=0)
     compensated = models.BooleanField(default=False)
     paid = models.BooleanField(default=False)
+    reserved_cents = models.PositiveIntegerField(default=0)
     instructions = models.ForeignKey(
         "collector.CollectionText", models.PROTECT, null=True, related_name="+"
     )

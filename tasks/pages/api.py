@@ -117,9 +117,12 @@ def submit(request: Request) -> Response:
         if found.problems:
             problems = [problem.as_json() for problem in found.problems]
             return Response({"problems": problems}, status=422)
-        done = submissions.hand_in(
-            lease, found.data, timezone.now(), synthetic=lease.worker.synthetic
-        )
+        try:
+            done = submissions.hand_in(
+                lease, found.data, timezone.now(), synthetic=lease.worker.synthetic
+            )
+        except leases.Ended:
+            return Response({"message": OVER}, status=410)
     return Response({"form": work_form(lease.session, done.receipt)})
 
 

@@ -151,6 +151,17 @@ def no_work(request: HttpRequest) -> HttpResponse:
     )
 
 
+def not_held(request: HttpRequest) -> HttpResponse:
+    """Say that the HIT's money is kept for whoever was at it before."""
+    return notice(
+        request,
+        "This HIT cannot be taken right now",
+        "Somebody was at it before you and may still hand in, so its pay is kept for them for a "
+        "while. Nobody is to work here without pay.",
+        next_step=RETURN,
+    )
+
+
 def compensation(request: HttpRequest, session: Session) -> HttpResponse:
     """Let the one worker who is owed something collect it."""
     posting = session.posting

@@ -16,7 +16,7 @@ STAY = (
         "lease",
         Lease,
         "id unit_id worker_id session_id state taken_at expires_at draft_version"
-        " draft_saved_at active_seconds instructions_id",
+        " draft_saved_at active_seconds reserved_cents instructions_id",
     ),
     Part("worker", Worker, "id preferences synthetic", "worker.id = lease.worker_id"),
     Part("unit", Unit, "id stage_id", "unit.id = lease.unit_id"),

@@ -21,6 +21,7 @@ from kombu.exceptions import OperationalError
 from collector.creation import current_text, parameters_of
 from collector.models import Stage
 from tasks import eligibility, leases, reconcile
+from tasks.funding import NotHeld
 from tasks.hits import is_open
 from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseState, PostingState, Session, Submission
@@ -101,7 +102,10 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     if not is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
         return notices.closed(request, stage)
     reconcile.free_returned(session, stage, timezone.now())
-    lease = leases.claim(session, stage, timezone.now())
+    try:
+        lease = leases.claim(session, stage, timezone.now())
+    except NotHeld:
+        return notices.not_held(request)
     if lease is None:
         eligibility.found_nothing(session.worker, stage)
         return notices.no_work(request)

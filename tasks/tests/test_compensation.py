@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from collector.creation import parameters_of
 from collector.models import Collection
-from tasks import budget, compensation, leases, payments, submissions, tending
+from tasks import budget, compensation, funding, hits, leases, payments, submissions, tending
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.erasure import forget
@@ -32,6 +33,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.tests.visiting import at_work, post
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=9)
@@ -94,18 +96,142 @@ def test_nothing_is_owed_while_late_work_is_still_taken(stage):
     assert tending.pay_unfinished(stage.collection, LATER) == 1
 
 
+def full(collection):
+    """Let the collection's budget hold what is bound already, and nothing more."""
+    collection.refresh_from_db()
+    collection.budget_cents = collection.reserved_cents + collection.spent_cents
+    collection.save()
+
+
+def emptied(posting):
+    """Let the HIT hold nothing any more, as when its money went to somebody else's work."""
+    Collection.objects.filter(pk=posting.stage.collection_id).update(
+        reserved_cents=F("reserved_cents") - posting.reserved_cents
+    )
+    Posting.objects.filter(pk=posting.pk).update(reserved_cents=0, state=PostingState.EXPIRED)
+
+
+def test_a_budget_that_holds_no_more_pays_out_of_the_hit_which_ends(stage):
+    lease = begun(stage, make_worker(), lambda lease: questions_for(lease, number=1))
+    full(stage.collection)
+    assert compensation.owe_for_unfinished(lease, LATER)
+    posting = Posting.objects.get(worker__isnull=True)
+    assert (posting.reserved_cents, posting.expires_at) == (200, LATER)
+    stage.collection.refresh_from_db()
+    assert (stage.collection.reserved_cents, stage.collection.spent_cents) == (200, 200)
+    hits.expire(posting)
+    stage.collection.refresh_from_db()
+    assert (stage.collection.reserved_cents, stage.collection.spent_cents) == (0, 200)
+
+
 def test_a_budget_that_cannot_hold_it_leaves_the_debt_for_later(stage):
     lease = begun(stage, make_worker(), questions_for)
+    emptied(lease.session.posting)
     collection = stage.collection
-    collection.refresh_from_db()
-    collection.budget_cents = collection.reserved_cents
-    collection.save()
+    full(collection)
     assert not compensation.owe_for_unfinished(lease, LATER)
     assert not Payment.objects.exists()
     assert not Posting.objects.filter(worker__isnull=False).exists()
     collection.budget_cents += 400
     collection.save()
     assert compensation.owe_for_unfinished(lease, LATER)
+
+
+def test_a_compensation_past_the_maximum_is_a_dated_change_of_it(stage):
+    lease = begun(stage, make_worker(), questions_for)
+    emptied(lease.session.posting)
+    Collection.objects.filter(pk=stage.collection_id).update(maximum_cents=100)
+    assert compensation.owe_for_unfinished(lease, LATER)
+    stage.collection.refresh_from_db()
+    assert (stage.collection.maximum_cents, stage.collection.spent_cents) == (400, 400)
+    change = stage.collection.revisions.get()
+    told = (change.key, change.old, change.new, change.by, change.at)
+    assert told == ("maximum_cents", 100, 400, "compensation", LATER)
+
+
+def test_whoever_takes_a_hit_over_leaves_what_the_one_before_may_still_earn(stage):
+    late = begun(stage, make_worker(), questions_for)
+    posting = late.session.posting
+    now = leases.claim(make_session(make_worker("A2"), posting), stage, LATER)
+    stage.collection.refresh_from_db()
+    assert stage.collection.reserved_cents == 800
+    full(stage.collection)
+    late.refresh_from_db()
+    assert late.reserved_cents == 400
+    for each in (late, now):
+        submissions.hand_in(each, questions_for(each), LATER, synthetic=False)
+    stage.collection.refresh_from_db()
+    assert (stage.collection.reserved_cents, stage.collection.spent_cents) == (0, 800)
+    assert not stage.collection.revisions.exists()
+
+
+def test_whoever_handed_in_too_late_leaves_the_hit_to_the_next(stage):
+    stage = stage_of(make_collection(stage.collection.corpus, slug="two", seeds=4), "question")
+    late = begun(stage, make_worker(), questions_for)
+    submissions.hand_in(late, questions_for(late), LATER, synthetic=False)
+    second = leases.claim(make_session(make_worker("A2"), late.session.posting), stage, LATER)
+    assert second.reserved_cents == 400
+    full(stage.collection)
+    submissions.hand_in(second, questions_for(second), LATER, synthetic=False)
+    stage.collection.refresh_from_db()
+    assert (stage.collection.reserved_cents, stage.collection.spent_cents) == (0, 800)
+    assert not stage.collection.revisions.exists()
+
+
+def test_nobody_takes_a_hit_over_without_money_for_both(stage):
+    first = begun(stage, make_worker(), questions_for)
+    full(stage.collection)
+    with pytest.raises(funding.NotHeld):
+        leases.claim(make_session(make_worker("A2"), first.session.posting), stage, LATER)
+    first.refresh_from_db()
+    assert first.reserved_cents == 0
+    assert not Lease.objects.exclude(pk=first.pk).exists()
+
+
+def test_whoever_goes_on_where_they_stopped_needs_no_second_reward(stage):
+    worker = make_worker()
+    first = begun(stage, worker, questions_for)
+    full(stage.collection)
+    again = leases.claim(make_session(worker, first.session.posting), stage, LATER)
+    assert again.unit_id == first.unit_id
+    assert again.draft == first.draft
+
+
+def test_what_was_paid_as_saved_is_not_handed_in_and_paid_again(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    lease = Lease.objects.get()
+    data = questions_for(lease)
+    leases.save_draft(lease, {"data": data}, 0, NOW)
+    leases.end(lease, LeaseState.EXPIRED, NOW)
+    lease.refresh_from_db()
+    assert compensation.owe_for_unfinished(lease, LATER)
+    reply = post(client, state, "submit", {"data": data})
+    assert (reply.status_code, Submission.objects.count()) == (410, 0)
+    assert Payment.objects.get().kind == PaymentKind.COMPENSATION
+
+
+def test_a_hit_that_ends_leaves_its_money_to_whoever_began_it(stage):
+    lease = begun(stage, make_worker(), lambda lease: questions_for(lease, number=1))
+    posting = lease.session.posting
+    posting.refresh_from_db()
+    assert hits.expire(posting)
+    full(stage.collection)
+    assert compensation.owe_for_unfinished(lease, LATER)
+    stage.collection.refresh_from_db()
+    assert (stage.collection.reserved_cents, stage.collection.spent_cents) == (0, 200)
+    assert not stage.collection.revisions.exists()
+
+
+def test_what_a_returned_stay_held_is_let_go(stage):
+    stage = stage_of(make_collection(stage.collection.corpus, slug="two", seeds=4), "question")
+    late = begun(stage, make_worker(), questions_for)
+    submissions.hand_in(late, questions_for(late), LATER, synthetic=False)
+    second = leases.claim(make_session(make_worker("A2"), late.session.posting), stage, LATER)
+    assert funding.let_go(stage.collection) == 0
+    leases.end(second, LeaseState.RETURNED, LATER)
+    assert funding.let_go(stage.collection) == 1
+    stage.collection.refresh_from_db()
+    assert stage.collection.reserved_cents == 0
 
 
 def test_a_second_tab_hands_in_after_the_first_lease_ended(stage):
@@ -168,12 +294,12 @@ def test_a_step_that_fails_leaves_the_other_steps_alone(stage, monkeypatch):
 
 
 def test_late_work_above_the_cap_is_owed_and_its_raise_is_recorded(stage):
-    session = make_session(make_worker(), make_posting(stage, reserved_cents=0))
+    session = make_session(make_worker(), make_posting(stage))
     lease = leases.claim(session, stage, NOW)
+    emptied(session.posting)
+    session.posting.refresh_from_db()
     collection = stage.collection
-    collection.refresh_from_db()
-    collection.budget_cents = 0
-    collection.save()
+    full(collection)
     submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
     collection.refresh_from_db()
     assert (collection.budget_cents, collection.spent_cents) == (400, 400)
@@ -232,6 +358,10 @@ def test_one_compensation_that_is_refused_hides_no_other(stage, desk, monkeypatc
 
 
 def test_late_work_never_lowers_a_budget_that_was_raised_meanwhile(stage, monkeypatch):
+    session = make_session(make_worker(), make_posting(stage))
+    lease = leases.claim(session, stage, NOW)
+    emptied(session.posting)
+    session.posting.refresh_from_db()
     collections = Collection.objects.filter(pk=stage.collection_id)
     collections.update(budget_cents=400, reserved_cents=400)
     reserve = budget.reserve
@@ -243,8 +373,6 @@ def test_late_work_never_lowers_a_budget_that_was_raised_meanwhile(stage, monkey
         return held
 
     monkeypatch.setattr(budget, "reserve", overtaken)
-    session = make_session(make_worker(), make_posting(stage, reserved_cents=0))
-    lease = leases.claim(session, stage, NOW)
     submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
     collection = collections.get()
     assert (collection.budget_cents, collection.spent_cents) == (100_000, 400)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.dashboard.tests.making import make_lease, make_refused_bonus, make_submission
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from tasks.models import Lease, LeaseState, Payment, PaymentKind, PaymentState
+from tasks.models import Lease, LeaseState, Payment, PaymentKind, PaymentState, Posting
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +117,7 @@ def test_an_amount_that_is_none_pays_nothing(rita: Client, pilot: Collection, am
 
 def test_a_budget_that_cannot_hold_it_says_so(rita: Client, pilot: Collection) -> None:
     lease = unfinished(pilot)
+    Posting.objects.update(reserved_cents=0)
     Collection.objects.update(budget_cents=500)
     page = compensate(rita, lease)
     assert "The budget cannot hold $2.00: raise it, then compensate." in page
