@@ -21,7 +21,10 @@ def main() -> None:
     for line in sys.stdin:
         change, group = line[0], int(line[1:])
         (groups.add if change == "+" else groups.discard)(group)
-    send(groups, signal.SIGTERM)
+    # The first of each group tells its own: whoever is stopped beside it drops a job half-way.
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(group, signal.SIGTERM)
     until = time.monotonic() + STOP_SECONDS
     while groups and time.monotonic() < until:
         time.sleep(0.1)
