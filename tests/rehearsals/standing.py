@@ -5,7 +5,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests import groups, services
 
 # What a server that was killed must still know, it has written before it said so.
 SETTINGS = ("fsync=off", "synchronous_commit=on", "max_connections=200")
+READY_SECONDS = 60
 
 
 def make_databases(server: str, *names: str) -> None:
@@ -31,12 +33,20 @@ def make_databases(server: str, *names: str) -> None:
 class Standing:
     """A server's command, running or not."""
 
-    def __init__(self, name: str, command: list[str], port: int, user: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        port: int,
+        user: str | None = None,
+        is_ready: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.name, self.command, self.port, self.user = name, command, port, user
+        self.is_ready = is_ready
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start; returns once the port answers."""
+        """Start; returns once it serves."""
         self.process = groups.begin(
             self.command,
             user=self.user,
@@ -45,6 +55,11 @@ class Standing:
             stderr=subprocess.DEVNULL,
         )
         services._wait_for(self.port, self.name)
+        until = time.monotonic() + READY_SECONDS
+        while not self.is_ready():
+            if time.monotonic() > until:
+                raise services.Missing(f"{self.name} does not get ready.")
+            time.sleep(0.1)
 
     def kill(self) -> None:
         """Kill it with all its children, without warning."""
@@ -71,7 +86,18 @@ def postgresql() -> Iterator[Standing]:
     )
     command = [server, "-D", str(folder / "data"), "-p", str(port), "-k", str(folder)]
     command += [part for option in SETTINGS for part in ("-c", option)]
-    one = Standing("PostgreSQL", [*command, "-h", "127.0.0.1"], port, user)
+
+    def is_ready() -> bool:
+        """Return whether it lets anybody in: its port answers while it is starting up, too."""
+        import psycopg2
+
+        try:
+            psycopg2.connect(f"postgres://collector@127.0.0.1:{port}/postgres").close()
+        except psycopg2.OperationalError:
+            return False
+        return True
+
+    one = Standing("PostgreSQL", [*command, "-h", "127.0.0.1"], port, user, is_ready)
     try:
         one.start()
         yield one
