@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from collector.health import health
 
 handler400 = "tasks.pages.notices.unread"
+handler500 = "tasks.pages.away.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health, name="health"),

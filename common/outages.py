@@ -50,7 +50,9 @@ class Outage:
                 return
             self._thread = threading.Thread(target=self._wait, name="outage", daemon=True)
             self._thread.start()
-        log.error("The %s does not answer: %s", self.name, why)
+        # What our own errors say is the sentence already.
+        is_said = "does not answer" in why
+        log.error("%s" if is_said else f"The {self.name} does not answer: %s", why)
 
     def _wait(self) -> None:
         """Look, ever more seldom, until the service answers, and say so."""
@@ -77,13 +79,14 @@ class Outage:
 class OncePerOutage(logging.Filter):
     """A filter of a handler: keeps back what says that a service is away, which is said once."""
 
-    def __init__(self, home: str, redis_url: str = "") -> None:
-        """Watch every database of the settings, the disk that `home` is on, and Redis."""
+    def __init__(self, home: str, redis_url: str = "", market_url: str = "") -> None:
+        """Watch every database of the settings, the disk `home` is on, Redis, the marketplace."""
         super().__init__()
         self.outages = {
             "database": Outage("database", _ask_databases),
             "disk": Outage(f"disk of {home}", lambda: _write(home)),
             "queue": Outage("queue (Redis)", lambda: _ask_redis(redis_url)),
+            "marketplace": Outage("marketplace", lambda: _ask_site(market_url)),
         }
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -98,9 +101,14 @@ class OncePerOutage(logging.Filter):
         return False
 
 
-def logging_settings(home: str, redis_url: str = "") -> dict[str, Any]:
+def logging_settings(home: str, redis_url: str = "", market_url: str = "") -> dict[str, Any]:
     """Return Django's LOGGING: to the console, what matters, and of an outage two lines."""
-    once = {"()": "common.outages.OncePerOutage", "home": home, "redis_url": redis_url}
+    once = {
+        "()": "common.outages.OncePerOutage",
+        "home": home,
+        "redis_url": redis_url,
+        "market_url": market_url,
+    }
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -126,21 +134,30 @@ def hush(server: str) -> None:
 
 def _missed(record: logging.LogRecord) -> tuple[str, str] | None:
     """Return which service a record says to be away, and why in one line; None for all others."""
-    given = [record.exc_info[1]] if record.exc_info else []
+    given = [record.exc_info[1]] if record.exc_info and record.exc_info[1] else []
     arguments = record.args if isinstance(record.args, tuple) else ()
     given += [each for each in arguments if isinstance(each, BaseException)]
     for error in given:
-        for each in _chain(error):
-            if service := service_of(each):
-                return service, _line(str(each))
+        if found := missing(error):
+            return found
     library = record.name.partition(".")[0]
     if library in WORDS and LOST.search(record.getMessage()):
         return WORDS[library], _line(record.getMessage())
     return None
 
 
+def missing(error: BaseException) -> tuple[str, str] | None:
+    """Return which service an error, or what led to it, says to be away, and why in one line."""
+    for each in _chain(error):
+        if service := service_of(each):
+            return service, _line(str(each))
+    return None
+
+
 def service_of(error: BaseException) -> str:
     """Return which service this error says to be away: "" for one that says nothing of the kind."""
+    if service := getattr(error, "missing_service", ""):
+        return str(service)
     module = type(error).__module__.partition(".")[0]
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "disk"
@@ -187,6 +204,16 @@ def _ask_redis(url: str) -> None:
     if url:
         with redis.Redis.from_url(url, socket_timeout=PROBE_SECONDS) as server:
             server.ping()
+
+
+def _ask_site(url: str) -> None:
+    import httpx
+
+    # A proxy knows nothing of this machine's own addresses.
+    is_near = httpx.URL(url).host in ("127.0.0.1", "localhost", "::1")
+    answer = httpx.get(url, timeout=PROBE_SECONDS, trust_env=not is_near)
+    if answer.status_code >= 500:
+        raise OSError(f"{url} answers {answer.status_code}")
 
 
 def _write(home: str) -> None:

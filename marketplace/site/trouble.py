@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, override
 
+from common import unavailable
 from marketplace.desk.sessions import session_of as desk_session_of
 from marketplace.site.languages import ENGLISH, speaking
 from marketplace.site.pages import SignedInRequest, draw, harden, sorry
@@ -52,6 +53,20 @@ BROKEN: Words = (
     gettext_noop("What was saved before is safe. Go back and try again in a moment."),
 )
 
+AWAY = gettext_noop("Back in a moment")
+LOOKS_AGAIN = gettext_noop(
+    "The marketplace's database does not answer right now. What was saved is safe, and this page "
+    "opens itself again."
+)
+KEPT_HERE = gettext_noop(
+    "The marketplace's database does not answer right now. What was saved is safe, and what you "
+    "just sent is kept in this page: send it again in a moment."
+)
+GO_BACK = gettext_noop(
+    "The marketplace's database does not answer right now. What was saved is safe: go back and "
+    "send the form again in a moment."
+)
+
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the page for an address that leads nowhere."""
@@ -81,8 +96,25 @@ def form_not_ours(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page for a fault of ours; it needs no database."""
+    """Return the page for a fault of ours, or for a service that is away; it needs no database."""
+    if unavailable.is_away():
+        return _away(request)
     return harden(_drawn_for_anybody(request, BROKEN, 500, is_bare=True))
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    """Return the page of a moment without a database, which keeps what a form has sent."""
+    fields = unavailable.sent_fields(request)
+    sentence = LOOKS_AGAIN if request.method == "GET" else KEPT_HERE if fields else GO_BACK
+    again = {"again": {"action": request.get_full_path(), "fields": fields}} if fields else {}
+    if request.path.endswith("/externalSubmit"):
+        # What a frame has sent is answered in the frame.
+        with speaking(request):
+            given = {"heading": _(AWAY), "sentence": _(sentence), **again}
+            response = render(request, "marketplace/in_frame.html", given)
+        return unavailable.come_again(request, harden(response, frame_ancestors="'self'"))
+    response = _drawn_for_anybody(request, (AWAY, sentence), 503, is_bare=True, **again)
+    return unavailable.come_again(request, harden(response))
 
 
 def _page(request: HttpRequest, words: Words, status: int, back: str = "") -> HttpResponse:

@@ -41,6 +41,12 @@ class ServiceFault(WireError):
         super().__init__("ServiceFault", message, "ServiceFault")
 
 
+class Unavailable(ServiceFault):
+    """What the service needs is away for a moment: no fault, and clients retry it."""
+
+    status = 503
+
+
 class InvalidParameter(RequestError):
     """A value that has the right shape and still cannot be meant."""
 

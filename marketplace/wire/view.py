@@ -8,11 +8,18 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 
 import marketplace.operations  # noqa: F401  (importing the package registers the operations)
+from common.outages import missing
 from marketplace import clock
 from marketplace.configuration import calls_per_second
 from marketplace.funds import InsufficientFundsError
 from marketplace.weather import FAIR, chance_of, weather_of
-from marketplace.wire.errors import NotSupported, RequestError, ServiceFault, WireError
+from marketplace.wire.errors import (
+    NotSupported,
+    RequestError,
+    ServiceFault,
+    Unavailable,
+    WireError,
+)
 from marketplace.wire.limits import take, throttled
 from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
 from marketplace.wire.replays import refuse_replay
@@ -41,14 +48,17 @@ def requester_api(request: HttpRequest) -> HttpResponse:
         status, body = error.status, json.dumps(error.body()).encode()
     except ReplyLostError:
         status, body = 504, b""
-    except Exception:
+    except Exception as error:
         # A client retries a 5xx in silence, so an unexpected failure has to be loud here.
         log.exception("request %s failed", request_id)
-        fault = ServiceFault(f"The marketplace failed; its log has the details ({request_id}).")
-        status, body = 500, json.dumps(fault.body()).encode()
+        said = f"The marketplace failed; its log has the details ({request_id})."
+        fault = ServiceFault(said) if missing(error) is None else Unavailable(said)
+        status, body = fault.status, json.dumps(fault.body()).encode()
     response = HttpResponse(body, status=status, content_type=CONTENT_TYPE)
     response["x-amzn-RequestId"] = request_id
     response["Cache-Control"] = "no-store"
+    # What failed is in the log already, with its error.
+    response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
 

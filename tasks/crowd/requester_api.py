@@ -1,6 +1,9 @@
 """The requester API of a marketplace, through an unmodified boto3 client."""
 
 import json
+import random
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -9,14 +12,56 @@ from typing import Any
 
 from django.conf import settings
 
+# Statuses of a server that cannot be had, in place of a reply.
+UNAVAILABLE = (502, 503, 504)
+# While it does not answer it is asked ever more seldom.
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 15.0
+
 
 class MarketplaceError(Exception):
-    """The marketplace refused or did not answer; `permanent` tells that a retry cannot help."""
+    """The marketplace refused or did not answer; `permanent` tells that a retry cannot help.
 
-    def __init__(self, message: str, *, permanent: bool, code: str = "") -> None:
+    `missing_service` names it when it did not answer, for a log that says so once; else "".
+    """
+
+    def __init__(
+        self, message: str, *, permanent: bool, code: str = "", is_away: bool = False
+    ) -> None:
         super().__init__(message)
         self.permanent = permanent
         self.code = code
+        self.missing_service = "marketplace" if is_away else ""
+
+
+class Absence:
+    """For how long nobody asks a marketplace that has not answered, in one process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.answered()
+
+    def answered(self) -> None:
+        """Note that it is there."""
+        self._until, self._pause, self._why = 0.0, 0.0, ""
+
+    def missed(self, why: str) -> None:
+        """Note that it did not answer: the pause doubles, and nobody's is as long as another's."""
+        with self._lock:
+            if time.monotonic() < self._until:
+                return
+            pause = min(max(2 * self._pause, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+            self._pause, self._why = pause, why
+            self._until = time.monotonic() + pause * random.uniform(0.5, 1.0)
+
+    def check(self) -> None:
+        """Raise MarketplaceError, as the last call did, while nobody is to ask again."""
+        if time.monotonic() < self._until:
+            raise MarketplaceError(self._why, permanent=False, is_away=True)
+
+
+@cache
+def _absence(endpoint: str) -> Absence:
+    return Absence()
 
 
 @dataclass(frozen=True)
@@ -70,10 +115,13 @@ def _client(endpoint: str, keys: Keys) -> Any:
 def call(operation: str, **parameters: Any) -> dict[str, Any]:
     """Return the reply of one requester operation; never called inside a transaction.
 
-    Raises MarketplaceError: permanent for a refusal, not for throttling or silence.
+    Raises MarketplaceError: permanent for a refusal, not for throttling or silence; after silence
+    for a pause without asking again.
     """
     from botocore.exceptions import BotoCoreError, ClientError
 
+    absence = _absence(settings.MTURK_ENDPOINT_URL)
+    absence.check()
     client = _client(settings.MTURK_ENDPOINT_URL, read_keys(settings.MTURK_KEYS_FILE))
     try:
         reply: dict[str, Any] = getattr(client, operation)(**parameters)
@@ -81,13 +129,20 @@ def call(operation: str, **parameters: Any) -> dict[str, Any]:
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         code = error.response.get("TurkErrorCode", error.response["Error"]["Code"])
         retry = status >= 500 or error.response["Error"]["Code"] == "ThrottlingException"
-        raise MarketplaceError(str(error), permanent=not retry, code=code) from error
-    except BotoCoreError as error:
+        is_away = status in UNAVAILABLE
+        if is_away:
+            absence.missed(str(error))
+        else:
+            absence.answered()
         raise MarketplaceError(
-            f"The marketplace at {settings.MTURK_ENDPOINT_URL} does not answer: {error}. "
-            "Is it running?",
-            permanent=False,
+            str(error), permanent=not retry, code=code, is_away=is_away
         ) from error
+    except BotoCoreError as error:
+        why = f"The marketplace at {settings.MTURK_ENDPOINT_URL} does not answer: {error}. "
+        why += "Is it running?"
+        absence.missed(why)
+        raise MarketplaceError(why, permanent=False, is_away=True) from error
+    absence.answered()
     return reply
 
 

@@ -4,9 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
-from tasks.crowd import marketplace
-from tasks.crowd.requester_api import MarketplaceError
+from common.outages import missing
+from tasks.crowd import marketplace, requester_api
+from tasks.crowd.requester_api import LONGEST_PAUSE_SECONDS, Keys, MarketplaceError
 
 THERE = {"HITId": "H1", "HITTypeId": "OLD", "RequesterAnnotation": "token"}
 OTHER = {"HITId": "H2", "HITTypeId": "NEW", "RequesterAnnotation": "other"}
@@ -33,3 +35,39 @@ def test_hits_are_found_by_their_tokens(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("tasks.crowd.requester_api.call", refuse)
     found = marketplace.find_hits(["token", "unheard of"])
     assert found == {"token": marketplace.Hit("H1", "OLD")}
+
+
+class Away:
+    """A client of a marketplace that does not answer until it is told to."""
+
+    n_asked, is_away = 0, True
+
+    def get_account_balance(self) -> dict[str, Any]:
+        self.n_asked += 1
+        if self.is_away:
+            raise EndpointConnectionError(endpoint_url="http://market.example")
+        return {"AvailableBalance": "1.00"}
+
+
+def test_a_marketplace_that_is_away_is_asked_ever_more_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    away, now = Away(), [1000.0]
+    monkeypatch.setattr(requester_api, "_client", lambda endpoint, keys: away)
+    monkeypatch.setattr(requester_api, "read_keys", lambda path: Keys("", "", ""))
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    for _ in range(3_000):
+        now[0] += 0.1
+        with pytest.raises(MarketplaceError, match="does not answer") as error:
+            requester_api.call("get_account_balance")
+        # The log says of all of them that the same service is away.
+        assert (missing(error.value) or ("", ""))[0] == "marketplace"
+    assert 300 / LONGEST_PAUSE_SECONDS < away.n_asked < 60
+    away.is_away, now[0] = False, now[0] + LONGEST_PAUSE_SECONDS
+    assert requester_api.call("get_account_balance") == {"AvailableBalance": "1.00"}
+    away.is_away = True
+    asked = away.n_asked
+    with pytest.raises(MarketplaceError):
+        requester_api.call("get_account_balance")
+    # What has answered is asked at once.
+    assert away.n_asked == asked + 1
