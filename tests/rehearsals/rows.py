@@ -39,6 +39,13 @@ def lay_out(
     ]
 
 
+def leave_to_sockets(slug: str) -> None:
+    """Let no round ask the marketplace about people and HITs that it has never heard of."""
+    from collector.models import Collection, CollectionState
+
+    Collection.objects.filter(slug=slug).update(state=CollectionState.DRAFT)
+
+
 def _rewrite(corpus: int, n_words: int) -> None:
     """Give every section words that nobody could guess."""
     from collector.models import Paragraph
@@ -91,7 +98,7 @@ def state() -> dict[str, Any]:
     cents = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, *[16] * 1000]
     settled = dialogs.filter(settled=True).values_list("n", flat=True)
     turns = Payment.objects.filter(key__startswith="turns:")
-    money = Collection.objects.get()
+    money = Collection.objects.get(protocol="quac")
     return {
         "states": dict(Dialog.objects.values_list("state").annotate(Count("id"))),
         "endings": dict(Dialog.objects.values_list("ending").annotate(Count("id"))),
@@ -102,9 +109,9 @@ def state() -> dict[str, Any]:
         "earned_cents": sum(2 * sum(cents[:number]) for number in settled),
         "reserved_cents": money.reserved_cents,
         "spent_cents": money.spent_cents,
-        "payments_cents": Payment.objects.aggregate(all=Sum(F("amount_cents") + F("fee_cents")))[
-            "all"
-        ]
+        "payments_cents": Payment.objects.filter(collection=money).aggregate(
+            all=Sum(F("amount_cents") + F("fee_cents"))
+        )["all"]
         or 0,
     }
 

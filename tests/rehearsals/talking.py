@@ -3,8 +3,10 @@
 import asyncio
 import json
 import random
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +25,8 @@ from tests.serving import ROOT, Instance
 # Codes from here on are the server's own refusals.
 REFUSING = 4000
 PAUSE_SECONDS = 0.3
+# Set when everybody is to close the page.
+OVER = threading.Event()
 # So many messages to a teacher show that the search for the section finds it.
 FIRST = 8
 
@@ -92,6 +96,11 @@ class Crowd:
             process.stdin.close()
             self.processes.append(process)
 
+    def close_pages(self) -> None:
+        """Let everybody close the page at once, whatever their plan says."""
+        for process in self.processes:
+            process.send_signal(signal.SIGTERM)
+
     def seen(self) -> list[dict[str, Any]]:
         """Return what everybody's page saw, once all have gone."""
         found = []
@@ -109,6 +118,7 @@ def attend(tokens: list[str], plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _all(tokens: list[str], plan: Plan) -> list[dict[str, Any]]:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, OVER.set)
     people = [Person(token, number, plan) for number, token in enumerate(tokens)]
     await asyncio.gather(*(person.attend() for person in people))
     return [vars(person.seen) for person in people]
@@ -152,7 +162,7 @@ class Person:
         self.seen.taken = [move["id"] for move in self.talk.taken if move["type"] != "ready"]
 
     def _is_late(self) -> bool:
-        return bool(self.plan.until) and time.time() > self.plan.until
+        return OVER.is_set() or (bool(self.plan.until) and time.time() > self.plan.until)
 
     async def _serve(self, line: ClientConnection) -> None:
         await self._say(line, self.talk.greet())

@@ -40,12 +40,14 @@ def ledger(slug: str) -> dict[str, int]:
 
     from tasks.models import Lease, LeaseState, Payment, Unit
 
+    payments = Payment.objects.filter(collection__slug=slug)
+    leases = Lease.objects.filter(unit__stage__collection__slug=slug)
     submitted = Count("leases", filter=Q(leases__state=LeaseState.SUBMITTED))
-    units = Unit.objects.annotate(handed_in=submitted)
+    units = Unit.objects.filter(stage__collection__slug=slug).annotate(handed_in=submitted)
     return {
         **{name: value or 0 for name, value in money(slug).items()},
-        "ledger_cents": Payment.objects.aggregate(all=Sum("amount_cents"))["all"] or 0,
-        "leases": Lease.objects.filter(state=LeaseState.SUBMITTED).count(),
+        "ledger_cents": payments.aggregate(all=Sum("amount_cents"))["all"] or 0,
+        "leases": leases.filter(state=LeaseState.SUBMITTED).count(),
         "overbooked": sum(unit.handed_in > unit.redundancy for unit in units),
     }
 

@@ -23,6 +23,9 @@ from django.db import connection
 from tests import groups, services
 from tests.rehearsals import part_of, standing
 from tests.rehearsals.deployed import wait_until
+from tests.rehearsals.dialogs import HERE as ROWS
+from tests.rehearsals.dialogs import LONG
+from tests.rehearsals.talking import Crowd, Plan
 from tests.serving import ROOT, SETTINGS, Instance
 from tests.test_whole_way import SAMPLE
 
@@ -31,12 +34,27 @@ OUTAGE_SECONDS = 6
 # The processes of `serve`, and the workers that three of them start; each has a log of its own.
 N_LOGS = 8 + 3 * 2 + 2
 MOST_LINES = 20
-WORKERS = part_of(20)
+# Each qualifies anew, so that there is always work; when all have done theirs others come.
+WORKERS = part_of(60)
+N_DIALOGS = part_of(6)
+# Work that does not move for so long after an outage has stalled.
+STALLED_SECONDS = 60
+TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]
 HELD = """
 SELECT count(*), coalesce(sum(reward_cents), 0) FROM marketplace_assignment
 WHERE state IN ('submitted', 'approved')
 """
+
+
+def ask(database: str, query: str) -> tuple[int, ...]:
+    """Return the one row of a query."""
+    server = psycopg2.connect(database)
+    with server, server.cursor() as cursor:
+        cursor.execute(query)
+        row = cursor.fetchone() or ()
+    server.close()
+    return tuple(map(int, row))
 
 
 class Served:
@@ -102,12 +120,12 @@ class Served:
 
     def held(self) -> tuple[int, int]:
         """Return how much work the marketplace has, and what it is worth in cents."""
-        server = psycopg2.connect(self.market)
-        with server, server.cursor() as cursor:
-            cursor.execute(HELD)
-            number, cents = cursor.fetchone() or (0, 0)
-        server.close()
-        return int(number), int(cents)
+        number, cents = ask(self.market, HELD)
+        return number, cents
+
+    def turns(self) -> int:
+        """Return how many questions of live dialogs are stored."""
+        return ask(self.environment["DATABASE_URL"], "SELECT count(*) FROM tasks_turn")[0]
 
     def lines(self) -> list[str]:
         """Return what was said so far."""
@@ -131,10 +149,11 @@ def test_whatever_goes_away_no_work_is_lost(tmp_path: Path) -> None:
         instance = Instance(tmp_path, site.port, site.settings())
         stack.callback(instance.close)
         prepare(instance)
-        with working(site):
+        with working(site), talking(site, instance) as crowd:
             for name, outage in outages(site, database, redis, disk).items():
                 suffer(site, name, outage)
         check(site, instance)
+        check_dialogs(instance, crowd)
         assert site.talkative == []
 
 
@@ -230,14 +249,22 @@ def suffer(site: Served, name: str, outage: Callable[[], None]) -> None:
     before, began = len(site.lines()), time.monotonic()
     outage()
     assert wait_until(site.is_well, 90), f"{name}: {site.lines()[before:][-40:]}"
-    took = time.monotonic() - began
+    well, (hits, turns) = time.monotonic(), (site.held()[0], site.turns())
     # What is over is said a little later.
     time.sleep(OUTAGE_SECONDS)
+
+    def moves() -> bool:
+        return site.held()[0] > hits and site.turns() > turns
+
+    moved = wait_until(moves, STALLED_SECONDS)
     said = site.lines()[before:]
     print(
-        f"{name}: well again after {took:.0f} s, {len(said)} lines; {site.held()[0]} HITs done",
+        f"{name}: well again after {well - began:.0f} s, moving after "
+        f"{time.monotonic() - well:.0f} s, {len(said)} lines; {hits} then {site.held()[0]} HITs, "
+        f"{turns} then {site.turns()} turns",
         flush=True,
     )
+    assert moved, f"{name}: the work stands still"
     tracebacks = [line for line in said if line.startswith("Traceback")]
     # The processes of `serve` share a log, so each has twenty lines of what hits them all.
     most = MOST_LINES * (N_LOGS if "PostgreSQL" in name or "Redis" in name else 1)
@@ -253,9 +280,11 @@ def working(site: Served) -> Iterator[None]:
     command = [sys.executable, "manage.py", "simulate", "whole", "--workers", str(WORKERS)]
 
     def work() -> None:
+        seed = 0
         while not over.is_set():
+            seed += 1
             crowd = groups.begin(
-                [*command, "--inspect"],
+                [*command, "--inspect", "--seed", str(seed)],
                 env=site.settings(),
                 cwd=ROOT,
                 stdout=subprocess.DEVNULL,
@@ -272,6 +301,32 @@ def working(site: Served) -> Iterator[None]:
     finally:
         over.set()
         crowd.join(timeout=60)
+
+
+@contextlib.contextmanager
+def talking(site: Served, instance: Instance) -> Iterator[Crowd]:
+    """Have pairs talk meanwhile, who connect again whenever they are cut off."""
+    tokens = instance.call(f"{ROWS}:lay_out", 2 * N_DIALOGS, N_DIALOGS + 2, TALK)
+    instance.call(f"{ROWS}:leave_to_sockets", "talk")
+    address = f"ws://127.0.0.1:{site.port + 2}/hit/socket"
+    plan = Plan(address, site.settings()["COLLECTOR_URL"], every_seconds=2.0, seed=5)
+    crowd = Crowd(instance, tokens, plan)
+    try:
+        assert wait_until(lambda: site.turns() > N_DIALOGS, 60), "nobody talks"
+        yield crowd
+    finally:
+        crowd.close_pages()
+
+
+def check_dialogs(instance: Instance, crowd: Crowd) -> None:
+    """What a page was told is taken is stored, once, and nobody was sent away."""
+    seen, stored = crowd.seen(), instance.call(f"{ROWS}:messages")
+    taken = [message for one in seen for message in one["taken"]]
+    print(f"{len(taken)} moves of dialogs were said to be taken, {len(stored)} are stored")
+    assert len(taken) == len(set(taken)) > 0
+    assert len(stored) == len(set(stored))
+    assert set(taken) <= set(stored), f"{len(set(taken) - set(stored))} moves were lost"
+    assert not any(one["error"] for one in seen), {one["error"] for one in seen}
 
 
 def check(site: Served, instance: Instance) -> None:
