@@ -40,6 +40,8 @@ def read_dump(path: str, corpus: str, licence: str = "CC BY-SA 4.0", language: s
 
 def open_collection(slug: str, corpus: str, seeds: int, **parameters: Any) -> None:
     """Create and publish a collection; `parameters` write a double underscore for the dot."""
+    # What is handed in is paid while the browser looks on.
+    parameters = {"pay__approve_after_hours": 0, **parameters}
     chosen = [f"{name.replace('__', '.')}={_toml(value)}" for name, value in parameters.items()]
     call_command(
         "create_collection",

@@ -93,8 +93,8 @@ def test_a_dialog_survives_a_reload_a_cut_and_a_tab_in_the_background(
     finish(student, teacher)
     assert_kept(talks, said, "ended")
     kept = talks.call(f"{ROWS}:kept", SLUG)
-    # Four answered questions, for each of the two: 5 + 6 + 7 + 8 cents.
-    assert kept["turns_cents"] == [26, 26]
+    # Four answered questions, for each of the two: 21 + 22 + 23 + 24 cents.
+    assert kept["turns_cents"] == [90, 90]
     assert_clean(ada, grace)
 
 
