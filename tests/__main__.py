@@ -15,13 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 # What needs no database, or a browser, runs once.
 NO_TWICE = "not pure and not browser"
-REHEARSALS = [
-    f"tests/rehearsals/test_{name}.py"
-    for name in (
-        *("crowd", "competition", "second_host", "dialogs", "killed_dialogs", "pairs", "outages"),
-        "maximum",
-    )
-]
+REHEARSALS = sorted(
+    str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "rehearsals").glob("test_*.py")
+)
 MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
