@@ -52,7 +52,7 @@ KNOWN_OF_QUESTION = ("context", "links", IMPORTED)
 
 
 def write_votes(path: Path, seeds: Iterable[SeedRecord]) -> int:
-    """Write one row per vote, in groups of ROWS_PER_GROUP; returns how many there are."""
+    """Write one row per vote, in groups of ROWS_PER_GROUP; returns how many are votes."""
     import pyarrow as arrow
     from pyarrow import parquet
 
@@ -61,7 +61,7 @@ def write_votes(path: Path, seeds: Iterable[SeedRecord]) -> int:
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for group in _groups(rows(seeds)):
             writer.write_table(arrow.Table.from_pylist(group, schema=schema))
-            total += len(group)
+            total += sum(not row["corrected"] for row in group)
     return total
 
 

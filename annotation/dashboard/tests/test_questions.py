@@ -1,5 +1,6 @@
 """Tests of the list of questions, of one question, and of overriding."""
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -14,7 +15,7 @@ from annotation.deciding import decide_collection
 from annotation.models import Override, Verdict
 from annotation.release.records import records
 from annotation.release.shape import chosen_vote
-from annotation.release.votes import rows
+from annotation.release.votes import rows, write_votes
 from collector.models import Collection
 from tasks.models import Answer, Payment, Question
 from tasks.simulation.marks import marked
@@ -320,7 +321,9 @@ def correct(rita: Client, question: Question, **typed: str) -> str:
     return rita.post(address, given, follow=True).content.decode()
 
 
-def test_a_corrected_answer_is_released_and_is_no_vote(rita: Client, pilot: Collection) -> None:
+def test_a_corrected_answer_is_released_and_is_no_vote(
+    rita: Client, pilot: Collection, tmp_path: Path
+) -> None:
     question = ask(pilot, "kept")
     before = Verdict.objects.get()
     words = question.seed.seed_paragraphs.get().paragraph.text[4:20].strip()
@@ -338,6 +341,7 @@ def test_a_corrected_answer_is_released_and_is_no_vote(rita: Client, pilot: Coll
     assert chosen_vote(record) == record["correction"]
     assert len(record["votes"]) == 3
     assert [row["corrected"] for row in rows([seed])] == [False, False, False, True]
+    assert write_votes(tmp_path / "votes.parquet", [seed]) == 3
     decide_collection(pilot, timezone.now())
     assert Verdict.objects.get().chosen == verdict.chosen
     rita.post(f"{PAGE}{question.key}/override/", {"decision": "votes", "note": "Back."})
