@@ -4,6 +4,7 @@ Whoever sends slowly, or nothing at all, holds a connection and nothing else.
 """
 
 import asyncio
+import io
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -29,6 +30,8 @@ THREADS_OF_BOTH_SITES = 32
 BODY_SECONDS, BYTES_A_SECOND = 20.0, 16_000
 # What is longer is kept in a file, and there is an end to all such files of a process together.
 IN_MEMORY_BYTES, MOST_STORED_BYTES = 256_000, 400_000_000
+# A request says there whether it has a body (RFC 9112, 6.3); a later HTTP need not.
+HTTP_1 = ("1.0", "1.1")
 
 
 class _Refused(Exception):
@@ -78,10 +81,16 @@ class Pages(ASGIHandler):
     async def _body(self, scope: Any, receive: Any) -> IO[bytes]:
         """Return the body of a request, whole; raises _Refused or RequestAborted."""
         most: int = settings.LONGEST_BODY_BYTES
-        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+        headers = dict(scope["headers"])
+        told = headers.get(b"content-length", b"")
         if told.isdigit() and int(told) > most:
             raise _too_long(most)
-        body = tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed with its page
+        if not told and b"transfer-encoding" not in headers and scope["http_version"] in HTTP_1:
+            # A page that is only asked for: to wait for nothing takes as long as to make it.
+            return io.BytesIO()
+        short = told.isdigit() and int(told) <= IN_MEMORY_BYTES
+        # Closed with its page.
+        body = io.BytesIO() if short else tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115
         came, more, began = 0, True, time.monotonic()
         try:
             while more:

@@ -14,10 +14,11 @@ from common.pages import THREADS, Pages
 
 SCOPE = {
     "type": "http",
+    "http_version": "1.1",
     "method": "POST",
     "path": "/",
     "query_string": b"",
-    "headers": [(b"host", b"localhost")],
+    "headers": [(b"host", b"localhost"), (b"transfer-encoding", b"chunked")],
 }
 LONGEST_BYTES = 1_000
 
@@ -203,3 +204,11 @@ def test_who_reads_slowly_holds_no_thread(
 
     asyncio.run(read())
     assert all(one.closed for one in made)
+
+
+def test_a_request_without_a_body_is_answered_before_anything_more_comes(pages: Pages) -> None:
+    visit = Visit(pages)
+    visit.scope = {**SCOPE, "method": "GET", "headers": [(b"host", b"localhost")]}
+    asyncio.run(asyncio.wait_for(visit.answer(), 5))
+    assert visit.status == 200
+    assert len(visit.pieces) == 1
