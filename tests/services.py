@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests import groups
+from tests import process_groups
 
 # The first is Chromium without its desktop: as true to a page, and a fifth cheaper to run.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -75,7 +75,7 @@ def _postgresql_from(initdb: str, server: str) -> Iterator[str]:
     )
     # The suite's data is thrown away: nothing has to survive a power cut.
     options = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
-    process = groups.begin(
+    process = process_groups.begin(
         [server, "-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1"]
         + [part for option in options for part in ("-c", option)],
         stdout=subprocess.DEVNULL,
@@ -87,7 +87,7 @@ def _postgresql_from(initdb: str, server: str) -> Iterator[str]:
         _wait_for(port, "PostgreSQL")
         yield f"postgres://collector@127.0.0.1:{port}/postgres"
     finally:
-        groups.end(process)
+        process_groups.end(process)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -113,7 +113,7 @@ def redis() -> Iterator[str]:
         return
     server = binary("redis-server") or _redis_of_the_wheel()
     port = free_port()
-    process = groups.begin(
+    process = process_groups.begin(
         [server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
         stdout=subprocess.DEVNULL,
         cwd=tempfile.gettempdir(),
@@ -122,7 +122,7 @@ def redis() -> Iterator[str]:
         _wait_for(port, "Redis")
         yield f"redis://127.0.0.1:{port}/0"
     finally:
-        groups.end(process)
+        process_groups.end(process)
 
 
 def _redis_of_the_wheel() -> str:

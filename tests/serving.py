@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from collector.environment import Environment
-from tests import groups
-from tests.migrated import move_into
+from tests import process_groups
+from tests.migrated_databases import move_into
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,7 +61,7 @@ class Instance:
         Arguments and result travel as JSON. Raises AssertionError with the traceback.
         """
         if self._desk is None:
-            self._desk = groups.begin(
+            self._desk = process_groups.begin(
                 [sys.executable, "-c", DESK],
                 env=self.environment,
                 cwd=ROOT,
@@ -92,7 +92,7 @@ class Instance:
     def start(self) -> None:
         """Serve, and return once the port answers."""
         with self.log("server") as log:
-            self._server = groups.begin(
+            self._server = process_groups.begin(
                 [sys.executable, "manage.py", "run"],
                 env=self.environment,
                 cwd=ROOT,
@@ -107,7 +107,7 @@ class Instance:
             self._server.send_signal(how)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._server.wait(timeout=30)
-            groups.end(self._server)
+            process_groups.end(self._server)
             self._server = None
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class Instance:
             self._desk.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._desk.wait(timeout=20)
-            groups.end(self._desk)
+            process_groups.end(self._desk)
             self._desk = None
 
 

@@ -18,7 +18,7 @@ from tasks.crowd import marketplace
 from tasks.models import Answer, Payment, Question, Submission
 from tasks.simulation.recruiting import real_work
 from tasks.tests.making import make_corpus, name_qualification, write_keys
-from tests.hands import Person, look, run
+from tests.page_workers import Person, look, run
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "protocols" / "headline"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.migrated import databases
+from tests.migrated_databases import databases
 from tests.serving import serving
 
-HURRIED = {"DJANGO_SETTINGS_MODULE": "tests.hurried"}
+FAST_JOBS = {"DJANGO_SETTINGS_MODULE": "tests.fast_jobs_settings"}
 STEPS = "tests.replaying"
 
 
@@ -31,7 +31,7 @@ def test_a_replayed_log_gives_the_same_release(tmp_path: Path) -> None:
     for function in ("collect", "replay"):
         home = tmp_path / f"home of {function}"
         home.mkdir()
-        with databases(function) as settings, serving(home, {**settings, **HURRIED}) as instance:
+        with databases(function) as settings, serving(home, {**settings, **FAST_JOBS}) as instance:
             instance.call(f"{STEPS}:{function}", str(tmp_path / function), str(log))
     first, second = contents(tmp_path / "collect"), contents(tmp_path / "replay")
     assert sorted({name for name, _ in first.items() ^ second.items()}) == []

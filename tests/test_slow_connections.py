@@ -15,7 +15,7 @@ import pytest
 
 from collector.serving import plan
 from tests import services
-from tests.migrated import move_into
+from tests.migrated_databases import move_into
 from tests.serving import ROOT, SETTINGS
 
 START_SECONDS = 60

@@ -1,6 +1,6 @@
 """From a dump of real text to a released dataset, as one machine serves it: on SQLite.
 
-On PostgreSQL the same way is walked by the tests of hostile weather and of replayed logs.
+On PostgreSQL the same way is walked by the tests of injected faults and of replayed logs.
 """
 
 import hashlib

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotation.protocols.quac.layout import CANNOT_ANSWER
-from tests.migrated import databases
+from tests.migrated_databases import databases
 from tests.serving import Instance, serving
 
 REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"

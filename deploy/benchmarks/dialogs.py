@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from collector.serving import LIVE
 from deploy.benchmarks.serving import ROOT, Served, running
 from tests import services
+from tests.rehearsals.dialog_crowds import Crowd, Plan, percentile, relayed
 from tests.rehearsals.dialogs import LONG
-from tests.rehearsals.standing import make_databases
-from tests.rehearsals.talking import Crowd, Plan, percentile, relayed
+from tests.rehearsals.restartable_services import make_databases
 from tests.serving import Instance
 
 # Pairs at each level, such as PAIRS=20,100; every pair sends a message every two seconds.

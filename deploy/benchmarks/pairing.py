@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deploy.benchmarks.serving import ROOT
 from tests import services
-from tests.rehearsals.standing import make_databases
+from tests.rehearsals.restartable_services import make_databases
 
 CLIENTS, PROCESSES = 16, 4
 # Who waits at each level, and who is done already.

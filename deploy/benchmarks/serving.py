@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import httpx
 
-from tests import groups
+from tests import process_groups
 from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -98,7 +98,7 @@ def running(
     command: list[str], environment: dict[str, str], port: int, folder: Path
 ) -> Iterator[Served]:
     """Run a server's command in `folder` until the block is left, with whatever it starts."""
-    process = groups.begin(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    process = process_groups.begin(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     server = Served(process, port)
     try:
         for _ in range(200):
@@ -110,4 +110,4 @@ def running(
         yield server
     finally:
         # oTree leaves a process behind unless all of the group are told.
-        groups.end(process, STOP_SECONDS)
+        process_groups.end(process, STOP_SECONDS)

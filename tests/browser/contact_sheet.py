@@ -14,10 +14,10 @@ from tests.browser import desk_sheet, live_sheet, market_sheet
 from tests.browser.answer_page import AnswerPage, Given
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.desk_sheet import take_desk
-from tests.browser.kept import ROWS
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, plan
+from tests.browser.row_assertions import ROWS
 from tests.browser.sheet import SIZES, Choice, Sheet
 from tests.serving import Instance, serving
 

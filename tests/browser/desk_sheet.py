@@ -2,11 +2,11 @@
 
 from playwright.sync_api import Page
 
-from tests.browser.kept import ROWS
+from tests.browser.row_assertions import ROWS
 from tests.browser.sheet import Sheet
 from tests.serving import Instance
 
-JUDGED = "tests.browser.judged"
+JUDGED = "tests.browser.difficulty_rows"
 OF_ALL = ("", "accounts/", "collections/", "collections/new/")
 OF_COLLECTION = (
     "",

@@ -1,10 +1,10 @@
 """Takes the pages of a contact sheet on which people talk, read pairs, or answer in order."""
 
 from tests.browser.conftest import Enter
+from tests.browser.dialog_page import Said, Talker
 from tests.browser.pair_page import words_of, write
 from tests.browser.person import Person
 from tests.browser.sheet import Sheet
-from tests.browser.talker import Said, Talker
 from tests.serving import Instance
 
 TALK = "Talk about a text that one of you sees"
@@ -14,7 +14,7 @@ VALIDATION = "Answer the questions of a dialog from a text"
 
 def take_dialogs(sheet: Sheet, instance: Instance, enter: Enter) -> None:
     """Take a live dialog from the waiting room to its end, and one that ends by a report."""
-    instance.call("tests.browser.talks:open_talks", "talks", TALK, "seeds.min_tokens=350")
+    instance.call("tests.browser.dialog_rows:open_talks", "talks", TALK, "seeds.min_tokens=350")
     student, teacher = _meet(sheet, enter("Ida who talks"), enter("Ruth who talks"))
     _talk(sheet, student, teacher)
     student.person.click("[data-scene=talking] [data-action=end]")
@@ -90,7 +90,7 @@ def _report(sheet: Sheet, one: Person, other: Person) -> None:
 def take_validation(sheet: Sheet, instance: Instance, ada: Person) -> None:
     """Take a finished dialog's questions as they are answered again."""
     instance.call("tests.browser.rows:read_sample")
-    instance.call("tests.browser.dialogs:open_talks", "validated")
+    instance.call("tests.browser.validation_rows:open_talks", "validated")
     frame = ada.begin(VALIDATION)
     name = "validation page"
     sheet.take(ada.page, name, "empty", whole=False)
@@ -110,7 +110,7 @@ def take_validation(sheet: Sheet, instance: Instance, ada: Person) -> None:
 def take_pairs(sheet: Sheet, instance: Instance, ada: Person, grace: Person) -> None:
     """Take questions about pairs as they are written, and as others answer them."""
     instance.call("tests.browser.rows:read_sample")
-    instance.call("tests.browser.pairs:open_pairs", "two", PAIRS)
+    instance.call("tests.browser.pair_rows:open_pairs", "two", PAIRS)
     ada.begin(PAIRS)
     items, name = ada.state()["items"], "pairs page"
     sheet.take(ada.page, name, "empty", whole=False)
@@ -132,7 +132,7 @@ def take_pairs(sheet: Sheet, instance: Instance, ada: Person, grace: Person) -> 
     sheet.take(ada.page, name, "full", whole=False)
     ada.click("[data-action=submit]")
     ada.expect_receipt()
-    instance.call("tests.browser.pairs:open_second_reading", "two")
+    instance.call("tests.browser.pair_rows:open_second_reading", "two")
     grace.begin(f"{PAIRS} again")
     sheet.take(grace.page, f"{name}: answer again", "empty", whole=False)
     grace.click("[data-yes-no] [value=yes]")

@@ -4,8 +4,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.faults import faults
 from tests.browser.person import Person
 from tests.browser.question_page import QuestionPage, plan
 from tests.serving import Instance

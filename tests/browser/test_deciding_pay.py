@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import EVERY_TEST
 from tests.browser.conftest import Enter
-from tests.browser.kept import ROWS
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.question_page import QuestionPage, plan
+from tests.browser.row_assertions import ROWS
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST

@@ -7,19 +7,19 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
-from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.faults import faults
+from tests.browser.dialog_page import Said, Talker, pair
 from tests.browser.keyboard import Keyboard
 from tests.browser.measures import measure
 from tests.browser.person import Person
-from tests.browser.talker import Said, Talker, pair
+from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
 SLUG = "talks"
 TITLE = "Talk about a text that one of you sees"
-ROWS = "tests.browser.talks"
+ROWS = "tests.browser.dialog_rows"
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
-from tests.browser.bars import expect_one_bar, expect_room_to_read
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.faults import faults
-from tests.browser.kept import ROWS
 from tests.browser.person import Person
+from tests.browser.row_assertions import ROWS
+from tests.browser.task_bar import expect_one_bar, expect_room_to_read
 from tests.serving import Instance
 
 WRITE = "Write headlines for two paragraphs"
@@ -77,7 +77,7 @@ def test_texts_are_written_and_labelled_in_the_browser(lines: Instance, enter: E
     edith.click("[data-action=submit]")
     edith.expect_receipt()
     labels = ("faithful", "exaggerated", "wrong", "wrong")
-    assert lines.call("tests.hands:votes", "lines") == [
+    assert lines.call("tests.page_workers:votes", "lines") == [
         {"text": text, "label": label, "remark": "It is about another place." * (number == 3)}
         for number, (text, label) in enumerate(zip(given, labels, strict=True))
     ]

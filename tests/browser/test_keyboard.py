@@ -5,11 +5,11 @@ from playwright.sync_api import expect
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import Given, quoted
 from tests.browser.conftest import Enter
-from tests.browser.kept import ROWS, assert_answers_are_kept, assert_questions_are_kept
 from tests.browser.keyboard import Keyboard
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import plan
+from tests.browser.row_assertions import ROWS, assert_answers_are_kept, assert_questions_are_kept
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST

@@ -6,12 +6,12 @@ from playwright.sync_api import Frame, Page
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage, Given
-from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.browser.conftest import Enter
 from tests.browser.measures import measure
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, plan
+from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST

@@ -7,13 +7,13 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
-from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.faults import faults
 from tests.browser.keyboard import Keyboard
 from tests.browser.pair_page import QUESTIONS, words_of, write
 from tests.browser.person import Person
-from tests.browser.typed import SLUG, official
+from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
+from tests.browser.typed_pairs import SLUG, official
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
@@ -43,7 +43,7 @@ def check(stored: dict[str, Any], items: list[dict[str, Any]]) -> None:
 def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     instance: Instance, enter: Enter
 ) -> None:
-    instance.call("tests.browser.pairs:open_pairs", "by-mouse", "Pairs by mouse")
+    instance.call("tests.browser.pair_rows:open_pairs", "by-mouse", "Pairs by mouse")
     ada = enter("Ada of pairs")
     frame = ada.begin("Pairs by mouse")
     items = ada.state()["items"]
@@ -80,7 +80,7 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     expect(frame.locator("[data-standing]")).to_contain_text("0 of this round’s 200")
     ada.click("[data-action=submit]")
     ada.expect_receipt()
-    check(instance.call("tests.browser.pairs:stored", "by-mouse"), items)
+    check(instance.call("tests.browser.pair_rows:stored", "by-mouse"), items)
     instance.call("tests.browser.rows:put_away", "by-mouse")
     assert ada.mistakes == []
     assert ada.cookies_of_the_frame() == []
@@ -101,7 +101,7 @@ def too_much_stays_selected(ada: Person) -> None:
 def test_the_same_is_written_and_answered_again_by_keyboard_alone(
     instance: Instance, enter: Enter
 ) -> None:
-    instance.call("tests.browser.pairs:open_pairs", "by-keyboard", "Pairs by keyboard")
+    instance.call("tests.browser.pair_rows:open_pairs", "by-keyboard", "Pairs by keyboard")
     ada = enter("Ada of keys")
     frame = ada.begin("Pairs by keyboard")
     keyboard = Keyboard(ada)
@@ -116,8 +116,8 @@ def test_the_same_is_written_and_answered_again_by_keyboard_alone(
     expect(frame.locator("[name=skip_reason] >> nth=1")).to_be_checked()
     ada.expect_progress("4 of 4 pairs · 1 skipped")
     submit(keyboard)
-    check(instance.call("tests.browser.pairs:stored", "by-keyboard"), items)
-    instance.call("tests.browser.pairs:open_second_reading", "by-keyboard")
+    check(instance.call("tests.browser.pair_rows:stored", "by-keyboard"), items)
+    instance.call("tests.browser.pair_rows:open_second_reading", "by-keyboard")
     answer_again(instance, enter("Grace of pairs"))
     instance.call("tests.browser.rows:put_away", "by-keyboard")
 
@@ -159,7 +159,7 @@ def answer_again(instance: Instance, grace: Person) -> None:
         grace.key("Control+Enter")
     assert faults(grace.page, frame) == []
     submit(keyboard)
-    answers = instance.call("tests.browser.pairs:stored", "by-keyboard")["answers"][-3:]
+    answers = instance.call("tests.browser.pair_rows:stored", "by-keyboard")["answers"][-3:]
     assert {one["stage"] for one in answers} == {"human_performance"}
     assert [one["type"] for one in answers] == ["yes"] * 3
     assert all(one["facts"] == [[0, 0], [1, 0]] for one in answers)
@@ -170,7 +170,7 @@ def test_real_questions_typed_through_the_pages_are_kept_as_they_were(
     instance: Instance, data: Path
 ) -> None:
     path = data / OFFICIAL
-    kept = instance.call("tests.browser.typed:type_again", str(path))
+    kept = instance.call("tests.browser.typed_pairs:type_again", str(path))
     instance.call("tests.browser.rows:put_away", SLUG)
     true = official(path)
     assert len(true) == 100

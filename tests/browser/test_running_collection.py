@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import EVERY_TEST
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.faults import faults
-from tests.browser.kept import ROWS
 from tests.browser.person import PATIENCE_MS
+from tests.browser.row_assertions import ROWS
 from tests.services import free_port
 from tests.serving import Instance
 

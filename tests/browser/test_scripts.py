@@ -9,10 +9,10 @@ import pytest
 
 from tests.browser import EVERY_TEST
 from tests.browser.conftest import Enter
-from tests.browser.kept import ROWS
 from tests.browser.keyboard import Keyboard
 from tests.browser.person import Person
 from tests.browser.phrase import Phrase, occurrences, phrase
+from tests.browser.row_assertions import ROWS
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST

@@ -3,10 +3,10 @@
 from playwright.sync_api import expect
 
 from tests.browser import EVERY_TEST
-from tests.browser.bars import expect_one_bar, expect_room_to_read, expect_side_by_side
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
-from tests.browser.faults import faults
-from tests.browser.kept import ROWS
+from tests.browser.row_assertions import ROWS
+from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.serving import Instance
 
 SLUG = "validated"
@@ -18,8 +18,8 @@ pytestmark = EVERY_TEST
 def test_answers_are_given_one_by_one_and_the_teachers_come_after(
     instance: Instance, enter: Enter
 ) -> None:
-    questions = instance.call("tests.browser.dialogs:open_talks", SLUG)
-    secrets = instance.call("tests.browser.dialogs:teachers_words", SLUG)
+    questions = instance.call("tests.browser.validation_rows:open_talks", SLUG)
+    secrets = instance.call("tests.browser.validation_rows:teachers_words", SLUG)
     ada = enter("Ada")
     frame = ada.begin(TITLE)
     expect(frame.locator("[data-question]")).to_have_text(questions[0])
@@ -58,7 +58,7 @@ def test_answers_are_given_one_by_one_and_the_teachers_come_after(
     assert faults(ada.page, frame) == []
     ada.click("[data-action=submit]")
     ada.expect_receipt()
-    votes = instance.call("tests.browser.dialogs:votes_of", SLUG)
+    votes = instance.call("tests.browser.validation_rows:votes_of", SLUG)
     assert [vote["type"] for vote in votes] == ["span", "span", "none", "none"]
     assert [vote["affirmation"] for vote in votes] == ["neither", "yes", "neither", "neither"]
     assert ada.mistakes == []

@@ -8,10 +8,10 @@ from playwright.sync_api import Page, expect
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage, Given
 from tests.browser.conftest import Enter
-from tests.browser.kept import ROWS, assert_answers_are_kept, assert_questions_are_kept
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, Written, plan
+from tests.browser.row_assertions import ROWS, assert_answers_are_kept, assert_questions_are_kept
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST

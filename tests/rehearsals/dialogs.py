@@ -5,7 +5,7 @@ import time
 from itertools import chain
 from typing import Any
 
-from tests.rehearsals.talking import Crowd, Plan, pairing_times, percentile, relayed
+from tests.rehearsals.dialog_crowds import Crowd, Plan, pairing_times, percentile, relayed
 from tests.serving import Instance
 
 HERE = "tests.rehearsals.rows"

@@ -21,7 +21,7 @@ from marketplace.models import HIT, Assignment, State
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.test_money import books_balance
-from tests import groups
+from tests import process_groups
 from tests.processes import ROOT, database_url, together
 from tests.services import free_port
 
@@ -52,11 +52,11 @@ def served(home: Path) -> Iterator[tuple[str, int]]:
         "MARKETPLACE_DATA_DIR": str(home),
         "PYTHONPATH": str(ROOT),
     }
-    server = groups.begin([*command, "marketplace.asgi:application"], env=environment)
+    server = process_groups.begin([*command, "marketplace.asgi:application"], env=environment)
     try:
         yield f"http://127.0.0.1:{port}", server.pid
     finally:
-        groups.end(server, 30)
+        process_groups.end(server, 30)
 
 
 def post_hits(address: str, keys: RequesterKeys) -> None:
@@ -104,7 +104,9 @@ def test_two_hundred_workers_compete_for_a_thousand_places(
         killer.start()
         began = time.monotonic()
         crowds = [[address, first, each] for first in range(0, N_WORKERS, each)]
-        told = together("tests.rehearsals.competing", "compete", crowds, timeout_seconds=600)
+        told = together(
+            "tests.rehearsals.competing_workers", "compete", crowds, timeout_seconds=600
+        )
         seconds = time.monotonic() - began
         killer.join(timeout=10)
     assert killed, "nothing was killed"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import groups
-from tests.migrated import databases
+from tests import process_groups
+from tests.migrated_databases import databases
 from tests.serving import ROOT, Instance, serving
 from tests.test_whole_way import SAMPLE, money
 
@@ -64,7 +64,7 @@ def test_two_hundred_workers_share_what_there_is(tmp_path: Path) -> None:
 def test_a_killed_server_loses_nothing_and_pays_nobody_twice(tmp_path: Path) -> None:
     with databases("killed") as settings, serving(tmp_path, settings) as instance:
         prepare(instance, 60)
-        crowd = groups.begin(
+        crowd = process_groups.begin(
             [sys.executable, "manage.py", "simulate", "whole", "--workers", "20", "--inspect"],
             env=instance.environment,
             cwd=ROOT,

@@ -8,8 +8,8 @@ from django.db import connection
 
 from tests import services
 from tests.rehearsals import dialogs, part_of
-from tests.rehearsals.deployed import LIVE, Deployed, deployed
-from tests.rehearsals.talking import percentile
+from tests.rehearsals.deployed_processes import LIVE, Deployed, deployed
+from tests.rehearsals.dialog_crowds import percentile
 from tests.serving import serving
 from tests.test_whole_way_dialogs import SMALL, check_release, check_rows, collect
 

@@ -7,8 +7,8 @@ import pytest
 
 from tasks.tests.making import make_collection
 from tests.hostile.commands import hostile_files, names, problem_of, wrong_calls
-from tests.hostile.running import visit
-from tests.hostile.stage import hostile_stage
+from tests.hostile.settings import hostile_stage
+from tests.hostile.visits import visit
 from tests.rehearsals import part_of
 
 __all__ = ["hostile_stage"]

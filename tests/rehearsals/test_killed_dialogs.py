@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.rehearsals import part_of, standing
-from tests.rehearsals.deployed import CLOCK, DIALOGS, JOBS, LIVE, Deployed, wait_until
+from tests.rehearsals import part_of, restartable_services
+from tests.rehearsals.deployed_processes import CLOCK, DIALOGS, JOBS, LIVE, Deployed, wait_until
+from tests.rehearsals.dialog_crowds import Crowd, Plan
 from tests.rehearsals.dialogs import HERE, LEAD_SECONDS, LONG
-from tests.rehearsals.talking import Crowd, Plan
 
 pytestmark = pytest.mark.django_db(transaction=True)
 N_DIALOGS = part_of(50)
@@ -22,7 +22,7 @@ SHORT = {**LONG, "dialog.grace_seconds": 30, "dialog.ready_seconds": 60}
 def test_whatever_is_killed_no_dialog_is_lost(tmp_path: Path) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("Kills are rehearsed on PostgreSQL: run `make rehearse`")
-    with standing.postgresql() as database, standing.redis() as redis:
+    with restartable_services.postgresql() as database, restartable_services.redis() as redis:
         instance = begun(tmp_path, database, redis)
         try:
             kill_each(instance, database, redis)
@@ -30,10 +30,12 @@ def test_whatever_is_killed_no_dialog_is_lost(tmp_path: Path) -> None:
             instance.close()
 
 
-def begun(home: Path, database: standing.Standing, redis: standing.Standing) -> Deployed:
+def begun(
+    home: Path, database: restartable_services.Standing, redis: restartable_services.Standing
+) -> Deployed:
     """Return an instance on servers of its own, its databases made."""
     server = f"postgres://collector@127.0.0.1:{database.port}"
-    standing.make_databases(f"{server}/postgres", "collector", "marketplace")
+    restartable_services.make_databases(f"{server}/postgres", "collector", "marketplace")
     settings = {
         "DATABASE_URL": f"{server}/collector",
         "MARKETPLACE_DATABASE_URL": f"{server}/marketplace",
@@ -46,8 +48,8 @@ def begun(home: Path, database: standing.Standing, redis: standing.Standing) -> 
 
 def kill_each(
     instance: Deployed,
-    database: standing.Standing,
-    redis: standing.Standing,
+    database: restartable_services.Standing,
+    redis: restartable_services.Standing,
     n_dialogs: int = N_DIALOGS,
     seconds: float = SECONDS,
 ) -> None:
@@ -77,7 +79,7 @@ def kill_each(
     check_closed(instance)
 
 
-def kill(instance: Deployed, victim: "str | standing.Standing") -> None:
+def kill(instance: Deployed, victim: "str | restartable_services.Standing") -> None:
     """Kill a process without warning and start it again a little later."""
     if isinstance(victim, str):
         instance.kill(victim)

@@ -20,12 +20,12 @@ import psycopg2
 import pytest
 from django.db import connection
 
-from tests import groups, services
-from tests.rehearsals import part_of, standing
-from tests.rehearsals.deployed import wait_until
+from tests import process_groups, services
+from tests.rehearsals import part_of, restartable_services
+from tests.rehearsals.deployed_processes import wait_until
+from tests.rehearsals.dialog_crowds import Crowd, Plan
 from tests.rehearsals.dialogs import HERE as ROWS
 from tests.rehearsals.dialogs import LONG
-from tests.rehearsals.talking import Crowd, Plan
 from tests.serving import ROOT, SETTINGS, Instance
 from tests.test_whole_way import SAMPLE
 
@@ -64,7 +64,7 @@ class Served:
         self.home, self.log = home, folder / "serve.log"
         self.port = services.free_port()
         server = f"postgres://collector@127.0.0.1:{database}"
-        standing.make_databases(f"{server}/postgres", "collector", "marketplace")
+        restartable_services.make_databases(f"{server}/postgres", "collector", "marketplace")
         self.market = f"{server}/marketplace"
         self.environment = {
             **{name: value for name, value in os.environ.items() if name not in SETTINGS},
@@ -85,7 +85,7 @@ class Served:
     def start(self) -> None:
         """Serve; returns once every part is well."""
         with self.log.open("ab") as log:
-            self.process = groups.begin(
+            self.process = process_groups.begin(
                 [sys.executable, "manage.py", "serve"],
                 env=self.environment,
                 cwd=ROOT,
@@ -141,8 +141,8 @@ def test_whatever_goes_away_no_work_is_lost(tmp_path: Path) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("Outages are rehearsed on PostgreSQL: run `make rehearse`")
     with small_disk() as disk, contextlib.ExitStack() as stack:
-        database = stack.enter_context(standing.postgresql())
-        redis = stack.enter_context(standing.redis())
+        database = stack.enter_context(restartable_services.postgresql())
+        redis = stack.enter_context(restartable_services.redis())
         site = Served(tmp_path, disk / "home", database.port, redis.port)
         stack.callback(site.stop)
         site.start()
@@ -183,7 +183,10 @@ def small_disk() -> Iterator[Path]:
 
 
 def outages(
-    site: Served, database: standing.Standing, redis: standing.Standing, disk: Path
+    site: Served,
+    database: restartable_services.Standing,
+    redis: restartable_services.Standing,
+    disk: Path,
 ) -> dict[str, Callable[[], None]]:
     """Return what happens, by its name."""
     names = ("collector.asgi:pages", "marketplace.asgi", "collector.asgi:live", "beat")
@@ -218,7 +221,7 @@ def hang(group: int) -> None:
     os.killpg(group, signal.SIGCONT)
 
 
-def kill_and_start(one: standing.Standing) -> None:
+def kill_and_start(one: restartable_services.Standing) -> None:
     one.kill()
     time.sleep(OUTAGE_SECONDS)
     one.start()
@@ -283,7 +286,7 @@ def working(site: Served) -> Iterator[None]:
         seed = 0
         while not over.is_set():
             seed += 1
-            crowd = groups.begin(
+            crowd = process_groups.begin(
                 [*command, "--inspect", "--seed", str(seed)],
                 env=site.settings(),
                 cwd=ROOT,
@@ -292,7 +295,7 @@ def working(site: Served) -> Iterator[None]:
             )
             while crowd.poll() is None and not over.is_set():
                 over.wait(1)
-            groups.end(crowd)
+            process_groups.end(crowd)
 
     crowd = threading.Thread(target=work)
     crowd.start()

@@ -11,11 +11,11 @@ import pytest
 from django.db import connection
 from playwright.sync_api import expect, sync_playwright
 
-from tests import groups, services
+from tests import process_groups, services
 from tests.browser.conftest import ARGUMENTS, PROTOCOLS
 from tests.browser.person import Person
 from tests.browser.test_forms import WRITE
-from tests.migrated import databases
+from tests.migrated_databases import databases
 from tests.serving import ROOT, START_SECONDS, Instance
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,7 +61,7 @@ class Served(Instance):
 
     def start(self) -> None:
         """Serve; return once everything is up, with the settings that serving has chosen."""
-        self._server = groups.begin(
+        self._server = process_groups.begin(
             ["make", "serve"],
             env=self.environment,
             cwd=ROOT,

@@ -32,7 +32,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.tending import tend_alone
-from tests.hands import run
+from tests.page_workers import run
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.django_db

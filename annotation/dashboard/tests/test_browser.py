@@ -37,8 +37,8 @@ from tasks.models import (
 )
 from tasks.tests.making import make_collection, make_corpus, stage_of
 from tests import services
+from tests.browser.axe_violations import SERIOUS, faults
 from tests.browser.conftest import ARGUMENTS
-from tests.browser.faults import SERIOUS, faults
 
 pytestmark = [
     pytest.mark.browser,

@@ -13,7 +13,7 @@ from tasks.compensation import worth_cents
 from tasks.erasure import forget
 from tasks.models import Given, Lease, LeaseState, Worker
 from tasks.tests.making import make_worker, stage_of
-from tests.hands import Person, look
+from tests.page_workers import Person, look
 
 # As fixtures.
 collection, talked = whole_way.collection, whole_way.talked

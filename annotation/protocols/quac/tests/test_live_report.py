@@ -15,7 +15,7 @@ from annotation.protocols.quac.scoring import read_gold, score
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from annotation.protocols.quac.tests.test_report import made, rows
 from collector.models import Collection
-from tests.hands import run
+from tests.page_workers import run
 
 pytestmark = pytest.mark.django_db
 collection, talked = whole_way.collection, whole_way.talked

@@ -20,7 +20,7 @@ from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
 from tasks.models import Answer, Exposure, Grant, Payment, Question, Unit, Worker
 from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
-from tests.hands import Person, look, run
+from tests.page_workers import Person, look, run
 
 SAMPLE = Path(__file__).resolve().parents[4] / "deploy" / "sample" / "quarnsey.xml"
 VALIDATORS = ("AEDITH", "AIDA", "AJON", "AHANNA")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.maxima import check
+from tests.maximum_totals import check
 from tests.rehearsals import part_of
 
 pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])

@@ -1,4 +1,4 @@
-"""The whole way under all hostile weather together: nothing lost, nobody paid twice or not."""
+"""The whole way under all injected faults together: nothing lost, nobody paid twice or not."""
 
 import json
 import time
@@ -11,11 +11,11 @@ from threading import Thread
 
 import pytest
 
-from tests.migrated import databases
+from tests.migrated_databases import databases
 from tests.serving import Instance, serving
 from tests.test_whole_way import SAMPLE, check_release
 
-STORMY = {"DJANGO_SETTINGS_MODULE": "tests.stormy"}
+WITH_FAULTS = {"DJANGO_SETTINGS_MODULE": "tests.fault_injection_settings"}
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "600", "--seed", "3"]
 N_WORKERS = 8
 FOLDS = ("train", "dev", "test")
@@ -43,48 +43,48 @@ SETTLED_WITHIN_SECONDS = 60
 
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-def test_a_storm_loses_nothing_and_pays_nobody_twice(tmp_path: Path) -> None:
+def test_injected_faults_lose_nothing_and_pay_nobody_twice(tmp_path: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "release"
     home.mkdir()
     with (
-        databases("storm") as settings,
-        serving(home, {**settings, **STORMY}) as instance,
+        databases("faults") as settings,
+        serving(home, {**settings, **WITH_FAULTS}) as instance,
         listening() as (address, heard),
     ):
-        instance.call("tests.storm:begin")
+        instance.call("tests.fault_injection:begin")
         publish(instance)
-        instance.call("tests.storm:listen", address)
-        given_back = instance.call("tests.storm:change_minds", "Grace")
+        instance.call("tests.fault_injection:listen", address)
+        given_back = instance.call("tests.fault_injection:change_minds", "Grace")
         collect(instance)
         for command in ("validate_answers", "make_splits"):
-            carry_out(instance, command, "storm")
-        carry_out(instance, "export_dataset", "storm", "--out", str(out))
-        carry_out(instance, "finish_collection", "storm", "--why", "We have enough.")
+            carry_out(instance, command, "faults")
+        carry_out(instance, "export_dataset", "faults", "--out", str(out))
+        carry_out(instance, "finish_collection", "faults", "--why", "We have enough.")
         assert settled(instance) == []
-        assert instance.call("tests.storm:holders", given_back) > 1
+        assert instance.call("tests.fault_injection:holders", given_back) > 1
     check_release(out)
     assert max(Counter(heard).values()) > 1
 
 
 def carry_out(instance: Instance, *command: str) -> None:
     """Run a command without another process: starting nine of them would be half of the time."""
-    instance.call("tests.storm:carry_out", *command)
+    instance.call("tests.fault_injection:carry_out", *command)
 
 
 def publish(instance: Instance) -> None:
     """Open a small collection on the sample corpus."""
     overrides = [part for name, value in SMALL.items() for part in ("--set", f"{name}={value}")]
     carry_out(instance, "ingest_dump", str(SAMPLE), "--corpus", "read", "--licence", "CC BY-SA 4.0")
-    carry_out(instance, "create_collection", "storm", *CREATE, *overrides)
-    carry_out(instance, "select_seeds", "storm", "--count", "9")
-    carry_out(instance, "publish", "storm")
+    carry_out(instance, "create_collection", "faults", *CREATE, *overrides)
+    carry_out(instance, "select_seeds", "faults", "--count", "9")
+    carry_out(instance, "publish", "faults")
 
 
 def collect(instance: Instance) -> None:
     """Send crowds until every place is taken: one may leave while the index still lags."""
     for _ in range(MOST_CROWDS):
-        carry_out(instance, "simulate", "storm", *CROWD)
-        if instance.call("tests.books:is_collected", "storm"):
+        carry_out(instance, "simulate", "faults", *CROWD)
+        if instance.call("tests.ledger_comparison:is_collected", "faults"):
             return
     raise AssertionError("After five crowds there are still places left.")
 
@@ -92,7 +92,9 @@ def collect(instance: Instance) -> None:
 def settled(instance: Instance) -> list[str]:
     """Return what still differs between the books once the jobs have had time to settle it."""
     until = time.monotonic() + SETTLED_WITHIN_SECONDS
-    while (left := instance.call("tests.books:differences", "storm")) and time.monotonic() < until:
+    while (
+        left := instance.call("tests.ledger_comparison:differences", "faults")
+    ) and time.monotonic() < until:
         time.sleep(0.25)
     return left
 

@@ -26,8 +26,8 @@ from marketplace.tests.boto import HOST
 from tasks.dialog.consumer import DialogConsumer
 from tasks.simulation.pages import read
 from tasks.tests.making import entry_query
+from tests.hostile.rows import World, bodies_for, names_of_fields, token_of
 from tests.hostile.values import PLACES, mutated, written
-from tests.hostile.world import World, bodies_for, names_of_fields, token_of
 
 SLOW_SECONDS = 2.0
 CHOICE = re.compile(r'<select[^>]* name="(\w+)".*?<option value="([^"]*)"', re.DOTALL)

@@ -19,7 +19,7 @@ from websockets.typing import Origin
 
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.conversation import CHECKING, TALKING, WAITING, Conversation
-from tests import groups
+from tests import process_groups
 from tests.serving import ROOT, Instance
 
 # Codes from here on are the server's own refusals.
@@ -83,8 +83,8 @@ class Crowd:
             # Each process has every n-th of those who arrive.
             begin = plan.begin + (number / plan.rate if plan.rate else 0)
             own = replace(plan, begin=begin, rate=plan.rate / n_processes, seed=plan.seed + number)
-            process = groups.begin(
-                [sys.executable, "-m", "tests.rehearsals.talking"],
+            process = process_groups.begin(
+                [sys.executable, "-m", "tests.rehearsals.dialog_crowds"],
                 env=instance.environment,
                 cwd=ROOT,
                 stdin=subprocess.PIPE,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from collector.models import Corpus
 from tasks.dialog.tests.making import make_sections
 from tasks.tests.making import make_corpus
-from tests.lives import Life, World, whole_world
+from tests.lifecycles import Life, World, whole_world
 
 FEES = {
     "pay.fee_percent": st.sampled_from([0, 20, 33]),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests import groups, services
+from tests import process_groups, services
 
 # What a server that was killed must still know, it has written before it said so.
 SETTINGS = ("fsync=off", "synchronous_commit=on", "max_connections=200")
@@ -47,7 +47,7 @@ class Standing:
 
     def start(self) -> None:
         """Start; returns once it serves."""
-        self.process = groups.begin(
+        self.process = process_groups.begin(
             self.command,
             user=self.user,
             cwd=tempfile.gettempdir(),

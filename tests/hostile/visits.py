@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tasks.dialog.tests.lines import close_connections
-from tests.hostile.knocking import Findings, Knocking
+from tests.hostile.requests import Findings, Knocking
+from tests.hostile.rows import build
 from tests.hostile.values import drawing
-from tests.hostile.world import build
 
 # Said to a socket at a time, and how often among requests.
 TALK, TALK_EVERY = 10, 50

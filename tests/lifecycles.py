@@ -56,7 +56,7 @@ from tasks.models import (
 from tasks.pages import entry
 from tasks.rejections import RejectionError
 from tasks.tending import tend
-from tests.hands import CONSENT, STATE, Person
+from tests.page_workers import CONSENT, STATE, Person
 
 # How many paragraphs a seed has: two of a pair, a section of two with what comes before.
 PAGES = {"hotpotqa": 2, "quac": 3}

@@ -13,8 +13,8 @@ from typing import Any
 from django.db import connection
 
 from collector.serving import Process, plan
-from tests import groups, services
-from tests.migrated import databases
+from tests import process_groups, services
+from tests.migrated_databases import databases
 from tests.serving import ROOT, SETTINGS, START_SECONDS, Instance
 
 LIVE, CLOCK = "collector-live", "collector-clock"
@@ -63,7 +63,7 @@ class Deployed(Instance):
     def start_one(self, name: str) -> None:
         """Start one process; returns once its port answers, where it has one."""
         (process,) = [one for one in self.plan.processes if one.name == name]
-        self.running[name] = groups.begin(
+        self.running[name] = process_groups.begin(
             _here(process),
             env=self._own,
             cwd=ROOT,
@@ -84,7 +84,7 @@ class Deployed(Instance):
         for process in self.running.values():
             process.terminate()
         for process in self.running.values():
-            groups.end(process)
+            process_groups.end(process)
 
     def cpu_seconds(self, name: str) -> float:
         """Return what a process and its children have used so far."""

@@ -1,4 +1,4 @@
-"""What blows through the test of hostile weather; runs in a process of an instance."""
+"""What the test of injected faults does in a process of an instance."""
 
 import time
 from typing import Any
