@@ -10,7 +10,7 @@ from annotation.deciding import voting_stages
 from annotation.models import Verdict
 from collector.creation import parameters_of
 from collector.models import Collection
-from tasks.closing import UnderWay, under_way
+from tasks.lifecycle.unfinished_work import UnderWay, under_way
 from tasks.models import Grant, GrantState, Question
 
 Price = Callable[[int], str]

@@ -10,7 +10,7 @@ from collector.creation import parameters_of
 from collector.models import Collection, Stage, StageState
 from collector.parameters import StageTable
 from tasks.models import Question
-from tasks.units import create_unit, is_done
+from tasks.work.units import create_unit, is_done
 
 
 def sample_questions(collection: Collection) -> int:

@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from collector import pulse
 from collector.models import Collection, CollectionState
-from tasks import eligibility
 from tasks.dialog.rounds import look_after, stages_to_look_at
+from tasks.lifecycle.maintenance import tend_alone
 from tasks.models import Worker
-from tasks.tending import tend_alone
+from tasks.people import eligibility
 
 
 @shared_task

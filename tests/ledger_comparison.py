@@ -17,7 +17,7 @@ def differences(slug: str) -> list[str]:
 def is_collected(slug: str) -> bool:
     """Return whether every question is written, and answered as often as it should be."""
     from collector.models import Stage
-    from tasks import units
+    from tasks.work import units
 
     main = Stage.objects.filter(collection__slug=slug, name__in=("question", "answer"))
     return all(units.is_done(stage) for stage in main)

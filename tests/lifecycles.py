@@ -30,13 +30,13 @@ from marketplace.models import LedgerEntry
 from marketplace.models.ledger_entry import Kind
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
-from tasks import bonuses, publication, qualifications, rejections
-from tasks.bonuses import BonusError
 from tasks.crowd import requester_api
 from tasks.dialog import arrival, pairing, presence, rounds, turns
 from tasks.dialog.departure import depart
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
+from tasks.lifecycle import publication
+from tasks.lifecycle.maintenance import tend
 from tasks.models import (
     Dialog,
     DialogState,
@@ -53,9 +53,11 @@ from tasks.models import (
     Submission,
     TicketState,
 )
+from tasks.money import bonuses, rejections
+from tasks.money.bonuses import BonusError
+from tasks.money.rejections import RejectionError
 from tasks.pages import entry
-from tasks.rejections import RejectionError
-from tasks.tending import tend
+from tasks.people import qualifications
 from tests.page_workers import CONSENT, STATE, Person
 
 # How many paragraphs a seed has: two of a pair, a section of two with what comes before.

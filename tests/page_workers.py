@@ -14,10 +14,11 @@ from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocol import find
-from tasks import hits, units
 from tasks.models import Answer, Posting
+from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT
 from tasks.tests.making import entry_query
+from tasks.work import units
 
 STATE = re.compile(r'id="page-state" type="application/json">(.*?)</script>')
 CONSENT = re.compile(r'name="token" value="([^"]+)"')

@@ -12,8 +12,8 @@ from django.utils import timezone
 def claim_slots(sessions: list[int], stage_id: int, start: float) -> int:
     """Return how many of these sessions won a slot of the stage."""
     from collector.models import Stage
-    from tasks import leases
     from tasks.models import Session
+    from tasks.work import leases
 
     def one(key: int) -> bool:
         stage = Stage.objects.select_related("collection").get(pk=stage_id)
@@ -25,7 +25,7 @@ def claim_slots(sessions: list[int], stage_id: int, start: float) -> int:
 
 def reserve_money(collection_id: int, cents: int, tries: int, start: float) -> int:
     """Return how many of `tries` reservations of `cents` succeeded."""
-    from tasks import budget
+    from tasks.money import budget
 
     return race([lambda: budget.reserve(collection_id, cents)] * tries, start)
 
@@ -55,8 +55,8 @@ def hand_in_alike(lease_ids: list[int], texts: list[str], start: float) -> int:
 
     Half of the workers ask them in the opposite order, and each by a clock that runs backwards.
     """
-    from tasks import submissions
     from tasks.models import Lease
+    from tasks.work import submissions
 
     def one(key: int) -> bool:
         lease = Lease.objects.select_related(

@@ -11,8 +11,9 @@ from tests.racing import race
 def plan_or_compensate(stage_id: int, leases: list[int], start: float) -> int:
     """Compensate these leases, each in a thread; without any, plan the stage's places."""
     from collector.models import Stage
-    from tasks import compensation, hits
     from tasks.models import Lease
+    from tasks.money import compensation
+    from tasks.posting import hits
 
     def plan() -> bool:
         stage = Stage.objects.select_related("collection").get(pk=stage_id)
@@ -32,9 +33,9 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
     The marketplace agrees to everything.
     """
     from collector.models import Collection
-    from tasks import payments, rejections
     from tasks.crowd import marketplace
     from tasks.models import Session
+    from tasks.money import payments, rejections
 
     def agree(operation: str, **given: Any) -> dict[str, Any]:
         return {}
@@ -57,8 +58,8 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
 
 def confirm_or_withdraw(by: str, proposals: list[int], start: float) -> int:
     """Confirm these proposals as Grace, or withdraw them as anybody else; say how many it did."""
-    from tasks import rejections
     from tasks.models import Rejection
+    from tasks.money import rejections
 
     act = rejections.confirm if by == "grace" else rejections.withdraw
     rows = [Rejection.objects.get(pk=key) for key in proposals]

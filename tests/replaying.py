@@ -17,7 +17,6 @@ from annotation.review.review import override_verdict
 from collector.models import Collection
 from collector.protocol import find
 from collector.revisions import revise
-from tasks import bonuses, leases, qualifications
 from tasks.models import (
     Grant,
     GrantState,
@@ -28,11 +27,14 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
+from tasks.money import bonuses
+from tasks.people import qualifications
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
 from tasks.simulation.desk import Desk
 from tasks.simulation.identity import introduce
 from tasks.simulation.worker import SimulatedWorker
+from tasks.work import leases
 from tests.serving import ROOT
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"

@@ -27,7 +27,7 @@ PURE = (
     "collector/parameters.py",
     "collector/environment.py",
     "tasks/widgets/*.py",
-    "tasks/problems.py",
+    "tasks/widgets/problems.py",
     "annotation/metrics/*.py",
     "annotation/agreement/*.py",
     "annotation/protocols/*/checks.py",

@@ -45,7 +45,7 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     """Return an open collection whose HITs go to a marketplace that accepts everything."""
     write_keys(tmp_path, settings)
     settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
-    monkeypatch.setattr("tasks.publication.call", lambda operation: {})
+    monkeypatch.setattr("tasks.lifecycle.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
     monkeypatch.setattr(marketplace, "create_qualification", name_qualification)

@@ -4,8 +4,8 @@ import pytest
 from django.db.models import Sum
 from django.utils import timezone
 
-from tasks import leases, rejections
 from tasks.models import LeaseState, Payment, Posting, Rejection, Submission
+from tasks.money import rejections
 from tasks.tests.deciding import make_confirmed
 from tasks.tests.making import (
     make_collection,
@@ -15,6 +15,7 @@ from tasks.tests.making import (
     stage_of,
     write_keys,
 )
+from tasks.work import leases
 from tests.processes import together
 from tests.test_races import soon
 

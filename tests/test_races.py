@@ -6,7 +6,6 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from annotation.release.assignments import assignments
-from tasks import leases
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -16,6 +15,7 @@ from tasks.tests.making import (
     stage_of,
     write_keys,
 )
+from tasks.work import leases
 from tests.processes import together
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "marketplace"])

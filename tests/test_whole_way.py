@@ -73,9 +73,9 @@ def pay_bonuses_from_both_sides(slug: str) -> tuple[dict[str, int], dict[str, in
     from django.core.management import call_command
     from django.utils import timezone
 
-    from tasks import bonuses
     from tasks.crowd import bonuses as wire
     from tasks.models import Submission
+    from tasks.money import bonuses
 
     before = both_ledgers(slug)
     one, other = Submission.objects.filter(lease__unit__stage__collection__slug=slug)[:2]

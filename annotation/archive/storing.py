@@ -35,7 +35,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.models.worker import ARCHIVE
-from tasks.units import create_unit
+from tasks.work.units import create_unit
 
 # Where the people come from, so that one of them is one worker in every collection.
 ORIGIN = "mturk"

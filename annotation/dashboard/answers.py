@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from annotation.dashboard.marks import Quote
 from annotation.dashboard.passages import OWN, QUESTION, article_texts, quoted, text_of
 from collector.models import Corpus
-from tasks.answer_words import answer_text, type_words
 from tasks.models import Answer
 from tasks.simulation.marks import genuine
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
+from tasks.work.answer_summary import answer_text, type_words
 
 PLACES = {MAIN: "The passage", SECTION: "The section", QUESTION: "The question"}
 ACTS = {

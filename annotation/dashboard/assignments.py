@@ -21,7 +21,7 @@ from tasks.models import (
     Submission,
     Unmatched,
 )
-from tasks.payments import Work
+from tasks.money.payments import Work
 
 PENDING = [ReceiptState.CONFIRMED, ReceiptState.APPROVING]
 CAME_TO_NOTHING = [

@@ -25,7 +25,7 @@ from collector.revisions import (
     revise,
     revisions_of,
 )
-from tasks.estimates import estimate, standing_hits, totals, totals_anew
+from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
 
 SHOWN = 50
 

@@ -25,8 +25,8 @@ from annotation.difficulty.standing import last_run
 from collector.creation import CreationError, create_collection
 from collector.models import Collection, CollectionState
 from collector.protocol import ProtocolError
-from tasks.estimates import estimate, totals
-from tasks.notices import notices
+from tasks.lifecycle.publication_notices import notices
+from tasks.money.estimates import estimate, totals
 
 
 @requester_required

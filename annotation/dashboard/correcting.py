@@ -7,12 +7,12 @@ from typing import Any
 from annotation.dashboard.passages import QUESTION, article_texts, text_of
 from annotation.review.review import ReviewError
 from collector.models import Corpus
-from tasks.answer_words import type_words
 from tasks.kinds import kind
 from tasks.models import Answer, Question
 from tasks.widgets.number import clean as clean_number
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
+from tasks.work.answer_summary import type_words
 
 MOST_WORDS = 2_000
 YES_NO = ("yes", "no")

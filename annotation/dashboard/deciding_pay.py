@@ -19,7 +19,7 @@ from annotation.dashboard.inspection import sheets_of
 from annotation.dashboard.pay_acts import ACTS, PayError, paid_apart
 from annotation.dashboard.people import people_of
 from tasks.models import ReceiptState, Session, Submission
-from tasks.rejections import LONGEST_REASON, RejectionError, work_on
+from tasks.money.rejections import LONGEST_REASON, RejectionError, work_on
 
 PER_PAGE = 25
 

@@ -10,8 +10,8 @@ from annotation.closing import closing_of
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from collector.models import CollectionState
-from tasks import publication
-from tasks.publication import PublicationError
+from tasks.lifecycle import publication
+from tasks.lifecycle.publication import PublicationError
 
 
 @on_desk

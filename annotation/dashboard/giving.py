@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.stages import LONGEST_AMOUNT, cents_of
-from tasks import bonuses, bonuses_elsewhere
-from tasks.bonuses import BonusError
 from tasks.models import Payment, PaymentKind, Submission
+from tasks.money import bonuses, external_bonuses
+from tasks.money.bonuses import BonusError
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def give_bonus(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
 @require_POST
 def find_bonuses(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Have every HIT asked about now for bonuses that were not paid from here."""
-    hits = bonuses_elsewhere.ask_anew(desk.collection, timezone.now())
+    hits = external_bonuses.ask_anew(desk.collection, timezone.now())
     counted = f"{hits:,} HIT" if hits == 1 else f"{hits:,} HITs"
     messages.success(
         request,

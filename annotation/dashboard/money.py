@@ -21,10 +21,10 @@ from annotation.dashboard.spending import spending_of
 from annotation.dashboard.stages import cents_of
 from annotation.dashboard.todo import decisions_of
 from collector.models import Collection, Stage
-from tasks import bonuses
-from tasks.compensation import compensate
-from tasks.estimates import estimate, totals
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
+from tasks.money import bonuses
+from tasks.money.compensation import compensate
+from tasks.money.estimates import estimate, totals
 
 PER_PAGE = 25
 MAX_REASON = 500

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.people import People, people_of
-from tasks import complaints
 from tasks.dialog.sections import section_of
 from tasks.models import PartnerReport, ReportDecision, Turn
+from tasks.people import partner_reports
 
 PER_PAGE = 10
 REASONS = {
@@ -78,8 +78,8 @@ def decide_report(request: HttpRequest, desk: Desk) -> HttpResponse:
     try:
         decision = ReportDecision(request.POST.get("decision", ""))
         words = request.POST.get("words", "")[:500]
-        complaints.decide(row, decision, words, name_of(request), timezone.now())
-    except complaints.ComplaintError as error:
+        partner_reports.decide(row, decision, words, name_of(request), timezone.now())
+    except partner_reports.ComplaintError as error:
         messages.error(request, str(error))
     except ValueError:
         messages.error(request, "Choose what to do about it.")

@@ -5,10 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from tasks import payments, reconcile, rejections, unmatched
 from tasks.models import Posting, ReceiptState, Rejection, Submission, Unmatched
-from tasks.payments import Work
-from tasks.rejections import RejectionError
+from tasks.money import payments, rejections
+from tasks.money.payments import Work
+from tasks.money.rejections import RejectionError
+from tasks.posting import reconcile, unmatched
 
 Act = Callable[[Work, str, str, datetime], str]
 TOLD = "The marketplace is told within a minute."

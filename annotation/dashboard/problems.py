@@ -15,9 +15,9 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.stages import LONGEST_AMOUNT, cents_of
 from annotation.deciding import voting_stages
-from tasks import problem_reports
 from tasks.models import ProblemReport, UnitItem
-from tasks.problem_reports import MOST_WORDS, ReportError
+from tasks.people import problem_reports
+from tasks.people.problem_reports import MOST_WORDS, ReportError
 
 PER_PAGE = 20
 

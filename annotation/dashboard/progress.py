@@ -10,8 +10,8 @@ from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.pace import Pace, pace_of
 from collector.models import Collection, Stage
 from collector.parameters import Parameters, StageTable
-from tasks.estimates import StageEstimate
 from tasks.models import Grant, Posting, PostingState, Unit
+from tasks.money.estimates import StageEstimate
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.inspection import sheets_of, submission_of
 from annotation.dashboard.people import People, people_of
 from collector.models import Stage
-from tasks import qualifications
 from tasks.models import Grant, GrantState
+from tasks.people import qualifications
 
 
 @on_desk

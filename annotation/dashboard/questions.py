@@ -29,10 +29,10 @@ from annotation.deciding import IN_ORDER, voting_stages
 from annotation.models import Override, Placement, Verdict
 from annotation.review.review import ReviewError, correct, follow_votes, override_verdict
 from collector.models import Corpus
-from tasks.answer_words import answer_text, type_words
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
+from tasks.work.answer_summary import answer_text, type_words
 
 PER_PAGE = 25
 MAX_TITLE = 300

@@ -13,11 +13,11 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.spending import spending_of
 from collector.models import CollectionState, Stage, StageState
-from tasks import publication
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.estimates import estimate, totals
-from tasks.notices import notices
-from tasks.publication import PublicationError
+from tasks.lifecycle import publication
+from tasks.lifecycle.publication import PublicationError
+from tasks.lifecycle.publication_notices import notices
+from tasks.money.estimates import estimate, totals
 
 LONGEST_AMOUNT = 40
 

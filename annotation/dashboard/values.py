@@ -4,8 +4,8 @@ from typing import Any
 
 from annotation.dashboard.stages import cents_of
 from collector.parameters import Parameters
-from tasks.hits import money
 from tasks.pages.words import price
+from tasks.posting.hits import money
 
 LABELS = {
     "reward_cents": "Pay of a HIT",

@@ -14,8 +14,8 @@ from annotation.deciding import voting_stages
 from annotation.models.verdict import OUTCOMES
 from collector.parameters import FOLDS
 from collector.protocol import find
-from tasks.answer_words import type_words
 from tasks.models import Question
+from tasks.work.answer_summary import type_words
 
 MAX_SEARCH = 200
 MAX_SPLIT = 40

@@ -8,7 +8,7 @@ from annotation.release.shape import ArticleRecord, SeedRecord
 from collector.ingest.resolving import Resolver
 from collector.models import Article, Collection, Corpus
 from collector.models.corpus import CorpusKind
-from tasks.articles import article_text
+from tasks.work.articles import article_text
 
 TITLES_PER_QUERY = 200
 

@@ -11,10 +11,11 @@ from annotation.release.assignments import units_of
 from annotation.replay.log import AssignmentLine, Log, LogError
 from collector.creation import parameters_of
 from collector.models import Collection, Seed, Stage, StageState
-from tasks import budget, hits
+from tasks.lifecycle.publication import publish
 from tasks.models import LeaseState, Posting, PostingState, Question, Unit
-from tasks.publication import publish
-from tasks.units import create_unit
+from tasks.money import budget
+from tasks.posting import hits
+from tasks.work.units import create_unit
 
 
 class Places:

@@ -24,10 +24,10 @@ from annotation.replay.rerun import Rerun
 from annotation.replay.settling import settle_again
 from annotation.review.review import correct, follow_votes, override_verdict
 from collector.models import Collection, Corpus
-from tasks import hits
 from tasks.crowd import marketplace
+from tasks.lifecycle.publication import pause
 from tasks.models import Answer, Question
-from tasks.publication import pause
+from tasks.posting import hits
 
 
 @dataclass(frozen=True)

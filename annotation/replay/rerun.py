@@ -12,7 +12,6 @@ from annotation.replay.log import AssignmentLine, Log, LogError
 from annotation.replay.places import Places, only
 from collector.creation import parameters_of
 from collector.models import Collection, Stage
-from tasks import leases, qualifications
 from tasks.models import (
     Grant,
     GrantState,
@@ -22,11 +21,13 @@ from tasks.models import (
     Submission,
     Worker,
 )
+from tasks.people import qualifications
 from tasks.simulation.browser import Browser
 from tasks.simulation.desk import Desk
 from tasks.simulation.identity import introduce
 from tasks.simulation.pages import Page
 from tasks.simulation.worker import SimulatedWorker
+from tasks.work import leases
 
 
 @dataclass

@@ -8,8 +8,8 @@ from annotation.leaving_out import leave_out
 from annotation.release.assignments import units_of
 from annotation.replay.log import AssignmentLine, Log
 from collector.models import Collection
-from tasks import budget, payments
 from tasks.models import Payment, PaymentKind, PaymentState, ReceiptState, Submission, Worker
+from tasks.money import budget, payments
 
 
 def settle_again(collection: Collection, log: Log, now: datetime) -> None:

@@ -9,8 +9,8 @@ from django.utils import timezone
 from annotation.dashboard.answers import PLACES
 from collector.parameters import Parameters
 from common.commands import MANAGE
-from tasks.hits import money
 from tasks.pages.words import price as price_of
+from tasks.posting.hits import money
 
 register = template.Library()
 MINUTE, HOUR, DAY = 60, 3600, 86400

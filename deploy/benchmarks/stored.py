@@ -7,7 +7,6 @@ from django.db import connection
 from django.db.models import Model
 from django.utils import timezone
 
-from tasks import submissions
 from tasks.models import (
     Answer,
     Exposure,
@@ -21,6 +20,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.tests.making import make_worker, questions_for, stage_of
+from tasks.work import submissions
 
 # Copies have ids from here on, far from those of what the benchmark works with.
 FIRST = 10**9

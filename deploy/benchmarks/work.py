@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from django.utils import timezone
 
 from collector.models import Stage
-from tasks import leases
 from tasks.models import Posting, Worker
 from tasks.pages.tokens import lease_token
 from tasks.tests.making import (
@@ -23,6 +22,7 @@ from tasks.tests.making import (
     stage_of,
     write_keys,
 )
+from tasks.work import leases
 
 ASSIGNMENT = "A1"
 SUBMIT_TO = "http://127.0.0.1:9/accepted/secret"

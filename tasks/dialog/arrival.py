@@ -6,11 +6,11 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from collector.creation import parameters_of
-from tasks import budget
 from tasks.dialog.departure import depart
 from tasks.dialog.earnings import longest_wait_cents
 from tasks.models import Lease, LeaseState, Ticket, TicketState
-from tasks.qualifications import roles_of
+from tasks.money import budget
+from tasks.people.qualifications import roles_of
 
 
 class NoRoom(Exception):

@@ -9,10 +9,10 @@ from django.db.models import F
 
 from collector.creation import parameters_of
 from collector.models import Stage
-from tasks import budget
 from tasks.dialog.earnings import longest_dialog_cents
 from tasks.dialog.waiting import stop_clock
 from tasks.models import Dialog, Exposure, Ticket, Topic
+from tasks.money import budget
 from tasks.statements import insert, insert_all, rows
 
 TAKE_TOPICS = """

@@ -5,10 +5,10 @@ from typing import Any
 
 from collector.models import Stage
 from collector.parameters import Parameters
-from tasks import budget
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
 from tasks.models import Dialog, Payment, PaymentKind, Ticket
+from tasks.money import budget
 
 
 def longest_wait_cents(table: Any, parameters: Parameters) -> int:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from collector.parameters import Parameters
-from tasks.bound import Bound
 from tasks.dialog.earnings import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
+from tasks.money.commitments import Bound
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import Any
 import orjson
 from django.db.models import Exists, OuterRef, QuerySet
 
-from tasks.articles import Documents
 from tasks.kinds import listed
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
-from tasks.passages import passages_of, readable_titles
-from tasks.problems import Problem
 from tasks.statements import insert_all, rows
 from tasks.widgets import answer
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.passages import passages_of, readable_titles
 
 # The types that a requester can correct an answer of this kind to.
 CORRECTIONS = ("span", "value", "binary", "none")

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from tasks.articles import Documents
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
 from tasks.kinds import Promise
@@ -19,7 +18,8 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
 
 # The types that a requester can correct an answer of this kind to.
 CORRECTIONS = ("span", "none")

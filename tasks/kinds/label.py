@@ -4,15 +4,15 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from tasks.articles import Documents
 from tasks.kinds.answer import allowed as allowed_to_vote
 from tasks.kinds.answer import questions_shown, seeds_shown, store_all
 from tasks.kinds.text import limits
 from tasks.models import Submission, Unit, Worker
-from tasks.passages import passages_of
-from tasks.problems import Problem
 from tasks.widgets import form
 from tasks.widgets.form import share_done
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.passages import passages_of
 
 __all__ = ["allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store"]
 

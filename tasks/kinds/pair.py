@@ -4,16 +4,16 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from tasks.articles import Documents
-from tasks.awards.standing import standing_of
 from tasks.kinds import listed
 from tasks.kinds.question import seeds_of, seeds_shown
 from tasks.kinds.question import store_all as store_questions
 from tasks.models import Answer, Exposure, Lease, Question, Skip, Submission, Unit, UnitItem, Worker
-from tasks.passages import paragraphs_of
-from tasks.problems import Problem
+from tasks.money.awards.bonus_progress import standing_of
 from tasks.statements import insert_all
 from tasks.widgets import pairs
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.passages import paragraphs_of
 
 __all__ = [
     "allowed",

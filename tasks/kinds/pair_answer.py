@@ -5,14 +5,14 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from tasks.articles import Documents
 from tasks.kinds.answer import allowed as allowed_to_vote
 from tasks.kinds.answer import questions_shown, seeds_shown, share_done, store_all
 from tasks.kinds.pair import answer_payload
 from tasks.models import Submission, Unit, Worker
-from tasks.passages import paragraphs_of
-from tasks.problems import Problem
 from tasks.widgets import pairs
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.passages import paragraphs_of
 
 __all__ = ["allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store"]
 

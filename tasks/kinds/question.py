@@ -9,13 +9,13 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.models import Stage
-from tasks.articles import Documents
 from tasks.kinds import listed
 from tasks.models import Exposure, Question, Submission, Unit, UnitItem, Worker
-from tasks.passages import passages_of
-from tasks.problems import Problem
 from tasks.statements import insert_all, rows
 from tasks.widgets import questions
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.passages import passages_of
 
 PAYLOAD = ("context", "links")
 SEEDS = """

@@ -4,13 +4,13 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from tasks.articles import Documents
 from tasks.kinds.question import seeds_of, seeds_shown, store_all
 from tasks.models import Exposure, Submission, Unit, UnitItem, Worker
-from tasks.passages import passages_of
-from tasks.problems import Problem
 from tasks.widgets import form
 from tasks.widgets.form import share_done
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.passages import passages_of
 
 __all__ = ["allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store"]
 

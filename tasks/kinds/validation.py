@@ -9,15 +9,15 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.ingest.sentences import split
-from tasks.articles import Documents
-from tasks.course import course_of, give, given_by
 from tasks.dialog.sections import section_of
 from tasks.kinds import listed
 from tasks.kinds.answer import allowed as allowed_to_vote
 from tasks.kinds.answer import questions_shown, seeds_shown, share_done, store
 from tasks.models import Exposure, Lease, Unit, UnitItem, Worker
-from tasks.problems import Problem
 from tasks.widgets import reply
+from tasks.widgets.problems import Problem
+from tasks.work.articles import Documents
+from tasks.work.ordered_answers import course_of, give, given_by
 
 __all__ = [
     "allowed",

@@ -14,9 +14,6 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tasks import leases, submissions
-from tasks.articles import article_page
-from tasks.course import NotNext
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
 from tasks.pages import entry as entries
@@ -25,6 +22,9 @@ from tasks.pages.notices import work_form
 from tasks.pages.payload import BoundedJSON
 from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
+from tasks.work import leases, submissions
+from tasks.work.articles import article_page
+from tasks.work.ordered_answers import NotNext
 
 MAX_REPORT_CHARACTERS = 5_000
 # Of one HIT by one worker: more tell a requester nothing new.

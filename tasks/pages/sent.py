@@ -10,10 +10,10 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from tasks.answer_words import answer_text, type_words
 from tasks.dialog.sections import section_of
 from tasks.models import Identity, Lease, Submission, Turn
 from tasks.pages import notices
+from tasks.work.answer_summary import answer_text, type_words
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,9 @@ from kombu.exceptions import OperationalError
 
 from collector.creation import current_text, parameters_of
 from collector.models import Stage
-from tasks import eligibility, leases, reconcile
-from tasks.funding import NotHeld
-from tasks.hits import is_open
 from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseState, PostingState, Session, Submission
+from tasks.money.funding import NotHeld
 from tasks.pages import entry as entries
 from tasks.pages import notices, stays
 from tasks.pages.entry import Refused
@@ -32,7 +30,11 @@ from tasks.pages.state import LIKINGS, liked
 from tasks.pages.tokens import session_of, session_token
 from tasks.pages.words import fill, markdown, pay
 from tasks.pages.work import preview_page, work_page
-from tasks.qualifications import may_take
+from tasks.people import eligibility
+from tasks.people.qualifications import may_take
+from tasks.posting import reconcile
+from tasks.posting.hits import is_open
+from tasks.work import leases
 
 View = Callable[..., HttpResponseBase]
 # Why the fields of a form cannot be had.

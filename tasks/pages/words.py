@@ -4,8 +4,8 @@ from markdown_it import MarkdownIt
 
 from collector.models import Collection
 from collector.parameters import Parameters, StageTable
-from tasks.hits import money
 from tasks.kinds import promise_of
+from tasks.posting.hits import money
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 

@@ -18,7 +18,7 @@ from tasks.pages.state import (
     shared_state,
 )
 from tasks.pages.stays import Setting, Stay
-from tasks.samples import sample_of
+from tasks.work.samples import sample_of
 
 OPENING = '<script id="page-state" type="application/json">'
 CLOSING = "</script>"

@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 
 from collector.models import Collection
-from tasks.articles import article_page
 from tasks.kinds import kind
 from tasks.models import Grant, GrantState, Lease, Submission
-from tasks.qualifications import decide
+from tasks.people.qualifications import decide
+from tasks.work.articles import article_page
 
 INSPECTOR = "simulation"
 

@@ -6,7 +6,6 @@ from django.db.models import F, Q
 
 from collector.models import Collection, StageState
 from collector.parameters import StageTable
-from tasks import hits, units
 from tasks.models import (
     Grant,
     GrantState,
@@ -16,6 +15,8 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
+from tasks.posting import hits
+from tasks.work import units
 
 
 def hit_types(collection: Collection, stage: str = "") -> dict[str, str]:

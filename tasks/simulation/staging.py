@@ -20,7 +20,7 @@ from collector.models.dump_file import DumpFileState
 from collector.protocol import Protocol
 from collector.seeds.selection import Candidate, store_seeds
 from common.storable import storable
-from tasks.publication import publish
+from tasks.lifecycle.publication import publish
 
 LICENCE = "CC BY-SA 4.0"
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tasks import rejecting, rejections
 from tasks.crowd import bonuses as wire
+from tasks.money import rejection_delivery, rejections
 from tasks.tests.deciding import SOON, make_confirmed, make_desk
 from tasks.tests.making import NOW, make_collection, write_keys
 from tasks.tests.sending import Counter
@@ -53,7 +53,7 @@ def proposal(work):
 @pytest.fixture
 def rejected(proposal, paid_late):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    assert rejecting.carry_out(paid_late, SOON) == 1
+    assert rejection_delivery.carry_out(paid_late, SOON) == 1
     proposal.refresh_from_db()
     return proposal
 

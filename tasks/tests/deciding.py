@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import Model
 
 from collector.models import Collection
-from tasks import leases, submissions
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Posting, ReceiptState, Session, Submission
@@ -19,6 +18,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions
 
 DAY = timedelta(days=1)
 SOON = NOW + timedelta(minutes=1)

@@ -13,7 +13,6 @@ from collector.creation import create_collection
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Stage
 from collector.protocol import find
 from collector.seeds.selection import select_seeds
-from tasks import units
 from tasks.crowd import marketplace
 from tasks.models import (
     Consent,
@@ -27,6 +26,7 @@ from tasks.models import (
     Session,
     Worker,
 )
+from tasks.work import units
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SECRET = "entry-secret"

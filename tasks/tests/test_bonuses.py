@@ -4,14 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from tasks import bonuses, compensation, leases, reconcile, submissions, tending
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.dialog import rounds, settlement, turns
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, pair, talk
-from tasks.estimates import estimate
+from tasks.lifecycle import maintenance
 from tasks.models import (
     Lease,
     LeaseState,
@@ -23,7 +22,11 @@ from tasks.models import (
     Submission,
     Ticket,
 )
+from tasks.money import bonuses, compensation
+from tasks.money.estimates import estimate
+from tasks.posting import reconcile
 from tasks.tests.making import NOW, stage_of
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 LATER = SOON + timedelta(hours=9)
@@ -148,7 +151,7 @@ def test_the_reward_of_a_dialog_that_was_held_is_paid_when_time_runs_out(collect
     leases.end(dialog.teacher_ticket.lease, LeaseState.EXPIRED, SOON)
     lease = Lease.objects.get(pk=dialog.teacher_ticket.lease_id)
     assert compensation.worth_cents(lease) == 30
-    assert tending.pay_unfinished(collection, LATER) == 1
+    assert maintenance.pay_unfinished(collection, LATER) == 1
     assert Payment.objects.get(kind=PaymentKind.COMPENSATION).amount_cents == 30
 
 
@@ -157,7 +160,7 @@ def test_whoever_says_that_an_unfinished_dialog_is_over_is_paid_nothing_for_it(c
     leases.save_draft(ticket.lease, {"data": {"dialog": True}}, 0, SOON)
     leases.end(ticket.lease, LeaseState.EXPIRED, SOON)
     assert compensation.worth_cents(Lease.objects.get(pk=ticket.lease_id)) == 0
-    assert tending.pay_unfinished(collection, LATER) == 0
+    assert maintenance.pay_unfinished(collection, LATER) == 0
 
 
 def test_a_lost_receipt_takes_the_bonuses_along(collection, dialog, counter):

@@ -7,10 +7,9 @@ from django.db.models import F
 
 from collector.creation import parameters_of
 from collector.models import Collection
-from tasks import budget, compensation, funding, hits, leases, payments, submissions, tending
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.erasure import forget
+from tasks.lifecycle import maintenance
 from tasks.models import (
     Grant,
     Lease,
@@ -23,7 +22,10 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
-from tasks.qualifications import decide
+from tasks.money import budget, compensation, funding, payments
+from tasks.people.erasure import forget
+from tasks.people.qualifications import decide
+from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -34,6 +36,7 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import at_work, post
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=9)
@@ -75,7 +78,7 @@ def test_what_could_not_be_handed_in_is_worth_nothing(stage):
 @pytest.mark.parametrize("data", [None, [1], 5, {"questions": 5}, {"questions": [None]}])
 def test_a_draft_of_junk_stops_nothing(stage, data):
     begun(stage, make_worker(), lambda _: data)
-    assert tending.pay_unfinished(stage.collection, LATER) == 0
+    assert maintenance.pay_unfinished(stage.collection, LATER) == 0
     assert Lease.objects.get().compensated
 
 
@@ -92,8 +95,8 @@ def test_the_same_unit_is_paid_once_and_not_handed_out_to_them_again(stage):
 def test_nothing_is_owed_while_late_work_is_still_taken(stage):
     begun(stage, make_worker(), questions_for)
     early = NOW + timedelta(hours=3)
-    assert tending.pay_unfinished(stage.collection, early) == 0
-    assert tending.pay_unfinished(stage.collection, LATER) == 1
+    assert maintenance.pay_unfinished(stage.collection, early) == 0
+    assert maintenance.pay_unfinished(stage.collection, LATER) == 1
 
 
 def full(collection):
@@ -284,11 +287,11 @@ def test_a_step_that_fails_leaves_the_other_steps_alone(stage, monkeypatch):
     def broken(*_):
         raise ValueError
 
-    monkeypatch.setattr(tending, "pay_unfinished", broken)
-    monkeypatch.setattr(tending, "parameters_of", parameters_of)
+    monkeypatch.setattr(maintenance, "pay_unfinished", broken)
+    monkeypatch.setattr(maintenance, "parameters_of", parameters_of)
     for name in ("confirm_submissions", "reroute_lost", "find_returned"):
-        monkeypatch.setattr(tending.reconcile, name, lambda *_: 1)
-    done = tending.tend(stage.collection, NOW)
+        monkeypatch.setattr(maintenance.reconcile, name, lambda *_: 1)
+    done = maintenance.tend(stage.collection, NOW)
     assert done["unfinished work paid"] == 0
     assert done["submissions confirmed"] == 1
 

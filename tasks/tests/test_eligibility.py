@@ -3,9 +3,11 @@
 import pytest
 
 from collector.creation import parameters_of
-from tasks import eligibility, jobs, leases, qualifications, stated
+from tasks import jobs
 from tasks.crowd import marketplace
 from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker
+from tasks.people import eligibility, qualifications
+from tasks.posting import keywords
 from tasks.tests.making import (
     NOW,
     consent,
@@ -17,6 +19,7 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import at_work, open_page
+from tasks.work import leases
 
 pytestmark = pytest.mark.django_db
 
@@ -131,12 +134,14 @@ def test_silence_of_the_marketplace_is_no_obstacle(collection, told, monkeypatch
 
 def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
     parameters = parameters_of(collection)
-    words = stated.keywords(stage_of(collection, "question_qualification"), parameters).split(", ")
+    words = keywords.keywords(stage_of(collection, "question_qualification"), parameters).split(
+        ", "
+    )
     earned = qualifications.external_id(stage_of(collection, "question_qualification"))
     assert {"once", "keeps-work", f"earns:{earned}", "expected-minutes:8"} <= set(words)
     assert f"part-of:{collection.title}" in words
     assert "extension-minutes:30" in words
-    main = stated.keywords(stage_of(collection, "question"), parameters)
+    main = keywords.keywords(stage_of(collection, "question"), parameters)
     assert "once" not in main.split(", ")
     assert "earns:" not in main
     assert Worker.objects.count() == Lease.objects.count() == 0

@@ -3,10 +3,9 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks import leases, submissions
-from tasks.erasure import ErasureError, forget
 from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Submission
+from tasks.people.erasure import ErasureError, forget
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -16,6 +15,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 

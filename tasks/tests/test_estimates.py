@@ -12,10 +12,11 @@ from collector.creation import parameters_of
 from collector.models import Collection
 from collector.protocol import find
 from collector.seeds.selection import select_seeds
-from tasks import budget, hits, maximum, payments
-from tasks.estimates import estimate, totals
-from tasks.expected_pay import shortfalls
-from tasks.notices import notices, rejection_notice
+from tasks.lifecycle.publication_notices import notices, rejection_notice
+from tasks.money import budget, maximum_total, payments
+from tasks.money.estimates import estimate, totals
+from tasks.money.expected_pay import shortfalls
+from tasks.posting import hits
 from tasks.tests.making import NOW, make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,7 @@ def test_each_question_may_be_written_where_most_answers_are_wanted(pilot: Colle
 
 
 def test_the_maximum_is_said_once_and_work_stops_at_it(pilot: Collection) -> None:
-    said = maximum.say(pilot, NOW)
+    said = maximum_total.say(pilot, NOW)
     rows = totals(pilot, estimate(pilot))
     assert rows.maximum == said
     assert rows.repeats == said - sum(row.maximum_cents for row in estimate(pilot))
@@ -61,27 +62,27 @@ def test_the_maximum_is_said_once_and_work_stops_at_it(pilot: Collection) -> Non
 
 
 def test_what_workers_do_changes_nothing_of_what_was_said(pilot: Collection) -> None:
-    said = maximum.say(pilot, NOW)
+    said = maximum_total.say(pilot, NOW)
     make_posting(stage_of(pilot, "question"))
-    assert maximum.keep(pilot, NOW) == 0
+    assert maximum_total.keep(pilot, NOW) == 0
     pilot.refresh_from_db()
     assert totals(pilot, estimate(pilot)).maximum == said
 
 
 def test_more_seeds_and_other_pay_say_it_anew_and_record_it(pilot: Collection) -> None:
-    before = maximum.say(pilot, NOW)
+    before = maximum_total.say(pilot, NOW)
     select_seeds(pilot, 4)
-    assert maximum.keep(pilot, NOW) == 1
+    assert maximum_total.keep(pilot, NOW) == 1
     pilot.refresh_from_db()
     assert pilot.maximum_cents is not None
     assert pilot.maximum_cents > before
     row = pilot.revisions.get()
     assert (row.key, row.old, row.new) == ("maximum_cents", before, pilot.maximum_cents)
-    assert maximum.keep(pilot, NOW) == 0
+    assert maximum_total.keep(pilot, NOW) == 0
 
 
 def test_a_bonus_that_a_person_adds_is_added_to_the_maximum(pilot: Collection) -> None:
-    said = maximum.say(pilot, NOW)
+    said = maximum_total.say(pilot, NOW)
     assert budget.reserve_beside(pilot.pk, 50)
     pilot.refresh_from_db()
     assert pilot.maximum_cents == said + 50
@@ -90,7 +91,7 @@ def test_a_bonus_that_a_person_adds_is_added_to_the_maximum(pilot: Collection) -
 def test_work_that_is_owed_is_paid_past_the_maximum_and_the_overrun_shows(
     pilot: Collection,
 ) -> None:
-    said = maximum.say(pilot, NOW)
+    said = maximum_total.say(pilot, NOW)
     assert budget.reserve(pilot.pk, said)
     with transaction.atomic():
         payments.hold_anyway(pilot.pk, 30, "late work", NOW)

@@ -6,10 +6,11 @@ from uuid import uuid4
 import pytest
 from django.db.models import F, Sum
 
-from tasks import bonuses, bonuses_elsewhere, erasure
-from tasks.bonuses import BonusError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState, Posting
+from tasks.money import bonuses, external_bonuses
+from tasks.money.bonuses import BonusError
+from tasks.people import erasure
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
 
@@ -84,7 +85,7 @@ def test_one_whose_reply_was_lost_is_not_found_again_as_somebody_elses(collectio
     counter.dies_after = True
     with pytest.raises(MarketplaceError):
         bonuses.send_due(collection, SOON)
-    assert bonuses_elsewhere.find(collection, HOURS) == 0
+    assert external_bonuses.find(collection, HOURS) == 0
     counter.dies_after = False
     bonuses.send_due(collection, SOON)
     assert listed_cents(counter) == ledger_cents() == 150
@@ -144,10 +145,10 @@ def test_what_is_paid_on_the_marketplace_is_entered_once_and_drawn_from_the_budg
     paid_elsewhere(counter, work, token="T1")
     paid_elsewhere(counter, work, token="T2")
     paid_elsewhere(counter, work, amount="1.50", reason="The clearest questions so far.", token="T")
-    assert bonuses_elsewhere.find(collection, SOON) == 0
-    assert bonuses_elsewhere.find(collection, HOURS) == 3
-    assert bonuses_elsewhere.ask_anew(collection, HOURS) == 1
-    assert bonuses_elsewhere.find(collection, HOURS) == 0
+    assert external_bonuses.find(collection, SOON) == 0
+    assert external_bonuses.find(collection, HOURS) == 3
+    assert external_bonuses.ask_anew(collection, HOURS) == 1
+    assert external_bonuses.find(collection, HOURS) == 0
     assert money(collection) == (bound[0], bound[1] + 150 + 70 + 70 + 150)
     assert listed_cents(counter) == ledger_cents() == 440
     found = Payment.objects.filter(by=ON_MARKETPLACE)
@@ -159,7 +160,7 @@ def test_what_is_paid_on_the_marketplace_is_entered_once_and_drawn_from_the_budg
 def test_what_goes_over_the_budget_raises_it_and_says_so(collection, work, counter):
     type(collection).objects.update(budget_cents=F("reserved_cents") + F("spent_cents"))
     paid_elsewhere(counter, work)
-    assert bonuses_elsewhere.find(collection, HOURS) == 1
+    assert external_bonuses.find(collection, HOURS) == 1
     revision = collection.revisions.get(key="budget_cents")
     assert (revision.by, revision.new - revision.old) == ("a bonus paid on the marketplace", 70)
 
@@ -168,7 +169,7 @@ def test_a_bonus_for_somebody_who_never_came_to_us_is_entered_too(collection, wo
     stay = work.session
     type(stay).objects.filter(pk=stay.pk).update(session_id="ANOTHER")
     paid_elsewhere(counter, work)
-    assert bonuses_elsewhere.find(collection, HOURS) == 1
+    assert external_bonuses.find(collection, HOURS) == 1
     assert Payment.objects.get(by=ON_MARKETPLACE).lease is None
 
 
@@ -181,10 +182,10 @@ def test_a_hit_is_asked_about_ever_more_rarely_and_one_it_forgot_stops_no_other(
         asked.append(of)
         raise MarketplaceError("There is no such HIT.", permanent=True)
 
-    monkeypatch.setattr(bonuses_elsewhere.bonuses, "listed", forgotten)
+    monkeypatch.setattr(external_bonuses.bonuses, "listed", forgotten)
     for hours in (2, 2.5, 3.5, 4):
-        bonuses_elsewhere.find(collection, NOW + timedelta(hours=hours))
+        external_bonuses.find(collection, NOW + timedelta(hours=hours))
     assert len(asked) == 2
-    bonuses_elsewhere.find(collection, NOW + timedelta(days=48))
+    external_bonuses.find(collection, NOW + timedelta(days=48))
     again = Posting.objects.get(pk=work.session.posting_id).ask_bonuses_at
     assert again == NOW + timedelta(days=50)

@@ -6,7 +6,6 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from tasks import leases, submissions, units
 from tasks.models import Exposure, Lease, LeaseState, Unit, UnitItem
 from tasks.tests.making import (
     NOW,
@@ -17,6 +16,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions, units
 
 pytestmark = pytest.mark.django_db
 

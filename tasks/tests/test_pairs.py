@@ -6,12 +6,13 @@ from annotation.deciding import decide_collection, voting_stages
 from annotation.second_reading import sample_questions
 from collector.creation import parameters_of
 from collector.protocol import ProtocolError
-from tasks import compensation, leases
-from tasks.awards.tests.making import begin, bundle, hand_in, make_pairs
-from tasks.independence import suitable_units
 from tasks.models import Answer, Lease, Question, Skip
+from tasks.money import compensation
+from tasks.money.awards.tests.making import begin, bundle, hand_in, make_pairs
 from tasks.pages.items import items_of
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of, write_keys
+from tasks.work import leases
+from tasks.work.independence import suitable_units
 
 pytestmark = pytest.mark.django_db
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tasks import problem_reports
 from tasks.crowd import letters
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import LeaseState, Payment, PaymentKind, ProblemReport
-from tasks.problem_reports import ReportError
+from tasks.people import problem_reports
+from tasks.people.problem_reports import ReportError
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
 

@@ -9,13 +9,15 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.revisions import revise
-from tasks import compensation, hits, leases, payments, publication, unmatched
-from tasks.closing import under_way
 from tasks.crowd import marketplace
-from tasks.estimates import estimate
+from tasks.lifecycle import publication
+from tasks.lifecycle.maintenance import tend
+from tasks.lifecycle.publication import PublicationError, finish, publish, reopen
+from tasks.lifecycle.unfinished_work import under_way
 from tasks.models import LeaseState, Posting, Unmatched
-from tasks.publication import PublicationError, finish, publish, reopen
-from tasks.tending import tend
+from tasks.money import compensation, payments
+from tasks.money.estimates import estimate
+from tasks.posting import hits, unmatched
 from tasks.tests.deciding import listed
 from tasks.tests.making import (
     consent,
@@ -28,6 +30,7 @@ from tasks.tests.making import (
     stage_of,
     write_keys,
 )
+from tasks.work import leases
 
 pytestmark = pytest.mark.django_db
 

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from tasks import compensation, hits, leases, standing
 from tasks.crowd import marketplace
 from tasks.models import Posting, PostingState, Unit
+from tasks.money import compensation
+from tasks.posting import hits, posting_demand
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -16,6 +17,7 @@ from tasks.tests.making import (
     make_worker,
     stage_of,
 )
+from tasks.work import leases
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -92,18 +94,20 @@ def test_a_qualification_that_opens_nothing_any_more_is_not_offered(stage, creat
     monkeypatch.setattr(marketplace, "expire_hit", lambda _: None)
     monkeypatch.setattr(marketplace, "is_vacant", lambda _: True)
     stages = list(stage.collection.stages.all())
-    assert stage in standing.with_room(stages)
+    assert stage in posting_demand.with_room(stages)
     posting = make_posting(stage)
     Unit.objects.exclude(stage=stage).update(taken=F("redundancy"), submitted=F("redundancy"))
-    assert stage in standing.with_room(stages), "answers to what is written here are to come"
+    assert stage in posting_demand.with_room(stages), "answers to what is written here are to come"
     for other in stages:
         if not other.units.exists():
             Unit.objects.create(stage=other, position=0, redundancy=1, taken=1, submitted=1)
-    assert stage not in standing.with_room(stages)
+    assert stage not in posting_demand.with_room(stages)
     assert hits.plan_postings(stage, NOW) == 0
-    assert standing.with_surplus(stages) == [stage]
+    assert posting_demand.with_surplus(stages) == [stage]
     assert hits.close_surplus(stage) == 1
     posting.refresh_from_db()
     assert posting.state == PostingState.EXPIRED
     Unit.objects.filter(stage__name="question").update(taken=0, submitted=0)
-    assert stage in standing.with_room(stages), "a place that is free again is worth qualifying for"
+    assert stage in posting_demand.with_room(stages), (
+        "a place that is free again is worth qualifying for"
+    )

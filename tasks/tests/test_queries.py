@@ -5,8 +5,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from collector.protocol import find
-from tasks import submissions, units
-from tasks.articles import _article_id, _page
 from tasks.kinds import answer, question
 from tasks.models import Lease, Question
 from tasks.pages import items
@@ -21,6 +19,8 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import at_work, open_page, post, state_of
+from tasks.work import submissions, units
+from tasks.work.articles import _article_id, _page
 
 pytestmark = pytest.mark.django_db
 BOUNDARIES = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")

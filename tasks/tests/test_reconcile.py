@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from tasks import compensation, leases, payments, reconcile, rejecting, rejections, submissions
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.erasure import forget
 from tasks.models import Identity, Payment, Posting, PostingState, Unmatched
+from tasks.money import compensation, payments, rejection_delivery, rejections
+from tasks.people.erasure import forget
+from tasks.posting import reconcile
 from tasks.tests.deciding import SOON, listed, make_confirmed, money, state_of
 from tasks.tests.making import (
     NOW,
@@ -19,6 +20,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 
@@ -126,7 +128,7 @@ def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, desk)
     make_posting(stage)
     row = rejections.propose(done.session, "Copied.", "rita", NOW)
     rejections.confirm(row, "Yes.", "grace", SOON)
-    rejecting.carry_out(stage.collection, SOON)
+    rejection_delivery.carry_out(stage.collection, SOON)
     seen = listed(done.session.posting, done.session, status="Rejected")
     forget(done.session.worker, SOON, withdraw=True)
     reconciled(seen)

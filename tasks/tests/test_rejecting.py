@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from tasks import payments, rejecting, rejections
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -13,7 +12,8 @@ from tasks.models import (
     PaymentState,
     PostingState,
 )
-from tasks.rejections import RejectionError
+from tasks.money import payments, rejection_delivery, rejections
+from tasks.money.rejections import RejectionError
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW
 
@@ -24,7 +24,7 @@ def test_two_people_reject_and_the_budget_has_the_money_back(work, paid_late, pr
     assert money(paid_late) == (0, 400)
     rejections.confirm(proposal, "It is.", "grace", SOON)
     assert desk.told == []
-    assert rejecting.carry_out(paid_late, SOON) == 1
+    assert rejection_delivery.carry_out(paid_late, SOON) == 1
     assert desk.told == [("reject_assignment", "Every answer is copied.")]
     assert (state_of(work), state_of(proposal)) == ("rejected", "rejected")
     assert state_of(work.session.posting) == PostingState.REJECTED
@@ -40,10 +40,10 @@ def test_two_people_reject_and_the_budget_has_the_money_back(work, paid_late, pr
 def test_what_nobody_decides_is_paid(work, paid_late, proposal):
     # The marketplace approves by itself after five days, before the seven are over.
     assert proposal.holds_until == NOW + 5 * DAY
-    assert rejecting.lapse(paid_late, NOW + 5 * DAY - timedelta(seconds=1)) == 0
+    assert rejection_delivery.lapse(paid_late, NOW + 5 * DAY - timedelta(seconds=1)) == 0
     with pytest.raises(RejectionError, match="time to decide is over"):
         rejections.confirm(proposal, "It is.", "grace", NOW + 5 * DAY)
-    assert rejecting.lapse(paid_late, NOW + 5 * DAY) == 1
+    assert rejection_delivery.lapse(paid_late, NOW + 5 * DAY) == 1
     assert payments.approve_confirmed(paid_late, NOW + 5 * DAY) == 1
     assert (state_of(work), state_of(proposal)) == ("approved", "lapsed")
 
@@ -52,7 +52,7 @@ def test_it_is_taken_back_and_paid(work, paid_late, rejected, desk):
     rejections.take_back(rejected, "She showed us.", "rita", NOW + 20 * DAY)
     assert money(paid_late) == (0, 400)
     assert Payment.objects.get().state == PaymentState.DUE
-    assert rejecting.restore(paid_late, NOW + 20 * DAY) == 1
+    assert rejection_delivery.restore(paid_late, NOW + 20 * DAY) == 1
     assert (state_of(work), state_of(rejected)) == ("approved", "restored")
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert state_of(work.session.posting) == PostingState.SETTLED
@@ -64,7 +64,7 @@ def test_a_marketplace_that_refuses_to_take_it_back_leaves_it_rejected(
 ):
     rejections.take_back(rejected, "No.", "rita", SOON)
     desk.broken = True
-    assert rejecting.restore(paid_late, SOON) == 0
+    assert rejection_delivery.restore(paid_late, SOON) == 0
     assert (state_of(work), state_of(rejected)) == ("rejected", "rejected")
     assert money(paid_late) == (0, 0)
     assert rejected.steps.last().why.startswith("The marketplace refused to take it back")
@@ -74,24 +74,24 @@ def test_a_silent_marketplace_is_told_in_the_next_round(work, paid_late, proposa
     rejections.confirm(proposal, "It is.", "grace", SOON)
     desk.silent = True
     with pytest.raises(Exception, match="does not answer"):
-        rejecting.carry_out(paid_late, SOON)
+        rejection_delivery.carry_out(paid_late, SOON)
     assert (state_of(work), state_of(proposal)) == ("disputed", "agreed")
     desk.silent = False
-    assert rejecting.carry_out(paid_late, SOON) == 1
+    assert rejection_delivery.carry_out(paid_late, SOON) == 1
 
 
 def test_a_reply_that_was_lost_is_looked_up(work, paid_late, proposal, desk):
     rejections.confirm(proposal, "It is.", "grace", SOON)
     desk.statuses[work.session.session_id] = "Rejected"
-    assert rejecting.carry_out(paid_late, SOON) == 1
-    assert rejecting.carry_out(paid_late, SOON) == 0
+    assert rejection_delivery.carry_out(paid_late, SOON) == 1
+    assert rejection_delivery.carry_out(paid_late, SOON) == 0
     assert money(paid_late) == (0, 0)
 
 
 def test_what_the_marketplace_has_approved_stays_paid(work, paid_late, proposal, desk):
     rejections.confirm(proposal, "It is.", "grace", SOON)
     desk.statuses[work.session.session_id] = "Approved"
-    assert rejecting.carry_out(paid_late, SOON) == 0
+    assert rejection_delivery.carry_out(paid_late, SOON) == 0
     assert state_of(proposal) == "failed"
     assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert (state_of(work), money(paid_late)) == ("approved", (0, 400))
@@ -100,7 +100,7 @@ def test_what_the_marketplace_has_approved_stays_paid(work, paid_late, proposal,
 def test_a_rejection_the_marketplace_refuses_ends_in_payment(work, paid_late, proposal, desk):
     rejections.confirm(proposal, "It is.", "grace", SOON)
     desk.broken = True
-    assert rejecting.carry_out(paid_late, SOON) == 0
+    assert rejection_delivery.carry_out(paid_late, SOON) == 0
     desk.broken = False
     assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert state_of(work) == "approved"
@@ -113,8 +113,8 @@ def test_a_contest_the_marketplace_settled_is_owed_whatever_the_budget(
     paid_late.budget_cents = 0
     paid_late.save()
     desk.statuses[work.session.session_id] = "Approved"
-    assert rejecting.find_approved(paid_late, SOON) == 0
-    assert rejecting.find_approved(paid_late, SOON + rejecting.ASK_EVERY) == 1
+    assert rejection_delivery.find_approved(paid_late, SOON) == 0
+    assert rejection_delivery.find_approved(paid_late, SOON + rejection_delivery.ASK_EVERY) == 1
     assert (state_of(work), state_of(rejected)) == ("approved", "restored")
     assert money(paid_late) == (0, 400)
     assert Payment.objects.get().state == PaymentState.CONFIRMED
@@ -125,10 +125,10 @@ def test_the_time_to_contest_runs_from_when_the_marketplace_was_told(
 ):
     rejections.confirm(proposal, "It is.", "grace", SOON)
     # The marketplace was silent for four days.
-    assert rejecting.carry_out(paid_late, NOW + 4 * DAY) == 1
-    rejecting.find_approved(paid_late, NOW + 39 * DAY)
+    assert rejection_delivery.carry_out(paid_late, NOW + 4 * DAY) == 1
+    rejection_delivery.find_approved(paid_late, NOW + 39 * DAY)
     assert state_of(proposal) == "rejected"
-    rejecting.find_approved(paid_late, NOW + 43 * DAY)
+    rejection_delivery.find_approved(paid_late, NOW + 43 * DAY)
     assert state_of(proposal) == "final"
 
 
@@ -136,7 +136,7 @@ def test_one_the_marketplace_does_not_know_hides_no_other(paid_late, rejected, m
     second = make_confirmed(paid_late, "AEVE")
     row = rejections.propose(second.session, "Copied.", "rita", NOW)
     rejections.confirm(row, "It is.", "grace", SOON)
-    rejecting.carry_out(paid_late, SOON)
+    rejection_delivery.carry_out(paid_late, SOON)
 
     def status_of(name):
         if name == rejected.session.session_id:
@@ -144,14 +144,14 @@ def test_one_the_marketplace_does_not_know_hides_no_other(paid_late, rejected, m
         return "Approved"
 
     monkeypatch.setattr(marketplace, "status_of", status_of)
-    assert rejecting.find_approved(paid_late, SOON + rejecting.ASK_EVERY) == 1
+    assert rejection_delivery.find_approved(paid_late, SOON + rejection_delivery.ASK_EVERY) == 1
     assert state_of(second) == "approved"
 
 
 def test_in_the_end_a_rejection_is_final(work, paid_late, rejected, desk):
-    rejecting.find_approved(paid_late, NOW + 37 * DAY)
+    rejection_delivery.find_approved(paid_late, NOW + 37 * DAY)
     assert state_of(rejected) == "rejected"
-    rejecting.find_approved(paid_late, NOW + 39 * DAY)
+    rejection_delivery.find_approved(paid_late, NOW + 39 * DAY)
     assert state_of(rejected) == "final"
     assert desk.told[-1] == ("delete_hit", work.session.posting.external_id)
     rejected.pk = None

@@ -5,8 +5,6 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from tasks import payments, rejecting, rejections
-from tasks.erasure import ErasureError, forget
 from tasks.models import (
     Payment,
     PaymentState,
@@ -14,7 +12,9 @@ from tasks.models import (
     Rejection,
     RejectionState,
 )
-from tasks.rejections import RejectionError
+from tasks.money import payments, rejection_delivery, rejections
+from tasks.money.rejections import RejectionError
+from tasks.people.erasure import ErasureError, forget
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW
 
@@ -126,7 +126,7 @@ def test_it_cannot_be_taken_back_before_it_is_done_nor_after_thirty_days(proposa
     rejections.confirm(proposal, "It is.", "grace", SOON)
     with pytest.raises(RejectionError, match="in a minute"):
         rejections.take_back(proposal, "No.", "rita", SOON)
-    rejecting.carry_out(paid_late, SOON)
+    rejection_delivery.carry_out(paid_late, SOON)
     proposal.refresh_from_db()
     with pytest.raises(RejectionError, match="for 30 days"):
         rejections.take_back(proposal, "No.", "rita", NOW + 30 * DAY)
@@ -148,7 +148,7 @@ def test_nobody_is_forgotten_while_a_rejection_is_open(work, proposal, paid_late
     with pytest.raises(ErasureError):
         forget(work.lease.worker, NOW, withdraw=False)
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    rejecting.carry_out(paid_late, SOON)
+    rejection_delivery.carry_out(paid_late, SOON)
     forget(work.lease.worker, NOW, withdraw=False)
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from collector.protocol import Protocol, ProtocolError
-from tasks import publication, samples
-from tasks.publication import PublicationError
-from tasks.samples import Piece, sample_of
+from tasks.lifecycle import publication
+from tasks.lifecycle.publication import PublicationError
 from tasks.tests.making import make_collection
+from tasks.work import samples
+from tasks.work.samples import Piece, sample_of
 
 WELL = """
 [question]

@@ -7,10 +7,8 @@ import pytest
 
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.sample import FOLDER, plan
-from tasks.articles import article_text
 from tasks.models import Lease
 from tasks.pages.state import URLS
-from tasks.passages import find_article
 from tasks.tests.making import (
     consent,
     entry_query,
@@ -21,6 +19,8 @@ from tasks.tests.making import (
     stage_of,
 )
 from tasks.tests.visiting import open_page, state_of
+from tasks.work.articles import article_text
+from tasks.work.passages import find_article
 
 pytestmark = pytest.mark.django_db
 # So many characters in a row are nobody's by chance.

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from tasks import leases, submissions
 from tasks.models import (
     GrantState,
     LeaseState,
@@ -23,6 +22,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 

@@ -3,11 +3,11 @@
 import pytest
 
 from collector.creation import parameters_of
-from tasks import leases, submissions, units
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.models import Exposure, LeaseState, Ticket, Topic
 from tasks.pages.items import items_of
 from tasks.tests.making import NOW, make_posting, make_session, stage_of
+from tasks.work import leases, submissions, units
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from tasks import leases, payments, reconcile, rejecting, rejections, submissions, unmatched
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -16,6 +15,8 @@ from tasks.models import (
     Unmatched,
     Worker,
 )
+from tasks.money import payments, rejection_delivery, rejections
+from tasks.posting import reconcile, unmatched
 from tasks.tests.deciding import SOON, listed, money, state_of
 from tasks.tests.making import (
     NOW,
@@ -26,6 +27,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(days=5)
@@ -126,7 +128,7 @@ def test_what_another_program_rejected_is_taken_back(posting, work, desk):
     row = work.session.rejections.get()
     assert (row.elsewhere, row.take_back_until) == (True, work.received_at + timedelta(days=30))
     rejections.take_back(row, "Something did come.", "rita", LATER)
-    assert rejecting.restore(collection, LATER) == 1
+    assert rejection_delivery.restore(collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
     assert desk.statuses["S-OUTSIDE"] == "Approved"
 
@@ -137,12 +139,12 @@ def test_it_is_rejected_by_two_and_taken_back(posting, work, desk):
     assert row.holds_until == work.auto_approval_at
     assert not unmatched.pay(work, "grace", SOON)
     rejections.confirm(row, "Nothing indeed.", "grace", SOON)
-    assert rejecting.carry_out(collection, SOON) == 1
+    assert rejection_delivery.carry_out(collection, SOON) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
     row.refresh_from_db()
     rejections.take_back(row, "It was our server.", "rita", SOON)
     assert money(posting.stage.collection) == (0, 400)
-    assert rejecting.restore(collection, SOON) == 1
+    assert rejection_delivery.restore(collection, SOON) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
 
@@ -155,7 +157,7 @@ def test_withdrawing_leaves_it_waiting(posting, work):
 
 def test_what_nobody_confirms_is_paid(posting, work):
     rejections.propose(work.session, "Nothing came.", "rita", NOW)
-    assert rejecting.lapse(posting.stage.collection, LATER) == 1
+    assert rejection_delivery.lapse(posting.stage.collection, LATER) == 1
     assert payments.approve_confirmed(posting.stage.collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
 
@@ -201,7 +203,7 @@ def test_an_agreed_rejection_of_nothing_never_meets_work(stage, posting, reconci
     else:
         # The note was gone before the rejection was looked at.
         Unmatched.objects.all().delete()
-    assert rejecting.carry_out(stage.collection, SOON) == 0
+    assert rejection_delivery.carry_out(stage.collection, SOON) == 0
     assert state_of(row) == RejectionState.FAILED
     assert reconciled(listed(posting, session)) == (0 if told else 1)
     assert payments.approve_confirmed(stage.collection, SOON) == 1
@@ -218,7 +220,7 @@ def test_nothing_is_withheld_for_what_was_taken_away_meanwhile(posting, work, de
         return True
 
     monkeypatch.setattr(marketplace, "reject", reject)
-    assert rejecting.carry_out(posting.stage.collection, SOON) == 0
+    assert rejection_delivery.carry_out(posting.stage.collection, SOON) == 0
     assert not Payment.objects.exists()
     assert money(posting.stage.collection) == (400, 0)
     assert state_of(row) == RejectionState.AGREED

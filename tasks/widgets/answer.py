@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tasks.problems import Problem
 from tasks.widgets import choice, number, spans, text
+from tasks.widgets.problems import Problem
 
 TYPES = ("span", "value", "binary", "none", "bad")
 PROVEN = ("span", "value", "binary")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tasks.problems import Problem
 from tasks.widgets import choice, spans
+from tasks.widgets.problems import Problem
 
 TYPES = ("span", "yes", "no")
 # What a form of question is answered with.

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 
 def clean(

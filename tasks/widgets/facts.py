@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 
 def clean(

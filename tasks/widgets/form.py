@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tasks.problems import Problem
 from tasks.widgets import choice, text
+from tasks.widgets.problems import Problem
 
 
 def clean(

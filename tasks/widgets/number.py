@@ -3,8 +3,8 @@
 import re
 import unicodedata
 
-from tasks.problems import Problem
 from tasks.widgets import text
+from tasks.widgets.problems import Problem
 
 MOST_DIGITS = 30
 NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?")

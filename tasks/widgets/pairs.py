@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tasks.problems import Problem
 from tasks.widgets import brief, facts, text
+from tasks.widgets.problems import Problem
 
 Item = Mapping[str, Any]
 Cleaned = tuple[dict[str, Any], list[Problem]]

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from tasks.dialog.rules import AFFIRMATION, CONTINUATION
-from tasks.problems import Problem
 from tasks.widgets import choice, spans
+from tasks.widgets.problems import Problem
 
 TYPES = ("span", "none")
 # The name of the text that is answered from.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 MAIN = "main"
 

@@ -2,7 +2,7 @@
 
 import re
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 # Databases refuse NUL, and lone surrogates cannot be encoded: neither is ever typed.
 UNTYPABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")

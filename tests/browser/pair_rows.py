@@ -7,7 +7,7 @@ from django.core.management import call_command
 from collector.models import Collection, Paragraph
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Answer, Question, Skip
-from tasks.units import create_unit
+from tasks.work.units import create_unit
 
 # A bridge, a comparison for words, one for yes or no, and a pair to skip.
 PAYLOADS = (

@@ -6,9 +6,9 @@ from uuid import uuid4
 from django.utils import timezone
 
 from collector.models import Stage
-from tasks import leases, submissions
 from tasks.crowd import marketplace
 from tasks.kinds import kind
+from tasks.lifecycle.maintenance import tend
 from tasks.models import (
     Grant,
     GrantState,
@@ -19,7 +19,7 @@ from tasks.models import (
     Session,
     Worker,
 )
-from tasks.tending import tend
+from tasks.work import leases, submissions
 
 ASKED = (
     "How many years before the {0} was it that this came about?",

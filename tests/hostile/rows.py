@@ -26,9 +26,9 @@ from marketplace.tests.desk_rows import keys_of_desk, keys_of_host, keys_of_work
 from marketplace.tests.forms import KEY, TEST
 from marketplace.tests.test_html_question import question as html_question
 from marketplace.tests.visitor import Visitor
-from tasks.awards.tests.making import begin, make_pairs
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker
 from tasks.models import Lease, Posting
+from tasks.money.awards.tests.making import begin, make_pairs
 from tasks.pages.tokens import lease_token
 from tasks.tests.making import (
     consent,

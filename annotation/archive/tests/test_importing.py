@@ -20,6 +20,7 @@ from annotation.archive.tests.batches import (
 )
 from annotation.models import Verdict
 from collector.models import Collection, Seed
+from tasks.lifecycle.maintenance import tend_alone
 from tasks.models import (
     Answer,
     Identity,
@@ -31,7 +32,6 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.tending import tend_alone
 from tests.page_workers import run
 
 ROOT = Path(__file__).resolve().parents[3]

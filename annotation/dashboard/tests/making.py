@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage
-from tasks import payments, rejections, unmatched
 from tasks.models import (
     Answer,
     Grant,
@@ -32,6 +31,8 @@ from tasks.models import (
     Unmatched,
     Worker,
 )
+from tasks.money import payments, rejections
+from tasks.posting import unmatched
 from tasks.tests.deciding import listed
 from tasks.tests.making import make_posting, make_session, make_worker
 

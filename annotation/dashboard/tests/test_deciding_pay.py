@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_browser, make_confirmed, make_unmatched
 from collector.models import Collection, User
-from tasks import unmatched
 from tasks.crowd import marketplace
 from tasks.models import (
     Payment,
@@ -21,6 +20,7 @@ from tasks.models import (
     Submission,
     Unmatched,
 )
+from tasks.posting import unmatched
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db

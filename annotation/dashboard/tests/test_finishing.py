@@ -21,8 +21,8 @@ from annotation.dashboard.tests.making import (
 from annotation.jobs import believe, believe_all
 from annotation.models import Verdict
 from collector.models import Collection, CollectionState
-from tasks import publication
 from tasks.crowd import marketplace
+from tasks.lifecycle import publication
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ from django.utils.html import escape
 from annotation.dashboard.stages import cents_of
 from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, StageState
-from tasks import publication
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.estimates import estimate, totals
+from tasks.lifecycle import publication
+from tasks.money.estimates import estimate, totals
 from tasks.pages.words import price
 from tasks.tests.making import make_collection, stage_of
 

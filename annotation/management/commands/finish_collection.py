@@ -15,9 +15,9 @@ from collector.models import Collection
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from common.commands import MANAGE
+from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.publication import PublicationError, finish, reopen
 from tasks.pages.words import price
-from tasks.publication import PublicationError, finish, reopen
-from tasks.tending import tend_alone
 
 
 class Command(BaseCommand):

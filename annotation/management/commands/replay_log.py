@@ -19,7 +19,7 @@ from collector.models import Corpus
 from collector.protocol import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.publication import PublicationError
+from tasks.lifecycle.publication import PublicationError
 from tasks.simulation.browser import UnreachableError, knock
 from tasks.simulation.pages import StuckError
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.hotpotqa import advice
-from tasks.problems import Problem
 from tasks.widgets.brief import REQUESTS
+from tasks.widgets.problems import Problem
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 MARKS = ("?", "？", "؟")

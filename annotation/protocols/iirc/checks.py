@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 # Words that say nothing of what a question is about.

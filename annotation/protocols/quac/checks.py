@@ -7,7 +7,7 @@ Data is cleaned already: offsets lie within the section, a span holds no more to
 from collections.abc import Iterator
 from typing import Any
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 
 def problems(

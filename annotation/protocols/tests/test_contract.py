@@ -23,7 +23,7 @@ from collector.parameters import FOLDS, Table
 from collector.protocol import EXTRAS, PARTS, Protocol, ProtocolError
 from tasks.kinds import kind
 from tasks.pages.words import fill
-from tasks.samples import Sample
+from tasks.work.samples import Sample
 
 KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
 SOURCE = "# source: "

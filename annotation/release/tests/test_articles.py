@@ -8,8 +8,8 @@ from annotation.protocols.iirc.tests.island import TEXTS, island
 from annotation.release.articles import article_record, articles_of, linked_titles, reached
 from annotation.release.records import records
 from annotation.tests.making import make_article, make_corpus
-from tasks.articles import article_text
-from tasks.passages import find_article, readable_titles
+from tasks.work.articles import article_text
+from tasks.work.passages import find_article, readable_titles
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,6 @@ from django.db.models import F, Sum
 
 from collector.creation import parameters_of
 from collector.models import Stage
-from tasks import leases
 from tasks.dialog import (
     arrival,
     earnings,
@@ -39,6 +38,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.tests.making import NOW
+from tasks.work import leases
 
 COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
 

@@ -8,10 +8,10 @@ from collector.creation import create_collection, parameters_of
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, Stage
 from collector.models.seed import SeedParagraph
 from collector.protocol import find
-from tasks import leases, units
 from tasks.dialog import arrival, presence
 from tasks.models import Lease, Ticket, Worker
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of
+from tasks.work import leases, units
 
 TEXT = (
     "He was born in Hollin in 1921. His mother played the organ there. In 1940 he left for Arden, "

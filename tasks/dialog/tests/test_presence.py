@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from tasks import leases
 from tasks.dialog import arrival, departure, pairing, presence, rounds, turns, waiting
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, paid, pair, stay, talk
 from tasks.models import LeaseState, Ticket, TicketState, Topic
 from tasks.tests.making import NOW, make_posting, stage_of
+from tasks.work import leases
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)

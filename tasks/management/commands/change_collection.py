@@ -17,9 +17,9 @@ from collector.protocol import ProtocolError
 from collector.revisions import Revision, RevisionError, planned, revise
 from common.arguments import amount
 from common.commands import MANAGE
-from tasks.estimates import estimate, standing_hits, totals, totals_anew
+from tasks.lifecycle.publication import PublicationError, raise_budget
+from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
 from tasks.pages.words import price
-from tasks.publication import PublicationError, raise_budget
 
 
 class Command(BaseCommand):

@@ -10,9 +10,9 @@ from django.utils import timezone
 from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from common.commands import MANAGE
-from tasks import bonuses_elsewhere
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.tending import tend_alone
+from tasks.lifecycle.maintenance import tend_alone
+from tasks.money import external_bonuses
 
 
 class Command(BaseCommand):
@@ -30,11 +30,11 @@ class Command(BaseCommand):
         now = timezone.now()
         try:
             collection = collection_named(options["name"])
-            bonuses_elsewhere.ask_anew(collection, now)
+            external_bonuses.ask_anew(collection, now)
             done = tend_alone(collection, now)
             if done:
                 # A round asks about some HITs; here it is about all of them.
-                found = bonuses_elsewhere.find(collection, now, most=None)
+                found = external_bonuses.find(collection, now, most=None)
                 done["bonuses paid elsewhere"] += found
         except (MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None

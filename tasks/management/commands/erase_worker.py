@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from common.commands import MANAGE
 from tasks.crowd import marketplace
-from tasks.erasure import ErasureError, forget
 from tasks.models import Identity
 from tasks.models.worker import ARCHIVE
+from tasks.people.erasure import ErasureError, forget
 
 
 class Command(BaseCommand):

@@ -13,9 +13,9 @@ from collector.naming import collection_named
 from collector.parameters import Parameters
 from collector.protocol import ProtocolError
 from common.commands import MANAGE
-from tasks.estimates import StageEstimate, Totals, estimate, totals
-from tasks.expected_pay import shortfalls
-from tasks.notices import notices
+from tasks.lifecycle.publication_notices import notices
+from tasks.money.estimates import StageEstimate, Totals, estimate, totals
+from tasks.money.expected_pay import shortfalls
 from tasks.pages.words import price
 
 

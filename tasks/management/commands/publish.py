@@ -13,10 +13,10 @@ from collector.naming import collection_named
 from collector.protocol import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.notices import notices
+from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.publication import PublicationError, provider_name, publish
+from tasks.lifecycle.publication_notices import notices
 from tasks.pages.words import price
-from tasks.publication import PublicationError, provider_name, publish
-from tasks.tending import tend_alone
 
 
 class Command(BaseCommand):

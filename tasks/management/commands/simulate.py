@@ -15,7 +15,7 @@ from collector.protocol import ProtocolError, find
 from common.arguments import processes, seed, whole
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.publication import PublicationError
+from tasks.lifecycle.publication import PublicationError
 from tasks.simulation import news
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import UnreachableError, knock

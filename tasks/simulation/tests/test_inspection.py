@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from collector.models import Collection
-from tasks import leases, submissions
 from tasks.models import Grant, GrantState
 from tasks.simulation.inspection import INSPECTOR, inspect_waiting
 from tasks.tests.making import (
@@ -18,6 +17,7 @@ from tasks.tests.making import (
     questions_for,
     stage_of,
 )
+from tasks.work import leases, submissions
 
 pytestmark = pytest.mark.django_db
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 values = st.recursive(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tasks.problems import Problem
+from tasks.widgets.problems import Problem
 
 
 def problems(

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from collector.models import Collection
-from tasks import leases
-from tasks.compensation import worth_cents
-from tasks.erasure import forget
 from tasks.models import Given, Lease, LeaseState, Worker
+from tasks.money.compensation import worth_cents
+from tasks.people.erasure import forget
 from tasks.tests.making import make_worker, stage_of
+from tasks.work import leases
 from tests.page_workers import Person, look
 
 # As fixtures.

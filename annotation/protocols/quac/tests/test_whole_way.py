@@ -15,10 +15,10 @@ from django.utils import timezone
 from annotation.models import Verdict
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
 from collector.models import Collection, Seed
-from tasks import qualifications
 from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
 from tasks.models import Answer, Exposure, Grant, Payment, Question, Unit, Worker
+from tasks.people import qualifications
 from tasks.tests.making import make_worker, name_qualification, stage_of, write_keys
 from tests.page_workers import Person, look, run
 
@@ -33,7 +33,7 @@ def collection(tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
     """Return an open collection whose HITs go to a marketplace that accepts everything."""
     write_keys(tmp_path, settings)
     settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
-    monkeypatch.setattr("tasks.publication.call", lambda operation: {})
+    monkeypatch.setattr("tasks.lifecycle.publication.call", lambda operation: {})
     monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
     monkeypatch.setattr(marketplace, "create_hit", new_hit)
     monkeypatch.setattr(marketplace, "create_qualification", name_qualification)

@@ -1,0 +1,1 @@
+"""Publishing a collection, keeping it going, and what is left to finish."""

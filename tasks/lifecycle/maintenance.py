@@ -1,0 +1,168 @@
+"""One round of everything a collection needs: each step finds its work in rows."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from time import monotonic
+
+from django.db.models import Q
+
+from collector.creation import parameters_of
+from collector.models import Collection, CollectionState, Stage, StageState
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.models import Lease, LeaseState
+from tasks.money import (
+    bonuses,
+    compensation,
+    external_bonuses,
+    funding,
+    maximum_total,
+    payments,
+    rejection_delivery,
+)
+from tasks.money.awards import counting
+from tasks.people import eligibility, partner_reports, problem_reports, qualifications
+from tasks.posting import hits, posting_demand, reconcile, unmatched
+from tasks.work import leases, units
+
+log = logging.getLogger(__name__)
+# A round renews its claim before every step; a process that died blocks nobody for longer.
+CLAIM = timedelta(minutes=1)
+# What is still held for this long need not be renewed.
+AMPLE = timedelta(seconds=45)
+
+
+def tend_alone(collection: Collection, now: datetime) -> dict[str, int]:
+    """Tend the collection unless somebody else is at it; then nothing is done and {} returned."""
+    claim = Claim(collection, now)
+    if not claim.take():
+        return {}
+    try:
+        return tend(collection, now, claim.renew)
+    finally:
+        claim.give_up()
+
+
+class Claim:
+    """One round's hold on a collection. Two rounds at once do no harm, only work for nothing."""
+
+    def __init__(self, collection: Collection, now: datetime) -> None:
+        self._rows = Collection.objects.filter(pk=collection.pk)
+        self._now = now
+        self._began = monotonic()
+        self._until = now
+
+    def take(self) -> bool:
+        """Return whether nobody else held it; then it is ours."""
+        free = Q(tended_until__isnull=True) | Q(tended_until__lt=self._now)
+        return self._move(free, self._time())
+
+    def renew(self) -> None:
+        """Hold it for longer if it soon runs out, unless it did and somebody else has it now."""
+        time = self._time()
+        if time + AMPLE > self._until:
+            self._move(Q(tended_until=self._until), time)
+
+    def give_up(self) -> None:
+        """Let the next round have it."""
+        self._rows.filter(tended_until=self._until).update(tended_until=None)
+
+    def _time(self) -> datetime:
+        return self._now + timedelta(seconds=monotonic() - self._began)
+
+    def _move(self, condition: Q, time: datetime) -> bool:
+        if not self._rows.filter(condition).update(tended_until=time + CLAIM):
+            return False
+        self._until = time + CLAIM
+        return True
+
+
+def tend(
+    collection: Collection, now: datetime, before_each: Callable[[], None] = lambda: None
+) -> dict[str, int]:
+    """Run every step once and return what each did; a step that fails leaves the others alone.
+
+    A marketplace that does not answer, and a step that fails, are logged and met again in the next
+    round. before_each: called before every step.
+    """
+    done: dict[str, int] = {}
+    stages = list(collection.stages.select_related("collection"))
+    for name, step in _steps(collection, stages, now).items():
+        before_each()
+        try:
+            done[name] = step()
+        except MarketplaceError as error:
+            log.warning("%s: %s: %s", collection.slug, name, error)
+            done[name] = 0
+        except Exception:
+            # Nobody's pay may hang on one row that a step cannot digest.
+            log.exception("%s: %s failed", collection.slug, name)
+            done[name] = 0
+    return done
+
+
+def _steps(
+    collection: Collection, stages: list[Stage], now: datetime
+) -> dict[str, Callable[[], int]]:
+    parameters = parameters_of(collection)
+    running = collection.state == CollectionState.COLLECTING
+    open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
+    return {
+        "maximum said": lambda: maximum_total.keep(collection, now),
+        "HITs returned": lambda: reconcile.find_returned(collection, now),
+        "leases expired": lambda: leases.expire_overdue(now),
+        "unfinished work paid": lambda: pay_unfinished(collection, now),
+        "money let go": lambda: funding.let_go(collection),
+        "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
+        "decisions told": lambda: marketplace.one_by_one(
+            qualifications.untold(stages), qualifications.tell_marketplace
+        ),
+        "eligibility known": lambda: eligibility.look(collection, open_stages),
+        "eligibility told": lambda: eligibility.tell(collection),
+        "warnings told": lambda: partner_reports.tell_warned(collection, now),
+        "reports answered": lambda: problem_reports.tell_reporters(collection, now),
+        "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
+        "rejections lapsed": lambda: rejection_delivery.lapse(collection, now),
+        "rejections carried out": lambda: rejection_delivery.carry_out(collection, now),
+        "rejections taken back": lambda: rejection_delivery.restore(collection, now),
+        "rejections approved": lambda: rejection_delivery.find_approved(collection, now),
+        "decided without us": lambda: unmatched.find_decided(collection, now),
+        # Before its HIT is done with and deleted.
+        "bonuses sent": lambda: bonuses.send_due(collection, now),
+        "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
+        "submissions approved": lambda: payments.approve_confirmed(collection, now),
+        "bonuses awarded": lambda: sum(counting.award(stage, now) for stage in stages),
+        "lost receipts": lambda: reconcile.reroute_lost(collection, now),
+        "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
+        "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
+        "postings expired": lambda: reconcile.expire_postings(collection, now),
+        "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
+        "HITs closed": lambda: marketplace.one_by_one(
+            posting_demand.with_surplus(stages), hits.close_surplus
+        ),
+        "places planned": lambda: sum(
+            hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
+        ),
+        "HITs published": lambda: marketplace.one_by_one(
+            posting_demand.with_plans(open_stages), lambda stage: hits.publish_pending(stage, now)
+        ),
+        "compensations published": lambda: compensation.publish_pending(collection, now),
+    }
+
+
+def pay_unfinished(collection: Collection, now: datetime) -> int:
+    """Owe what was saved in leases that ran out of time and were never taken up again."""
+    unpaid = Lease.objects.filter(
+        Q(draft__isnull=False) | Q(reserved_cents__gt=0),
+        unit__stage__collection=collection,
+        state=LeaseState.EXPIRED,
+        submission__isnull=True,
+        compensated=False,
+        # Late work is taken for an hour after the marketplace's deadline: that comes first.
+        session__signed_until__lt=now,
+    ).select_related("unit__stage__collection", "session__posting")
+    owed = 0
+    for lease in unpaid:
+        owed += compensation.owe_for_unfinished(lease, now)
+    return owed

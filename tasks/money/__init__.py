@@ -1,0 +1,1 @@
+"""What workers are owed and paid, what is held for it, and what a collection costs."""

@@ -1,0 +1,87 @@
+"""How far one worker is from the next bonuses: their own numbers, and nobody else's."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Sum
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from collector.parameters import BonusesTable
+from tasks.models import Fund, Lease, Tally
+from tasks.money.awards.counting import stretches_of_block, stretches_of_round, uncounted
+from tasks.money.awards.fund import bonuses_of
+from tasks.money.awards.rules import laid_out, pace, ranking
+
+# (worker, examples, seconds) of each submission, in order.
+Waiting = Sequence[tuple[str, int, float]]
+
+
+def standing_of(lease: Lease) -> dict[str, Any] | None:
+    """Return {"round", "block"} of the lease's worker, or None where no bonus is promised.
+
+    Of what still waits to be counted all that is approved and not dropped until now is in it.
+    round: {"every", "done", "own", "place", "cents", "lacking", "next_cents"}: how many of the
+    round's examples are accepted, the worker's own, their place where it earns `cents`, and how
+    many more would lead to the next better bonus. block: {"size", "own", "per_hour", "paces"}.
+    """
+    stage = lease.unit.stage
+    bonuses = bonuses_of(parameters_of(stage.collection).stages()[stage.name])
+    if bonuses is None:
+        return None
+    waiting = list(uncounted(stage).values_list("lease__worker_id", "examples", "active_seconds"))
+    return {
+        "round": _round(stage, lease.worker_id, waiting, bonuses),
+        "block": _block(stage, lease.worker_id, waiting, bonuses),
+    }
+
+
+def _round(
+    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable
+) -> dict[str, Any] | None:
+    if not bonuses.top_cents:
+        return None
+    every, prizes = bonuses.top_every_examples, bonuses.top_cents
+    fund = Fund.objects.filter(stage=stage).first()
+    counted = fund.examples if fund else 0
+    total = counted + sum(examples for _, examples, _ in waiting)
+    first = total - total % every
+    later = [one.within(first, first + every) for one in laid_out(waiting, counted)]
+    ranked = ranking([*stretches_of_round(stage, first, first + every), *later])
+    own = dict(ranked).get(worker, 0)
+    place = next((at for at, (who, _) in enumerate(ranked) if who == worker), len(ranked))
+    # The place one better, or the last that earns something, is what they are after.
+    wanted = min(place, len(prizes)) - 1 if own else min(len(ranked), len(prizes) - 1)
+    above = ranked[wanted][1] if 0 <= wanted < len(ranked) else 0
+    in_sight = wanted >= 0
+    return {
+        "every": every,
+        "done": total % every,
+        "own": own,
+        "place": place + 1 if own and place < len(prizes) else None,
+        "cents": prizes[place] if own and place < len(prizes) else 0,
+        "lacking": max(1, above - own + 1) if in_sight else 0,
+        "next_cents": prizes[wanted] if in_sight else 0,
+    }
+
+
+def _block(
+    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable
+) -> dict[str, Any] | None:
+    if not bonuses.paces:
+        return None
+    size = bonuses.block_examples
+    counted: int = Tally.objects.filter(stage=stage, worker=worker).aggregate(
+        own=Sum("examples", default=0)
+    )["own"]
+    mine = [one for one in waiting if one[0] == worker]
+    own = counted + sum(examples for _, examples, _ in mine)
+    first = own - own % size
+    later = [one.within(first, first + size) for one in laid_out(mine, counted)]
+    block = [*stretches_of_block(stage, worker, first, first + size), *later]
+    return {
+        "size": size,
+        "own": own % size,
+        "per_hour": round(pace(block), 1),
+        "paces": [one.model_dump() for one in bonuses.paces],
+    }

@@ -1,0 +1,158 @@
+"""Counts what was accepted, in order, and owes each bonus when its round or block is over."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Sum
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from collector.parameters import BonusesTable, Parameters
+from tasks.models import Fund, Lease, Payment, PaymentKind, ReceiptState, Submission, Tally
+from tasks.money import budget
+from tasks.money.awards.fund import bonuses_of, cost_cents, free
+from tasks.money.awards.rules import Stretch, crossed, pace, pace_cents, ranking
+
+
+def award(stage: Stage, now: datetime) -> int:
+    """Count the stage's submissions that were approved since, and return how many bonuses are due.
+
+    Accepted is what was approved and not dropped until its hours of waiting were over (HotpotQA
+    A.2); what is dropped later stays counted. Safe to run twice and at once: a submission is
+    counted once, a bonus has one key.
+    """
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return 0
+    with transaction.atomic():
+        locked = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        fund, _ = Fund.objects.get_or_create(stage=locked)
+        round_of = Counting(fund, bonuses, parameters, now)
+        ripe = now - timedelta(hours=bonuses.wait_hours)
+        for submission in uncounted(stage).filter(received_at__lte=ripe):
+            round_of.count(submission)
+        free(fund, table, bonuses, parameters)
+    return round_of.n_due
+
+
+def uncounted(stage: Stage) -> QuerySet[Any]:
+    """Return the submissions that were approved and not counted yet, with their `examples`."""
+    return (
+        Submission.objects.filter(
+            lease__unit__stage=stage, state=ReceiptState.APPROVED, tally__isnull=True
+        )
+        .select_related("lease__session")
+        .annotate(examples=Count("questions", filter=~Q(questions__verdict__outcome="dropped")))
+        .order_by("received_at", "id")
+    )
+
+
+class Counting:
+    """One pass over new submissions of a stage whose row is locked."""
+
+    def __init__(
+        self, fund: Fund, bonuses: BonusesTable, parameters: Parameters, now: datetime
+    ) -> None:
+        self.fund, self.bonuses, self.parameters, self.now = fund, bonuses, parameters, now
+        self.n_due = 0
+
+    def count(self, submission: Submission) -> None:
+        """Add one submission to the rounds and to its worker's blocks."""
+        stage, worker = self.fund.stage, submission.lease.worker_id
+        examples: int = submission.examples  # type: ignore[attr-defined]
+        own = Tally.objects.filter(stage=stage, worker=worker).aggregate(
+            own=Sum("examples", default=0)
+        )["own"]
+        Tally.objects.create(
+            submission=submission,
+            stage=stage,
+            worker_id=worker,
+            examples=examples,
+            seconds=submission.active_seconds,
+            before=self.fund.examples,
+            own_before=own,
+        )
+        for number in crossed(self.fund.examples, examples, self.bonuses.top_every_examples):
+            self._end_round(number)
+        for number in crossed(own, examples, self.bonuses.block_examples):
+            self._end_block(number, submission.lease)
+        self.fund.examples += examples
+        self.fund.save(update_fields=["examples", "blocks", "paid_cents"])
+
+    def _end_round(self, number: int) -> None:
+        every = self.bonuses.top_every_examples
+        first, last = number * every, (number + 1) * every
+        ranked = ranking(stretches_of_round(self.fund.stage, first, last))
+        for place, (worker, examples) in enumerate(ranked[: len(self.bonuses.top_cents)]):
+            lease = (
+                Lease.objects.filter(
+                    submission__tally__stage=self.fund.stage,
+                    submission__tally__worker=worker,
+                    submission__tally__before__lt=last,
+                )
+                .select_related("session")
+                .latest("submission__tally")
+            )
+            reason = f"Place {place + 1} of round {number + 1}: {examples} of {every} questions."
+            key = f"top:{self.fund.stage_id}:{number}:{place}"
+            self._owe(lease, key, self.bonuses.top_cents[place], reason)
+
+    def _end_block(self, number: int, lease: Lease) -> None:
+        size = self.bonuses.block_examples
+        per_hour = pace(
+            stretches_of_block(self.fund.stage, lease.worker_id, number * size, (number + 1) * size)
+        )
+        self.fund.blocks += 1
+        reason = f"{per_hour:.1f} questions an hour in your questions up to {(number + 1) * size}."
+        key = f"pace:{self.fund.stage_id}:{lease.worker_id}:{number}"
+        self._owe(lease, key, pace_cents(per_hour, self.bonuses), reason)
+
+    def _owe(self, lease: Lease, key: str, cents: int, reason: str) -> None:
+        if not cents or Payment.objects.filter(key=key).exists():
+            return
+        fee = budget.fee_cents(cents, self.parameters.pay)
+        Payment.objects.create(
+            collection_id=self.fund.stage.collection_id,
+            stage=self.fund.stage,
+            worker_id=lease.worker_id,
+            lease=lease,
+            posting_id=lease.session.posting_id,
+            kind=PaymentKind.BONUS,
+            amount_cents=cents,
+            fee_cents=fee,
+            key=key,
+            reason=reason,
+            created_at=self.now,
+        )
+        cost = cost_cents(cents, self.parameters)
+        # What was accepted is owed even where less was held for it.
+        held = min(cost, self.fund.held_cents - self.fund.paid_cents)
+        self.fund.paid_cents += cost
+        self.fund.held_cents = max(self.fund.held_cents, self.fund.paid_cents)
+        budget.earn(self.fund.stage.collection_id, reserved_cents=held, cost_cents=cost)
+        self.fund.save(update_fields=["held_cents", "paid_cents"])
+        self.n_due += 1
+
+
+def stretches_of_round(stage: Stage, first: int, last: int) -> list[Stretch]:
+    """Return the stage's accepted examples from `first` to before `last`, in order."""
+    rows = Tally.objects.filter(
+        stage=stage, before__lt=last, before__gt=first - F("examples")
+    ).order_by("before", "id")
+    found = rows.values_list("worker_id", "before", "examples", "seconds")
+    return [Stretch(*row).within(first, last) for row in found]
+
+
+def stretches_of_block(stage: Stage, worker: str, first: int, last: int) -> list[Stretch]:
+    """Return the worker's accepted examples from `first` to before `last`, in order."""
+    rows = Tally.objects.filter(
+        stage=stage,
+        worker=worker,
+        own_before__lt=last,
+        own_before__gt=first - F("examples"),
+    ).order_by("own_before", "id")
+    found = rows.values_list("worker_id", "own_before", "examples", "seconds")
+    return [Stretch(*row).within(first, last) for row in found]

@@ -1,0 +1,75 @@
+"""Holds the money of bonuses before anybody can earn them, and frees what nobody can any more."""
+
+from typing import Any
+
+from collector.models import Stage
+from collector.parameters import BonusesTable, Parameters
+from tasks.models import Fund, PostingState, ReceiptState, Submission
+from tasks.money import budget
+from tasks.money.awards.rules import worst_cents
+
+OPEN = (PostingState.PUBLISHING, PostingState.LIVE)
+
+
+def bonuses_of(table: Any) -> BonusesTable | None:
+    """Return the bonuses that a stage's table promises, None for one that promises none."""
+    found = getattr(table, "bonuses", None)
+    return found if found and (found.top_cents or found.paces) else None
+
+
+def cover(stage: Stage, table: Any, parameters: Parameters, more_hits: int) -> bool:
+    """Hold what the bonuses can cost at most with `more_hits` beside those that stand open.
+
+    Returns False, holding nothing more, when the budget does not suffice. Expects the lock of
+    the stage's row.
+    """
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return True
+    fund, _ = Fund.objects.get_or_create(stage=stage)
+    missing = _wanted(fund, table, bonuses, parameters, more_hits) - fund.held_cents
+    if missing <= 0:
+        return True
+    if not budget.reserve(stage.collection_id, missing):
+        return False
+    fund.held_cents += missing
+    fund.save(update_fields=["held_cents"])
+    return True
+
+
+def free(fund: Fund, table: Any, bonuses: BonusesTable, parameters: Parameters) -> None:
+    """Give back what nobody can earn any more; expects the lock of the stage's row."""
+    surplus = fund.held_cents - _wanted(fund, table, bonuses, parameters, 0)
+    if surplus <= 0:
+        return
+    budget.release(fund.stage.collection_id, surplus)
+    fund.held_cents -= surplus
+    fund.save(update_fields=["held_cents"])
+
+
+def _wanted(
+    fund: Fund, table: Any, bonuses: BonusesTable, parameters: Parameters, more_hits: int
+) -> int:
+    """Return what was paid, and what the work that is out or not accepted yet can still earn."""
+    undecided = Submission.objects.filter(
+        lease__unit__stage=fund.stage, tally__isnull=True
+    ).exclude(state=ReceiptState.REJECTED)
+    standing = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
+    more = table.items_per_hit * (standing + undecided.count() + more_hits)
+    worst = worst_cents(
+        fund.examples, fund.blocks, more, bonuses, lambda cents: cost_cents(cents, parameters)
+    )
+    return fund.paid_cents + worst
+
+
+def cost_cents(cents: int, parameters: Parameters) -> int:
+    """Return what a bonus costs with the provider's fee; nothing costs nothing."""
+    return cents + budget.fee_cents(cents, parameters.pay) if cents else 0
+
+
+def most_cents(n_examples: int, table: Any, parameters: Parameters) -> int:
+    """Return what the bonuses of so many examples cost at most, with fees."""
+    bonuses = bonuses_of(table)
+    if bonuses is None:
+        return 0
+    return worst_cents(0, 0, n_examples, bonuses, lambda cents: cost_cents(cents, parameters))

@@ -1,0 +1,179 @@
+"""Bonuses come from approved submissions alone, once, out of money that was held before."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks.models import Fund, Payment, PaymentKind, Question, ReceiptState, Submission, Tally
+from tasks.money.awards.bonus_progress import standing_of
+from tasks.money.awards.counting import award
+from tasks.money.awards.tests.making import begin, hand_in, make_pairs
+from tasks.money.estimates import estimate
+from tasks.posting import hits
+from tasks.tests.making import NOW, make_worker, stage_of, write_keys
+
+pytestmark = pytest.mark.django_db
+BONUSES = {"top": "top:", "pace": "pace:"}
+
+
+@pytest.fixture(autouse=True)
+def _keys(tmp_path, settings):
+    write_keys(tmp_path, settings)
+
+
+@pytest.fixture
+def pairs():
+    return make_pairs()
+
+
+@pytest.fixture
+def stage(pairs):
+    return stage_of(pairs, "question")
+
+
+def due(kind: str) -> list[tuple[str, int]]:
+    """Return who is owed how much for a kind of bonus, in order."""
+    rows = Payment.objects.filter(kind=PaymentKind.BONUS, key__startswith=BONUSES[kind])
+    return list(rows.order_by("key").values_list("worker_id", "amount_cents"))
+
+
+def test_the_two_who_wrote_most_of_a_round_are_owed_its_bonus_once(pairs, stage) -> None:
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    hand_in(begin(pairs, ada), skipped=1)
+    hand_in(begin(pairs, grace))
+    assert award(stage, NOW) == 0
+    hand_in(begin(pairs, grace))
+    assert award(stage, NOW) == 3
+    assert award(stage, NOW) == 0
+    assert due("top") == [(grace.pk, 500), (ada.pk, 200)]
+    reasons = Payment.objects.filter(key__startswith="top:").order_by("key")
+    assert reasons[0].reason == "Place 1 of round 1: 3 of 4 questions."
+    assert reasons[0].lease == grace.leases.latest("id")
+
+
+def test_a_block_is_paid_by_the_pace_it_was_written_at(pairs, stage) -> None:
+    ada = make_worker("AADA")
+    for _ in range(3):
+        hand_in(begin(pairs, ada), seconds=600)
+    award(stage, NOW)
+    # Twelve an hour in the first three, and in the next three.
+    assert due("pace") == [(ada.pk, 50), (ada.pk, 50)]
+    hand_in(begin(pairs, ada), seconds=60)
+    award(stage, NOW)
+    assert len(due("pace")) == 2
+
+
+def test_what_is_not_approved_is_not_counted(pairs, stage) -> None:
+    ada = make_worker("AADA")
+    for state in (ReceiptState.HELD, ReceiptState.CONFIRMED, ReceiptState.REJECTED):
+        submission = hand_in(begin(pairs, ada))
+        Submission.objects.filter(pk=submission.pk).update(state=state)
+    assert award(stage, NOW) == 0
+    assert not Tally.objects.exists()
+    Submission.objects.update(state=ReceiptState.APPROVED)
+    assert award(stage, NOW) == 3
+
+
+def drop(number: int) -> None:
+    """Drop one of the questions, the first by 0."""
+    from annotation.models import Verdict
+
+    Verdict.objects.create(
+        question=Question.objects.order_by("id")[number],
+        outcome="dropped",
+        reason="unanswerable",
+        sentence="It cannot be answered.",
+        n_votes=1,
+        decided_at=NOW,
+    )
+
+
+def test_what_was_dropped_counts_for_nobody(pairs, stage) -> None:
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    for _ in range(2):
+        hand_in(begin(pairs, ada), seconds=600)
+    drop(0)
+    # Three that were not dropped: no round is full, and they are nine an hour.
+    assert award(stage, NOW) == 0
+    hand_in(begin(pairs, grace))
+    award(stage, NOW)
+    assert due("top") == [(ada.pk, 500), (grace.pk, 200)]
+    assert Payment.objects.get(amount_cents=500).reason.endswith("3 of 4 questions.")
+
+
+def test_a_question_counts_after_hours_in_which_it_can_be_dropped() -> None:
+    pairs = make_pairs(question__bonuses__wait_hours=24)
+    stage, ada = stage_of(pairs, "question"), make_worker("AADA")
+    for _ in range(2):
+        hand_in(begin(pairs, ada), seconds=300)
+    assert award(stage, NOW + timedelta(hours=23)) == 0
+    told = standing_of(begin(pairs, ada))
+    assert told is not None
+    assert (told["round"]["done"], told["block"]["own"]) == (0, 1)
+    drop(0)
+    told = standing_of(begin(pairs, ada))
+    assert told is not None
+    assert (told["round"]["own"], told["round"]["cents"], told["block"]["own"]) == (3, 500, 0)
+    assert award(stage, NOW + timedelta(hours=24)) == 1
+    assert due("pace") == [(ada.pk, 50)]
+    pairs.refresh_from_db()
+    assert pairs.reserved_cents >= 700, "what can be earned is held while it waits"
+
+
+def test_the_money_is_held_before_anybody_can_earn_it(pairs, stage) -> None:
+    reward = 4 * 375
+    hits.plan_postings(stage, NOW)
+    pairs.refresh_from_db()
+    # Eight questions: two rounds of 700, and two blocks of three at the best pace.
+    assert pairs.reserved_cents == reward + 2 * 700 + 2 * 100
+    [row] = [row for row in estimate(pairs) if row.stage == stage]
+    # Half of the pairs may be skipped once: three more HITs, six more questions.
+    assert row.maximum_cents == pairs.reserved_cents + 3 * 375 + 700 + 2 * 100
+
+
+def test_a_budget_without_room_for_the_bonus_takes_no_hit_in() -> None:
+    poor = make_pairs(budget_cents=2 * 375 + 700 + 100)
+    hits.plan_postings(stage_of(poor, "question"), NOW)
+    poor.refresh_from_db()
+    assert stage_of(poor, "question").postings.count() == 2
+    assert poor.reserved_cents <= poor.budget_cents
+
+
+def test_what_nobody_can_earn_any_more_is_free_again(pairs, stage) -> None:
+    for person in ("AADA", "AGRACE"):
+        worker = make_worker(person)
+        for _ in range(2):
+            hand_in(begin(pairs, worker), skipped=1, seconds=3600)
+    award(stage, NOW)
+    pairs.refresh_from_db()
+    assert due("top") == [(worker_of("AADA"), 500), (worker_of("AGRACE"), 200)]
+    assert due("pace") == []
+    assert pairs.reserved_cents == 0
+    assert pairs.spent_cents == 4 * 375 + 700
+    fund = Fund.objects.get()
+    assert fund.held_cents == fund.paid_cents == 700
+
+
+def worker_of(person: str) -> str:
+    """Return the internal id of a person of the marketplace."""
+    return str(Submission.objects.filter(lease__session__person=person)[0].lease.worker_id)
+
+
+def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, stage) -> None:
+    ada, grace = make_worker("AADA"), make_worker("AGRACE")
+    lease = begin(pairs, ada)
+    nothing = standing_of(lease)
+    assert nothing is not None
+    assert nothing["round"] == {
+        "every": 4, "done": 0, "own": 0, "place": None, "cents": 0, "lacking": 1, "next_cents": 500,
+    }  # fmt: skip
+    hand_in(lease, skipped=1)
+    hand_in(begin(pairs, grace), seconds=1200)
+    award(stage, NOW)
+    told = standing_of(begin(pairs, ada))
+    assert told is not None
+    assert told["round"] == {
+        "every": 4, "done": 3, "own": 1, "place": 2, "cents": 200, "lacking": 2, "next_cents": 500,
+    }  # fmt: skip
+    assert (told["block"]["own"], told["block"]["per_hour"]) == (1, 6.0)
+    assert grace.pk not in str(told)

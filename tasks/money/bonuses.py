@@ -1,0 +1,240 @@
+"""Pays what comes beside the reward, by a rule or a person: as a bonus, or by a HIT of its own."""
+
+from datetime import datetime
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.crowd import bonuses, marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    ReceiptState,
+    Submission,
+    Ticket,
+    TicketState,
+)
+from tasks.money import budget
+from tasks.money.compensation import open_posting
+from tasks.posting.hits import TOKEN_HOLDS, money
+from tasks.work.leases import LATE_WORK
+
+MOST_WORDS = 500
+
+
+class BonusError(Exception):
+    """The bonus cannot be given like this; the message says why and what to do."""
+
+
+def give(
+    submission: Submission, cents: int, reason: str, by: str, once: UUID, now: datetime
+) -> Payment:
+    """Return a bonus that a person gives for work that was handed in, drawn from the budget.
+
+    It is sent when the marketplace lists the work. reason: the worker reads it. once: the same
+    again gives the same bonus, not another. Raises BonusError, and nothing is done.
+    """
+    reason = reason.strip()
+    if cents < 1:
+        raise BonusError("Write an amount above zero, such as 0.50.")
+    if not reason or len(reason) > MOST_WORDS:
+        raise BonusError(f"Say what it is for, in at most {MOST_WORDS} characters: they read it.")
+    if not hasattr(submission.lease.worker, "identity"):
+        raise BonusError("This person asked to be forgotten: nothing can be sent to them any more.")
+    key = f"given:{submission.lease_id}:{once}"
+    try:
+        return _give(submission.lease, key, cents, reason, by, now)
+    except IntegrityError:
+        # Pressed twice, and the other request was quicker by a moment.
+        return Payment.objects.get(key=key)
+
+
+def _give(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
+    stage = lease.unit.stage
+    fee = budget.fee_cents(cents, parameters_of(stage.collection).pay)
+    with transaction.atomic():
+        found = Payment.objects.filter(key=key).first()
+        if found:
+            return found
+        # The rows come before the budget's, as everywhere.
+        payment = Payment.objects.create(
+            collection_id=stage.collection_id,
+            stage=stage,
+            worker_id=lease.worker_id,
+            lease=lease,
+            posting_id=lease.session.posting_id,
+            kind=PaymentKind.BONUS,
+            amount_cents=cents,
+            fee_cents=fee,
+            key=key,
+            reason=reason,
+            by=by,
+            created_at=now,
+        )
+        if not budget.reserve_beside(stage.collection_id, cents + fee):
+            raise BonusError("The budget cannot hold it: raise the budget, then give the bonus.")
+        budget.earn(stage.collection_id, reserved_cents=cents + fee, cost_cents=cents + fee)
+    return payment
+
+
+def drop(payment: Payment) -> bool:
+    """Let go of a bonus that a person gave and the marketplace refuses; the budget has it back.
+
+    Returns False, and nothing is done, for any other: what a rule promised stays owed.
+    """
+    with transaction.atomic():
+        rows = Payment.objects.filter(pk=payment.pk, kind=PaymentKind.BONUS).exclude(by="")
+        dropped = rows.filter(state=PaymentState.REFUSED).update(state=PaymentState.WITHHELD)
+        if dropped:
+            cents = payment.amount_cents + payment.fee_cents
+            budget.give_back_beside(payment.collection_id, cents)
+    return bool(dropped)
+
+
+def send_due(collection: Collection, now: datetime) -> int:
+    """Send every bonus that is due for an assignment the marketplace lists; returns how many.
+
+    What becomes of the assignment changes nothing: it was earned apart from the reward. One that
+    the marketplace refuses is set aside with its words. Safe to run twice and at once. Raises
+    MarketplaceError; what was sent before stays.
+    """
+    listed = Q(lease__submission__isnull=False) & ~Q(lease__submission__state=ReceiptState.HELD)
+    due = _due(collection).filter(listed, state=PaymentState.DUE).exclude(_paid_apart())
+    return marketplace.one_by_one(
+        due.select_related("collection", "lease__session").order_by("id"),
+        lambda payment: _send_or_set_aside(payment, now),
+    )
+
+
+def _send_or_set_aside(payment: Payment, now: datetime) -> int:
+    try:
+        return _send(payment, now)
+    except MarketplaceError as error:
+        # Without a code it was not the marketplace that refused.
+        if error.permanent and error.code:
+            Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
+                state=PaymentState.REFUSED, refusal=str(error)[:MOST_WORDS]
+            )
+        raise
+
+
+def ask_again(payments: "QuerySet[Payment]") -> int:
+    """Let the marketplace be asked once more for refused bonuses; returns how many."""
+    refused = payments.filter(state=PaymentState.REFUSED, kind=PaymentKind.BONUS)
+    return refused.update(state=PaymentState.DUE, refusal="")
+
+
+def pay_apart(payment: Payment, now: datetime) -> bool:
+    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more."""
+    with transaction.atomic():
+        rows = Payment.objects.select_for_update(of=("self",))
+        held = rows.filter(pk=payment.pk, state=PaymentState.REFUSED).first()
+        if held is None or held.lease is None:
+            return False
+        posting = open_posting(held.lease, held.amount_cents, f"bonuses:{held.key}", now)
+        held.posting, held.state = posting, PaymentState.DUE
+        held.save(update_fields=["posting", "state"])
+    return True
+
+
+def _send(payment: Payment, now: datetime) -> int:
+    assert payment.lease is not None
+    stay, collection = payment.lease.session, payment.collection
+    minor_units = parameters_of(collection).pay.minor_units
+    # The marketplace forgets a token after a day; then it is asked what it has sent.
+    old = payment.created_at < now - TOKEN_HOLDS
+    if not old or not _was_sent(payment, minor_units):
+        bonuses.send(
+            stay.person,
+            stay.session_id,
+            amount=money(payment.amount_cents, minor_units),
+            reason=payment.reason,
+            token=str(uuid5(NAMESPACE_URL, f"{collection.pseudonym_key}/{payment.key}")),
+        )
+    return Payment.objects.filter(pk=payment.pk, state=PaymentState.DUE).update(
+        state=PaymentState.CONFIRMED, confirmed_at=now
+    )
+
+
+def _was_sent(payment: Payment, minor_units: int) -> bool:
+    """Return whether the marketplace lists one more bonus like this than the ledger confirms."""
+    assert payment.lease is not None
+    stay = payment.lease.session
+    like_it = [
+        row
+        for row in bonuses.listed(AssignmentId=stay.session_id)
+        if row.person == stay.person
+        and row.cents(minor_units) == payment.amount_cents
+        and row.reason == payment.reason
+    ]
+    confirmed = Payment.objects.filter(
+        lease=payment.lease,
+        kind=PaymentKind.BONUS,
+        state=PaymentState.CONFIRMED,
+        amount_cents=payment.amount_cents,
+        reason=payment.reason,
+    )
+    return len(like_it) > confirmed.count()
+
+
+def reroute_unsendable(collection: Collection, now: datetime) -> int:
+    """Give what no assignment can carry a HIT of the worker's own; returns how many HITs.
+
+    A bonus belongs to an assignment that was handed in: this one was returned, ran out of time,
+    or its receipt was lost.
+    """
+    late = Q(lease__session__signed_until__lt=now) | Q(
+        lease__session__signed_until__isnull=True, lease__expires_at__lt=now - LATE_WORK
+    )
+    never = Q(lease__submission__isnull=True) & (
+        Q(lease__state=LeaseState.RETURNED) | Q(lease__state=LeaseState.EXPIRED) & late
+    )
+    lost = _due(collection).filter(never | _paid_apart())
+    # All that a stay has earned goes into one HIT: it is over first.
+    at_it = Ticket.objects.filter(lease=OuterRef("lease")).exclude(state=TicketState.DONE)
+    lost = lost.exclude(Exists(at_it))
+    return sum(_reroute(lease, now) for lease in {row.lease_id for row in lost} if lease)
+
+
+def _reroute(lease_id: int, now: datetime) -> int:
+    lease = Lease.objects.select_related("unit__stage__collection").get(pk=lease_id)
+    with transaction.atomic():
+        due = list(
+            _due(lease.unit.stage.collection)
+            .filter(lease=lease)
+            .order_by("id")
+            .select_for_update(of=("self",))
+        )
+        if not due:
+            return 0
+        cents = sum(payment.amount_cents for payment in due)
+        posting = open_posting(lease, cents, f"bonuses:{due[0].key}", now)
+        Payment.objects.filter(pk__in=[payment.pk for payment in due]).update(
+            posting=posting, state=PaymentState.DUE
+        )
+    return 1
+
+
+def _due(collection: Collection) -> "QuerySet[Payment]":
+    """Return the bonuses that are owed, refused or not, and have no HIT of the worker's own."""
+    return Payment.objects.filter(
+        collection=collection,
+        kind=PaymentKind.BONUS,
+        state__in=[PaymentState.DUE, PaymentState.REFUSED],
+        posting__worker__isnull=True,
+    )
+
+
+def _paid_apart() -> Exists:
+    """Tell bonuses whose assignment's reward is paid by a HIT of the worker's own."""
+    rewards = Payment.objects.filter(
+        submission__lease=OuterRef("lease"), posting__worker=F("worker")
+    )
+    return Exists(rewards)

@@ -1,0 +1,202 @@
+"""Pays for work the marketplace cannot: a HIT that only one worker can take."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import IntegrityError, transaction
+from django.utils.text import Truncator
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.crowd import marketplace
+from tasks.kinds import kind
+from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
+from tasks.money import budget, funding, payments
+from tasks.posting.hits import find_forgotten, money, went_live
+from tasks.work import submissions
+
+LIFETIME = timedelta(days=30)
+
+
+def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
+    """Owe what was saved before the time ran out, pro rata; returns whether anything is due.
+
+    Nothing is due to a worker who has taken the unit up again: the reward pays for it. Where the
+    budget cannot hold the amount the lease is met again once it has been raised.
+    """
+    amount = worth_cents(lease)
+    again = Lease.objects.filter(
+        unit_id=lease.unit_id,
+        worker_id=lease.worker_id,
+        state__in=[LeaseState.LIVE, LeaseState.SUBMITTED],
+    )
+    due = bool(amount) and not again.exists()
+    if due and compensate(lease, amount, "Work saved before the time ran out.", now) is None:
+        return False
+    with transaction.atomic():
+        Lease.objects.filter(pk=lease.pk).update(compensated=True)
+        budget.release(lease.unit.stage.collection_id, funding.take(lease))
+    return due
+
+
+def worth_cents(lease: Lease) -> int:
+    """Return the reward's share for the items of the draft that could be handed in as they are."""
+    stage = lease.unit.stage
+    table = parameters_of(stage.collection).stages()[stage.name]
+    draft = lease.draft if isinstance(lease.draft, dict) else {}
+    module = kind(stage.kind)
+    items = module.page_items(lease.unit)
+    found = submissions.examine(lease, draft.get("data"), items)
+    broken = {problem.index for problem in found.problems if problem.index is not None}
+    good = {
+        name: [entry for index, entry in enumerate(entries) if index not in broken]
+        for name, entries in found.data.items()
+    }
+    wanted = int(getattr(table, "questions_per_hit", 0) or len(items))
+    return int(module.share_done(good, wanted) * lease.session.posting.reward_cents)
+
+
+def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:
+    """Return the one compensation of a worker for a unit, with a HIT only they can take.
+
+    None when the budget cannot hold it; the requester is shown what could not be paid.
+    """
+    try:
+        return _compensate(lease, amount_cents, reason, now)
+    except IntegrityError:
+        # Another round was quicker by a moment: its payment is there now.
+        return _compensate(lease, amount_cents, reason, now)
+
+
+def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:
+    stage = lease.unit.stage
+    fee = budget.fee_cents(amount_cents, parameters_of(stage.collection).pay)
+    key = f"compensation:{lease.unit_id}:{lease.worker_id}"
+    with transaction.atomic():
+        found = Payment.objects.filter(key=key).first()
+        if found:
+            return found
+        # The rows come before the budget's, in the order in which places are planned too.
+        posting = open_posting(lease, amount_cents, key, now)
+        payment = Payment.objects.create(
+            collection=stage.collection,
+            stage=stage,
+            worker_id=lease.worker_id,
+            posting=posting,
+            kind=PaymentKind.COMPENSATION,
+            amount_cents=amount_cents,
+            fee_cents=fee,
+            key=key,
+            reason=reason,
+            created_at=now,
+        )
+        cost = amount_cents + fee
+        held = funding.take(lease)
+        if held < cost:
+            budget.release(stage.collection_id, held)
+            held = cost
+            # Work that was done is paid past the maximum total too, if the budget allows it.
+            if not (
+                budget.reserve(stage.collection_id, cost)
+                or funding.take_of_posting(lease, cost, now)
+                or payments.hold_for_work_done(stage.collection_id, cost, "compensation", now)
+            ):
+                transaction.set_rollback(True)
+                return None
+        budget.earn(stage.collection_id, reserved_cents=held, cost_cents=cost)
+        Lease.objects.filter(pk=lease.pk).update(paid=True, compensated=True)
+    return payment
+
+
+def open_posting(lease: Lease, amount_cents: int, key: str, now: datetime) -> Posting:
+    """Return a new posting for the lease's worker alone; its money is spent already."""
+    stage = lease.unit.stage
+    return Posting.objects.create(
+        stage=stage,
+        provider=marketplace.PROVIDER,
+        environment=marketplace.environment(),
+        token=uuid5(NAMESPACE_URL, f"{stage.collection.pseudonym_key}/{key}"),
+        reward_cents=amount_cents,
+        worker_id=lease.worker_id,
+        created_at=now,
+        expires_at=now + LIFETIME,
+    )
+
+
+def publish_pending(collection: Collection, now: datetime) -> int:
+    """Make a HIT of every compensation that has none; returns how many went live.
+
+    Safe to run twice; raises MarketplaceError, and what went live before stays.
+    """
+    pending = Posting.objects.filter(
+        stage__collection=collection,
+        state=PostingState.PUBLISHING,
+        worker__identity__isnull=False,
+    ).select_related("worker__identity")
+    made = find_forgotten(pending, now)
+
+    def publish(posting: Posting) -> int:
+        hit = made.get(str(posting.token)) or _create(posting, collection, now)
+        return went_live(posting, hit)
+
+    return marketplace.one_by_one(pending, publish)
+
+
+def reopen_lapsed(collection: Collection, now: datetime) -> int:
+    """Put every compensation HIT that was not taken in its time up again; returns how many.
+
+    Raises MarketplaceError when it does not answer: nothing is put up while the one before can
+    still be taken.
+    """
+    lapsed = Posting.objects.filter(
+        stage__collection=collection,
+        state=PostingState.LIVE,
+        worker__isnull=False,
+        expires_at__lt=now,
+    )
+    return marketplace.one_by_one(lapsed, lambda posting: _reopen(posting, now))
+
+
+def _reopen(posting: Posting, now: datetime) -> int:
+    marketplace.expire_hit(posting.external_id)
+    if not marketplace.is_vacant(posting.external_id):
+        return 0
+    if any(marketplace.assignments_of(posting.external_id)):
+        # It was handed in, and is paid when it is reconciled.
+        return 0
+    return Posting.objects.filter(pk=posting.pk, token=posting.token).update(
+        state=PostingState.PUBLISHING,
+        external_id="",
+        token=uuid5(posting.token, "again"),
+        expires_at=now + LIFETIME,
+    )
+
+
+def _create(posting: Posting, collection: Collection, now: datetime) -> marketplace.Hit:
+    """Return a HIT that only the posting's worker can see."""
+    parameters = parameters_of(collection)
+    only = marketplace.create_qualification(
+        # Its worker reads the name in a message.
+        name=f"Collect what you are owed, for “{Truncator(collection.title).chars(80)}”, "
+        f"reference {posting.token.hex[:8]}",
+        description=f"Lets one worker collect what {collection.requester_name} owes them.",
+        keywords=marketplace.UNLISTED,
+    )
+    marketplace.grant(only, posting.worker.identity.person)  # type: ignore[union-attr]
+    requirement: dict[str, Any] = {
+        **marketplace.required(only),
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }
+    type_id = marketplace.create_hit_type(
+        title=f"Collect what you are owed: {collection.title}",
+        description="There is nothing to do: accept, press the button, and you are paid.",
+        keywords="compensation",
+        reward=money(posting.reward_cents, parameters.pay.minor_units),
+        duration=timedelta(minutes=30),
+        auto_approval=timedelta(days=1),
+        requirements=[requirement],
+    )
+    return marketplace.create_hit(
+        type_id, token=str(posting.token), lifetime=posting.expires_at - now
+    )

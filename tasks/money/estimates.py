@@ -1,0 +1,183 @@
+"""What a collection costs: at most and as expected, by stage, with fees.
+
+At most is what is bound already and what every place that is still to come can cost, also where
+all goes the dearest way: each qualification place taken, each question written where most answers
+are wanted, each dialog as long as it may be after the longest wait, each pair skipped as often as
+it may be, each bonus earned.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from django.db.models import Count
+
+from collector.creation import parameters_of
+from collector.models import Collection, Stage
+from collector.parameters import Parameters
+from tasks.dialog.estimates import talks_to_come
+from tasks.models import Posting
+from tasks.money import budget, expected_pay
+from tasks.money.awards.fund import most_cents
+from tasks.money.commitments import OUT, Bound, bound_by_stage
+from tasks.money.hit_counts import Coming, of_seeds, places_of_seeds, places_of_skipped
+from tasks.work.units import EXAMINATION_UNITS
+
+
+@dataclass(frozen=True)
+class StageEstimate:
+    """HITs and cents of one stage; `places`, `hits` and `expected_cents` as it usually goes.
+
+    `hits` and `expected_cents` leave out qualification places not taken. `cents_per_hour`: by the
+    minutes that the protocol expects.
+    """
+
+    stage: Stage
+    places: int
+    hits: int
+    maximum_cents: int
+    expected_cents: int
+    cents_per_hour: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Cents, fees included. `repeats` is the part of `maximum` held for work that is broken off."""
+
+    maximum: int
+    expected: int
+    repeats: int
+
+
+def estimate(collection: Collection) -> list[StageEstimate]:
+    """Return one row per stage, from the seeds chosen so far."""
+    sheet = _Sheet(parameters_of(collection))
+    stages = list(collection.stages.all())
+    bound = bound_by_stage(collection, stages)
+    return [sheet.row(stage, bound[stage.pk]) for stage in stages]
+
+
+def totals(collection: Collection, rows: list[StageEstimate]) -> Totals:
+    """Return the sums of an estimate; the maximum, once it was said, is what was said."""
+    stages = sum(row.maximum_cents for row in rows)
+    expected = sum(row.expected_cents for row in rows)
+    maximum = collection.maximum_cents
+    if maximum is None:
+        maximum = stages + _repeats(collection, stages)
+    return Totals(maximum, min(expected, maximum), max(0, maximum - stages))
+
+
+def totals_anew(collection: Collection) -> Totals:
+    """Return what the collection costs from where it stands now, with all that was paid before."""
+    rows = estimate(collection)
+    stages = sum(row.maximum_cents for row in rows)
+    repeats = _repeats(collection, stages)
+    bound = collection.reserved_cents + collection.spent_cents
+    expected = sum(row.expected_cents for row in rows)
+    return Totals(max(bound, stages + repeats), expected, repeats)
+
+
+def _repeats(collection: Collection, cents: int) -> int:
+    return ceil(cents * parameters_of(collection).pay.repeats_percent / 100)
+
+
+class _Sheet:
+    """Goes through the stages in order: what one brings, later ones take up."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.tables = parameters.stages()
+        self.usual: dict[str, Counter[str]] = {}
+        self.most: dict[str, Coming] = {}
+
+    def row(self, stage: Stage, bound: Bound) -> StageEstimate:
+        """Return a stage's estimate."""
+        table: Any = self.tables[stage.name]
+        usual, places = self._usual_places(stage, table, bound), self._places(stage, table, bound)
+        cost = table.reward_cents + budget.fee_cents(table.reward_cents, self.parameters.pay)
+        coming = max(0, bound.left + max(0, places - bound.made) - bound.standing)
+        # About every second person who tries a qualification is expected to be let in.
+        hits = ceil(usual / 2) if table.qualifies else usual
+        expected = bound.spent + max(0, hits - bound.submitted) * cost
+        maximum = bound.cents
+        if table.kind == "dialog":
+            wanted = sum(n * table.redundancy.of(fold) for fold, n in bound.seeds.items())
+            talks = talks_to_come(wanted, bound, table, self.parameters)
+            coming, maximum = talks.hits, maximum + talks.most
+            expected += talks.expected
+        maximum += coming * cost + max(bound.fund, self._awards(places, table))
+        expected += max(bound.awarded, self._awards(usual, table))
+        hourly = expected_pay.cents_per_hour(table)
+        return StageEstimate(stage, usual, hits, maximum, min(expected, maximum), hourly)
+
+    def _awards(self, hits: int, table: Any) -> int:
+        return most_cents(hits * table.items_per_hit, table, self.parameters)
+
+    def _places(self, stage: Stage, table: Any, bound: Bound) -> int:
+        """Return the places the stage can come to have; notes what questions it can bring."""
+        if table.kind == "dialog":
+            dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
+            self.most[stage.name] = Coming(dialogs=tuple(dialogs.items()))
+            return 2 * sum(dialogs.values())
+        if table.items_from == "seeds":
+            # Bundles that were made are whole or not: what waits makes new ones.
+            places = bound.made + places_of_seeds(bound.waiting, table)
+            places = max(places, places_of_seeds(bound.seeds, table))
+            places += places_of_skipped(bound.seeds, table)
+            self.most[stage.name] = of_seeds(bound.seeds, table, places)
+            return places
+        if table.qualifies:
+            return EXAMINATION_UNITS * table.redundancy.train
+        return self._source(self.most, table, Coming()).places_of(table)
+
+    def _source(self, found: dict[str, Any], table: Any, nothing: Any) -> Any:
+        """Return what the stage takes up: of the stage named, or of the one that it reads."""
+        name = table.items_from
+        return found.get(name) or found.get(self.tables[name].items_from) or nothing
+
+    def _usual_places(self, stage: Stage, table: Any, bound: Bound) -> int:
+        """Return the places where questions are spread over the folds as the seeds are."""
+        if table.kind == "dialog":
+            dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
+            self.usual[stage.name] = Counter(
+                {fold: n * table.max_questions for fold, n in dialogs.items()}
+            )
+            return 2 * sum(dialogs.values())
+        if table.items_from == "seeds":
+            return self._usual_of_seeds(stage, table, bound.seeds)
+        if table.qualifies:
+            return EXAMINATION_UNITS * int(table.redundancy.train)
+        source: Counter[str] = self._source(self.usual, table, Counter())
+        asked = self.tables.get(table.items_from)
+        if asked is not None and asked.kind == "dialog":
+            # A finished dialog is a bundle of its own.
+            return self._source(self.most, table, Coming()).places_of(table)  # type: ignore[no-any-return]
+        if table.sample_questions:
+            sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
+            readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
+            return readings * int(table.redundancy.of("test"))
+        return places_of_seeds(source, table)
+
+    def _usual_of_seeds(self, stage: Stage, table: Any, seeds: Counter[str]) -> int:
+        per_unit = getattr(table, "questions_per_hit", table.items_per_hit)
+        total = seeds.total()
+        units = ceil(total / table.items_per_hit)
+        self.usual[stage.name] = Counter(
+            {
+                fold: ceil(units * per_unit * n / total) * table.redundancy.of(fold)
+                for fold, n in seeds.items()
+            }
+        )
+        return places_of_seeds(seeds, table)
+
+
+def standing_hits(collection: Collection) -> dict[int, int]:
+    """Return how many HITs of every stage workers can still take or are at, by its id."""
+    rows = (
+        Posting.objects.filter(stage__collection=collection, worker__isnull=True, state__in=OUT)
+        .order_by()
+        .values_list("stage_id")
+        .annotate(number=Count("pk"))
+    )
+    return dict(rows)

@@ -1,0 +1,252 @@
+"""The ledger: what is owed is written first, the marketplace is told second, and reconciled."""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, Sum
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from collector.parameters import Parameters
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.models import (
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Submission,
+    Unmatched,
+)
+from tasks.money import budget
+from tasks.statements import insert, run
+
+# What was handed in with one assignment: work that we hold, or none.
+Work = Submission | Unmatched
+COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
+LONGEST_REFUSAL = 500
+log = logging.getLogger(__name__)
+TAKE_IN = """
+UPDATE tasks_posting
+SET reserved_cents = 0, state = CASE state WHEN 'live' THEN 'submitted' ELSE state END
+WHERE id = %(posting)s AND state = %(state)s AND reserved_cents = %(reserved)s
+"""
+
+
+def owe_reward(
+    submission: Submission, posting: Posting, parameters: Parameters, now: datetime
+) -> None:
+    """Write that the posting's reward is due; turns its reservation into money spent.
+
+    Expects the transaction of the submission. What was held for the lease itself, as where somebody
+    else has the HIT by now, is spent in place of the HIT's own. Where nothing is held any more it
+    is paid all the same, from the budget's remainder or by raising the budget.
+    """
+    lease = submission.lease
+    if not lease.reserved_cents:
+        _take_in(posting)
+    payment = _reward(posting, lease.worker_id, parameters, now)
+    # A posting that was open until now has paid nobody yet.
+    if lease.reserved_cents or posting.state != PostingState.LIVE:
+        known = Payment.objects.filter(key=payment.key).first()
+        if known and known.state == PaymentState.CONFIRMED:
+            # Its HIT was paid without it and is gone: no receipt will come.
+            move(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)
+        if known:
+            budget.release(payment.collection_id, lease.reserved_cents)
+            return
+    payment.submission = submission
+    insert(payment)
+    held = lease.reserved_cents or posting.reserved_cents
+    _spend(payment, held, now)
+
+
+def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
+    """Write that an assignment handed in without work is paid, and who says so.
+
+    Expects the transaction in which it leaves the state that waits for a decision.
+    """
+    posting = work.session.posting
+    _take_in(posting)
+    parameters = parameters_of(posting.stage.collection)
+    payment = _reward(posting, work.session.worker_id, parameters, now)
+    if Payment.objects.filter(key=payment.key).exists():
+        # Its work came after all, and owes the reward.
+        return
+    payment.reason = f"Handed in without work; approved by {by}."
+    insert(payment)
+    _spend(payment, posting.reserved_cents, now)
+
+
+def _reward(posting: Posting, worker_id: str, parameters: Parameters, now: datetime) -> Payment:
+    return Payment(
+        key=f"reward:{posting.token}:{worker_id}",
+        collection_id=posting.stage.collection_id,
+        stage_id=posting.stage_id,
+        worker_id=worker_id,
+        posting=posting,
+        kind=PaymentKind.REWARD,
+        amount_cents=posting.reward_cents,
+        fee_cents=budget.fee_cents(posting.reward_cents, parameters.pay),
+        created_at=now,
+    )
+
+
+def _take_in(posting: Posting) -> None:
+    """Mark a posting as handed in and empty it; `posting` tells what it was until then.
+
+    What was read of it before may have changed since: then it is read and tried again.
+    """
+    while not run(
+        TAKE_IN,
+        posting=posting.pk,
+        state=str(posting.state),
+        reserved=posting.reserved_cents,
+    ):
+        posting.refresh_from_db(fields=["state", "reserved_cents"])
+
+
+def _spend(payment: Payment, held_cents: int, now: datetime) -> None:
+    """Turn what is held into money spent; what is missing is held anyway."""
+    cost = payment.amount_cents + payment.fee_cents
+    if cost > held_cents:
+        hold_anyway(payment.collection_id, cost - held_cents, "late work", now)
+    held = max(held_cents, cost)
+    budget.earn(payment.collection_id, reserved_cents=held, cost_cents=cost)
+
+
+def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -> bool:
+    """Hold money for work that was done, also past the maximum; False above the budget.
+
+    Expects a transaction. The maximum that it raises shows in the changes, with what it came `by`.
+    """
+    if budget.reserve(collection_id, cents):
+        return True
+    row = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
+    if row.reserved_cents + row.spent_cents + cents > row.budget_cents:
+        return False
+    hold_anyway(collection_id, cents, by, now)
+    return True
+
+
+def hold_anyway(
+    collection_id: int, cents: int, by: str, now: datetime, *, beside: bool = False
+) -> None:
+    """Hold money that is owed or was paid whatever the caps say; expects a transaction.
+
+    The overrun shows in the budget's and the maximum's changes, with what it came `by`. beside:
+    what the collection was said to cost at most grows by it in any case.
+    """
+    hold = budget.reserve_beside if beside else budget.reserve
+    if hold(collection_id, cents):
+        return
+    raised = Collection.objects.select_for_update(no_key=True).get(pk=collection_id)
+    wanted = raised.reserved_cents + raised.spent_cents + cents
+    for cap in ("budget_cents", "maximum_cents"):
+        old = getattr(raised, cap)
+        # Somebody may have raised it since; and `beside` raises the maximum itself.
+        if old is not None and wanted > old and not (beside and cap == "maximum_cents"):
+            raised.revisions.create(key=cap, old=old, new=wanted, by=by, at=now)
+            setattr(raised, cap, wanted)
+    raised.save(update_fields=["budget_cents", "maximum_cents"])
+    hold(collection_id, cents)
+
+
+def withhold(work: Work, now: datetime) -> None:
+    """Give the budget back what rejected work would have cost; expects a transaction."""
+    posting = work.session.posting
+    _take_in(posting)
+    collection_id = posting.stage.collection_id
+    if isinstance(work, Unmatched) and not work.payments.exists():
+        parameters = parameters_of(posting.stage.collection)
+        payment = _reward(posting, work.session.worker_id, parameters, now)
+        payment.state = PaymentState.WITHHELD
+        insert(payment)
+        budget.release(collection_id, posting.reserved_cents)
+        return
+    due = work.payments.filter(state=PaymentState.DUE)
+    cents = due.aggregate(cents=COST)["cents"]
+    due.update(state=PaymentState.WITHHELD)
+    budget.give_back(collection_id, cents)
+
+
+def owe_again(work: Work, by: str, now: datetime, *, within_budget: bool) -> bool:
+    """Owe what was withheld; returns False when the budget cannot hold it: then roll back.
+
+    Expects a transaction. by: who took the rejection back; a maximum that it raises tells.
+    """
+    collection_id = work.session.posting.stage.collection_id
+    withheld = work.payments.filter(state=PaymentState.WITHHELD)
+    cents = withheld.aggregate(cents=COST)["cents"]
+    withheld.update(state=PaymentState.DUE)
+    if not within_budget:
+        hold_anyway(collection_id, cents, by, now)
+    elif not hold_for_work_done(collection_id, cents, by, now):
+        return False
+    budget.earn(collection_id, reserved_cents=cents, cost_cents=cents)
+    return True
+
+
+def approve_confirmed(collection: Collection, now: datetime) -> int:
+    """Approve every confirmed submission whose waiting time is over; returns how many.
+
+    With them goes what was handed in without work and what a crash cut off half-way.
+    """
+    parameters = parameters_of(collection)
+    ripe = now - timedelta(hours=parameters.pay.approve_after_hours)
+    confirmed = Submission.objects.filter(
+        Q(state=ReceiptState.CONFIRMED, confirmed_at__lte=ripe) | Q(state=ReceiptState.APPROVING),
+        lease__unit__stage__collection=collection,
+    ).select_related("lease__session__posting")
+    unmatched = Unmatched.objects.filter(
+        session__posting__stage__collection=collection, state=ReceiptState.APPROVING
+    ).select_related("session__posting")
+    works: list[Work] = [*confirmed.order_by("id"), *unmatched]
+    return sum(_approve(work, now) for work in works)
+
+
+def _approve(work: Work, now: datetime) -> int:
+    """Approve one; what the marketplace refuses for good is put aside, seen by people."""
+    states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
+    if not move(work, states, ReceiptState.APPROVING):
+        # Somebody has proposed to reject it since it was picked.
+        return 0
+    try:
+        marketplace.approve(work.session.session_id)
+    except MarketplaceError as error:
+        if not error.permanent:
+            raise
+        log.warning("Submission %s cannot be approved: %s", work.pk, error)
+        refused = str(error)[:LONGEST_REFUSAL]
+        move(work, states, ReceiptState.REFUSED, refusal=refused)
+        return 0
+    settle(work, ReceiptState.APPROVING, now)
+    marketplace.finish_hit(work.session.posting.external_id)
+    return 1
+
+
+def move(work: Work, states: Iterable[ReceiptState], to: ReceiptState, **fields: Any) -> bool:
+    """Bring work from one of `states` to another; False, and nothing done, if it is in none."""
+    rows = type(work)._default_manager.filter(pk=work.pk, state__in=states)
+    return bool(rows.update(state=to, **fields))
+
+
+def settle(work: Work, state: ReceiptState, now: datetime) -> None:
+    """Write that the marketplace has approved work that was in `state`."""
+    with transaction.atomic():
+        if not move(work, [state], ReceiptState.APPROVED):
+            return
+        # Whoever hands in locks the HIT's row too: from here on their work is in, or sees it paid.
+        Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)
+        # Work that came after its HIT had been decided waits for no receipt any more.
+        Submission.objects.filter(lease__session=work.session, state=ReceiptState.HELD).update(
+            state=ReceiptState.APPROVED, confirmed_at=now
+        )
+        work.payments.filter(state=PaymentState.DUE).update(
+            state=PaymentState.CONFIRMED, confirmed_at=now
+        )

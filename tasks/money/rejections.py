@@ -1,0 +1,181 @@
+"""Rejecting: one person proposes, another confirms or the same one a day later; taken back."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from collector.creation import parameters_of
+from tasks.models import (
+    ReceiptState,
+    Rejection,
+    RejectionState,
+    Session,
+    Submission,
+    Unmatched,
+)
+from tasks.models.rejection import TAKEN_BACK_WITHIN
+from tasks.money import payments
+from tasks.posting import unmatched
+
+ALONE_AFTER = timedelta(hours=24)
+HELD_FOR = timedelta(days=7)
+# The marketplace takes no more.
+LONGEST_REASON = 1024
+DECIDED = "Somebody else has just decided it: look at the newest step below."
+WHY_NOT = {
+    ReceiptState.HELD: "The marketplace has not confirmed this work yet. Try again in a minute.",
+    ReceiptState.APPROVING: "It is being paid: work that is approved cannot be rejected.",
+    ReceiptState.APPROVED: "It is paid: work that is approved cannot be rejected.",
+    ReceiptState.REFUSED: "The marketplace refused to pay it. Deal with that first, under Money.",
+    ReceiptState.DISPUTED: "A rejection is proposed already: confirm or withdraw that one.",
+    ReceiptState.REJECTED: "It is rejected already.",
+}
+
+
+class RejectionError(Exception):
+    """The decision cannot be recorded as asked; the message says what to do."""
+
+
+def work_on(session: Session) -> payments.Work | None:
+    """Return what was handed in with an assignment: work, or the note that none came; or None."""
+    found: payments.Work | None = (
+        Unmatched.objects.filter(session=session).first()
+        or Submission.objects.filter(lease__session=session).order_by("-counts", "-pk").first()
+    )
+    return found
+
+
+def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
+    """Return the proposal to reject an assignment, which holds its approval for a while.
+
+    Raises RejectionError without a reason and for what is not waiting to be paid.
+    """
+    reason = _said(reason, "Write the reason: the worker reads it.")
+    if len(reason) > LONGEST_REASON:
+        over = len(reason) - LONGEST_REASON
+        raise RejectionError(
+            f"The marketplace takes {LONGEST_REASON:,} characters: shorten the reason by {over}."
+        )
+    with transaction.atomic():
+        work = work_on(session)
+        if work is None:
+            raise RejectionError("Nothing was handed in with this HIT.")
+        if not payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.DISPUTED):
+            work.refresh_from_db()
+            raise RejectionError(WHY_NOT[ReceiptState(work.state)])
+        holds_until = _holds_until(work, now)
+        if holds_until <= now:
+            raise RejectionError("The time to reject it is over: it is about to be paid.")
+        row = Rejection.objects.create(
+            session=session,
+            reason=reason,
+            proposed_by=by,
+            proposed_at=now,
+            alone_from=now + ALONE_AFTER,
+            holds_until=holds_until,
+            take_back_until=work.received_at + TAKEN_BACK_WITHIN,
+        )
+        row.steps.create(state=row.state, by=by, why=reason, at=now)
+    return row
+
+
+def _said(text: str, otherwise: str) -> str:
+    text = text.replace("\x00", "").replace("\r\n", "\n").strip()
+    if not text:
+        raise RejectionError(otherwise)
+    return text
+
+
+def _holds_until(work: payments.Work, now: datetime) -> datetime:
+    """Return how long its approval waits: a withdrawn proposal's time is not given again."""
+    first = work.session.rejections.order_by("proposed_at").first()
+    held = (first.proposed_at if first else now) + HELD_FOR
+    if isinstance(work, Unmatched):
+        return min(held, work.auto_approval_at)
+    stage = work.lease.unit.stage
+    table = parameters_of(stage.collection).stages()[stage.name]
+    return min(held, work.received_at + timedelta(days=table.auto_approval_days))
+
+
+def withdraw(row: Rejection, why: str, by: str, now: datetime) -> None:
+    """Take a proposal back before it is confirmed; the work waits to be paid as before."""
+    why = _said(why, "Say why: it is logged beside your name.")
+    _expect(row, RejectionState.PROPOSED)
+    with transaction.atomic():
+        if not row.advance(RejectionState.WITHDRAWN, by=by, why=why, now=now):
+            raise RejectionError(DECIDED)
+        _release(row, ReceiptState.CONFIRMED)
+
+
+def confirm(row: Rejection, why: str, by: str, now: datetime) -> None:
+    """Agree to a proposal; the next round of the jobs tells the marketplace.
+
+    Raises RejectionError for the one who proposed it before a day has passed, and when the time
+    to decide is over.
+    """
+    why = _said(why, "Say why you agree: it is logged beside your name.")
+    _expect(row, RejectionState.PROPOSED)
+    if row.holds_until <= now:
+        raise RejectionError("The time to decide is over: the work is about to be paid.")
+    if row.proposed_by == by and now < row.alone_from:
+        raise RejectionError(
+            "You proposed it yourself: somebody else has to confirm it, or you a day later."
+        )
+    with transaction.atomic():
+        agreed = row.advance(
+            RejectionState.AGREED,
+            by=by,
+            why=why,
+            now=now,
+            provided=(~Q(proposed_by=by) | Q(alone_from__lte=now)) & Q(holds_until__gt=now),
+            confirmed_by=by,
+            confirmed_at=now,
+        )
+    if not agreed:
+        raise RejectionError(DECIDED)
+
+
+def take_back(row: Rejection, why: str, by: str, now: datetime) -> None:
+    """Owe the reward again and have the marketplace approve what was rejected.
+
+    Raises RejectionError when the budget cannot hold it, or the marketplace's time is over.
+    """
+    why = _said(why, "Say why: it is logged beside your name.")
+    if row.state == RejectionState.AGREED:
+        raise RejectionError("The marketplace is being told. Take it back in a minute.")
+    _expect(row, RejectionState.REJECTED)
+    if row.take_back_until <= now:
+        raise RejectionError(
+            f"The marketplace takes a rejection back for {TAKEN_BACK_WITHIN.days} days after the "
+            "work was handed in, and they are over. Pay the worker in another way."
+        )
+    work = work_on(row.session)
+    assert work is not None
+    with transaction.atomic():
+        if not row.advance(RejectionState.RESTORING, by=by, why=why, now=now):
+            raise RejectionError(DECIDED)
+        if not payments.owe_again(work, by, now, within_budget=True):
+            raise RejectionError(
+                "The budget cannot hold the reward again: raise it, then take the rejection back."
+            )
+
+
+def _expect(row: Rejection, state: RejectionState) -> None:
+    if row.state != state:
+        raise RejectionError(DECIDED)
+
+
+def _release(row: Rejection, to: ReceiptState) -> None:
+    """End the hold on the work of a proposal that came to nothing; expects a transaction."""
+    work = work_on(row.session)
+    assert work is not None
+    payments.move(work, [ReceiptState.DISPUTED], to)
+
+
+def approve_instead(row: Rejection, by: str, now: datetime) -> None:
+    """Let work be paid whose rejection came to nothing; expects a transaction."""
+    _release(row, ReceiptState.CONFIRMED)
+    work = work_on(row.session)
+    if isinstance(work, Unmatched):
+        unmatched.pay(work, by, now)

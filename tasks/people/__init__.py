@@ -1,0 +1,1 @@
+"""Who may work, who asked to be forgotten, and what workers report."""

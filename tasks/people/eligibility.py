@@ -1,0 +1,155 @@
+"""Whom a stage has work for: known before its HITs are listed, and told to the marketplace.
+
+A worker is unknown here until they enter a HIT for the first time: then nothing is in their way.
+What keeps them out later (they have written or seen what is left, have done what is done once, do
+not agree to the consent text) the marketplace cannot know. It is told by a qualification that
+whoever the stage has nothing for holds, and that its HITs are not shown to.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from django.db.models import Count, F, Q, QuerySet, Sum
+
+from collector.creation import current_text, parameters_of
+from collector.models import Collection, CollectionState, Stage, StageState
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.kinds import promise_of
+from tasks.models import Consent, Eligibility, Lease, LeaseState, Session, Topic, Unit, Worker
+from tasks.people import qualifications
+from tasks.work.independence import has_suitable
+
+log = logging.getLogger(__name__)
+# How the stages of each collection stood when this process last looked at everybody.
+_looked_at: dict[int, object] = {}
+
+
+def has_work(worker: Worker, stage: Stage) -> bool:
+    """Return whether the stage has a unit that it could hand to the worker now.
+
+    What they are at already is in the way of a second one only as long as they are at it: that
+    the marketplace knows by itself.
+    """
+    table = parameters_of(stage.collection).stages()[stage.name]
+    done = Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
+    if table.qualifies and done.exists():
+        return False
+    one_at_a_time = table.qualifies or promise_of(table).is_one_at_a_time
+    return has_suitable(stage, worker, one_at_a_time=one_at_a_time)
+
+
+def look(collection: Collection, stages: Sequence[Stage]) -> int:
+    """Look for whom the open `stages` have work; returns for how many that has changed.
+
+    Everybody who was ever here is looked at when something has changed in the stages.
+    """
+    standing = _standing(stages)
+    if not stages or _looked_at.get(collection.pk) == standing:
+        return 0
+    people = Session.objects.filter(posting__stage__collection=collection).values("worker")
+    workers = Worker.objects.filter(pk__in=people, identity__isnull=False)
+    with_places = [stage for stage in stages if standing[stage.pk][0]]
+    changed = note(list(workers), with_places)
+    _looked_at[collection.pk] = standing
+    return changed
+
+
+def note(workers: Sequence[Worker], stages: Sequence[Stage]) -> int:
+    """Note for whom of the workers each of the stages has work; returns how much that changed."""
+    if not workers or not stages:
+        return 0
+    collection = stages[0].collection
+    declined = set(
+        Consent.objects.filter(
+            text=current_text(collection, "consent"), agreed=False, worker__in=workers
+        ).values_list("worker", flat=True)
+    )
+    known = {
+        (stage, worker): is_closed
+        for stage, worker, is_closed in Eligibility.objects.filter(
+            stage__in=stages, worker__in=workers
+        ).values_list("stage", "worker", "is_closed")
+    }
+    changed = 0
+    for stage in stages:
+        for worker in workers:
+            is_closed = worker.pk in declined or not has_work(worker, stage)
+            if known.get((stage.pk, worker.pk), False) != is_closed:
+                Eligibility.objects.update_or_create(
+                    stage=stage, worker=worker, defaults={"is_closed": is_closed}
+                )
+                changed += 1
+    return changed
+
+
+def tell(collection: Collection) -> int:
+    """Tell the marketplace what it does not know yet; returns how much that was."""
+    return _tell(Eligibility.objects.filter(stage__collection=collection))
+
+
+def look_at(worker: Worker, collection: Collection) -> None:
+    """Look for which open stages have work for somebody, and tell what has changed.
+
+    A marketplace that does not answer is told in the next round. Expects no transaction.
+    """
+    if collection.state != CollectionState.COLLECTING:
+        return
+    stages = list(collection.stages.filter(state=StageState.OPEN).select_related("collection"))
+    standing = _standing(stages)
+    note([worker], [stage for stage in stages if standing[stage.pk][0]])
+    _tell_of(worker, Eligibility.objects.filter(stage__in=stages))
+
+
+def found_nothing(worker: Worker, stage: Stage) -> None:
+    """Keep the stage's HITs from being offered again at once to whoever came in vain.
+
+    A marketplace that does not answer is told in the next round. Expects no transaction.
+    """
+    note([worker], [stage])
+    _tell_of(worker, Eligibility.objects.filter(stage=stage))
+
+
+def _tell_of(worker: Worker, rows: QuerySet[Eligibility]) -> None:
+    try:
+        _tell(rows.filter(worker=worker))
+    except MarketplaceError as error:
+        log.warning("Nobody can be told for whom there is work: %s", error)
+
+
+def _tell(rows: QuerySet[Eligibility]) -> int:
+    untold = rows.filter(worker__identity__isnull=False).exclude(is_closed=F("told_closed"))
+    return marketplace.one_by_one(
+        untold.select_related("worker__identity", "stage__collection"), _tell_one
+    )
+
+
+def _tell_one(row: Eligibility) -> int:
+    closed = qualifications.closed_id(row.stage)
+    person = row.worker.identity.person
+    if row.is_closed:
+        marketplace.grant(closed, person, silently=True)
+    else:
+        marketplace.revoke(closed, person, "There is work for you again.")
+    return Eligibility.objects.filter(pk=row.pk).update(told_closed=row.is_closed)
+
+
+def _standing(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
+    """Return numbers that change when there may be work for other people, by stage.
+
+    The first of them tells whether the stage has a place for anybody.
+    """
+    units = Unit.objects.filter(stage__in=stages, closed=False).order_by().values_list("stage")
+    counted = units.annotate(
+        free=Count("pk", filter=Q(taken__lt=F("redundancy"))),
+        units=Count("pk"),
+        taken=Sum("taken"),
+        submitted=Sum("submitted"),
+    )
+    found: dict[int, tuple[object, ...]] = {stage.pk: (0,) for stage in stages}
+    found |= {stage: tuple(numbers) for stage, *numbers in counted}
+    if any(stage.kind == "dialog" for stage in stages):
+        topics = Topic.objects.filter(stage__in=stages).order_by().values_list("stage")
+        for stage, wanted, taken in topics.annotate(Sum("wanted"), Sum("taken")):
+            found[stage] = (*found[stage], wanted, taken)
+    return found

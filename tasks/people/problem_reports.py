@@ -1,0 +1,93 @@
+"""Answers what workers report about a HIT: they read it, and are paid for the trouble."""
+
+from datetime import datetime
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import transaction
+
+from collector.creation import parameters_of
+from collector.models import Collection
+from tasks.crowd import letters, marketplace
+from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
+from tasks.money import bonuses
+from tasks.money.bonuses import BonusError
+from tasks.money.compensation import compensate
+from tasks.posting.hits import money
+
+MOST_WORDS = 2000
+PAID_FOR = "For the problem you reported."
+
+
+class ReportError(Exception):
+    """The report cannot be answered like this; the message says why and what to do."""
+
+
+def answer(report: ProblemReport, words: str, cents: int, by: str, now: datetime) -> None:
+    """Record what the worker is told, owe them `cents` for their trouble, and resolve the report.
+
+    Work that was handed in is paid a bonus, other work by a HIT of the worker's own, up to its
+    reward. Raises ReportError, and nothing is done.
+    """
+    words = words.strip()
+    if not words or len(words) > MOST_WORDS:
+        raise ReportError(f"Write the worker an answer, in at most {MOST_WORDS:,} characters.")
+    try:
+        with transaction.atomic():
+            open_yet = ProblemReport.objects.filter(pk=report.pk, answered_at=None)
+            answered = open_yet.update(
+                answer=words, answered_by=by, answered_at=now, resolved_at=now
+            )
+            if not answered:
+                raise ReportError("It is answered already: this page shows how.")
+            if cents:
+                payment = _pay(report, cents, by, now)
+                ProblemReport.objects.filter(pk=report.pk).update(payment=payment)
+    except BonusError as error:
+        raise ReportError(str(error)) from None
+
+
+def _pay(report: ProblemReport, cents: int, by: str, now: datetime) -> Payment:
+    lease = Lease.objects.select_related("unit__stage__collection").get(pk=report.lease_id)
+    submission = Submission.objects.filter(lease=lease).first()
+    if submission:
+        once = uuid5(NAMESPACE_URL, f"report:{report.pk}")
+        return bonuses.give(submission, cents, PAID_FOR, by, once, now)
+    if lease.state == LeaseState.LIVE:
+        raise ReportError(
+            "They are still at work on it: answer without an amount, or pay once it is handed in."
+        )
+    reward = lease.session.posting.reward_cents
+    if cents > reward:
+        minor_units = parameters_of(lease.unit.stage.collection).pay.minor_units
+        most = money(reward, minor_units)
+        raise ReportError(f"Nothing was handed in: pay at most the HIT's reward, {most}.")
+    key = f"compensation:{lease.unit_id}:{lease.worker_id}"
+    if Payment.objects.filter(key=key).exists():
+        raise ReportError("This work was compensated already: answer without an amount.")
+    payment = compensate(lease, cents, PAID_FOR, now)
+    if payment is None:
+        raise ReportError("The budget cannot hold it: raise the budget, then pay.")
+    return payment
+
+
+def tell_reporters(collection: Collection, now: datetime) -> int:
+    """Pass on the answers that nobody was told of yet; returns how many.
+
+    Twice is possible where the reply was lost, never is not. Raises MarketplaceError.
+    """
+    untold = ProblemReport.objects.filter(
+        lease__unit__stage__collection=collection,
+        answered_at__isnull=False,
+        told_at=None,
+        lease__worker__identity__isnull=False,
+    ).select_related("lease__worker__identity")
+
+    def tell(report: ProblemReport) -> int:
+        letters.send(
+            report.lease.worker.identity.person,
+            subject=f"Your report about a HIT: {collection.title}",
+            text=f"{report.answer}\n\nYou wrote:\n{report.message}",
+        )
+        return ProblemReport.objects.filter(pk=report.pk, told_at=None).update(told_at=now)
+
+    return marketplace.one_by_one(untold, tell)

@@ -1,0 +1,230 @@
+"""Publishes a stage's places as HITs: the intention is a row first, the call comes second."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import takewhile
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from collector.creation import parameters_of
+from collector.models import CollectionState, Stage, StageState
+from collector.parameters import Parameters, StageTable
+from tasks.crowd import marketplace
+from tasks.models import LeaseState, Posting, PostingState
+from tasks.money import budget, funding
+from tasks.money.awards.fund import cover
+from tasks.people import qualifications
+from tasks.posting import keywords, qualification_requirements
+from tasks.work.units import is_done
+
+# The marketplace knows a token for a day; an hour is for clocks that differ.
+TOKEN_HOLDS = timedelta(hours=23)
+OUTSTANDING = (PostingState.PUBLISHING, PostingState.LIVE)
+
+
+def money(cents: int, minor_units: int) -> str:
+    """Return an amount as the wire wants it: 400 cents with two minor units is "4.00"."""
+    whole, part = divmod(cents, 10**minor_units)
+    return f"{whole}.{part:0{minor_units}d}" if minor_units else str(whole)
+
+
+def plan_postings(stage: Stage, now: datetime) -> int:
+    """Write a posting, its money reserved, for every place that can be opened now.
+
+    Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
+    Returns how many were written; fewer than wanted when the budget is used up.
+    """
+    with transaction.atomic():
+        stage = (
+            Stage.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("collection")
+            .get(pk=stage.pk)
+        )
+        if not is_open(stage):
+            return 0
+        parameters = parameters_of(stage.collection)
+        table = parameters.stages()[stage.name]
+        ordinary = stage.postings.filter(worker__isnull=True)
+        standing = ordinary.filter(state__in=OUTSTANDING).count()
+        wanted = min(places_left(stage), table.places_at_once) - standing
+        cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
+        serial = ordinary.count()
+        written = 0
+        while (
+            written < wanted
+            and cover(stage, table, parameters, 1)
+            and budget.reserve(stage.collection_id, cost)
+        ):
+            Posting.objects.create(
+                stage=stage,
+                provider=marketplace.PROVIDER,
+                environment=marketplace.environment(),
+                token=token_of(stage.collection.pseudonym_key, stage.name, serial + written),
+                reward_cents=table.reward_cents,
+                reserved_cents=cost,
+                created_at=now,
+                expires_at=now + timedelta(days=table.lifetime_days),
+            )
+            written += 1
+        return written
+
+
+def token_of(key: str, stage: str, serial: int) -> UUID:
+    """Return the token of a stage's HIT number `serial`, of a collection with this secret key."""
+    return uuid5(NAMESPACE_URL, f"{key}/{stage}/{serial}")
+
+
+def places_left(stage: Stage) -> int:
+    """Return how many places of the stage's units nobody has submitted yet, 0 if none is wanted."""
+    if not is_wanted(stage):
+        return 0
+    left = stage.units.filter(closed=False).aggregate(left=Sum(F("redundancy") - F("submitted")))[
+        "left"
+    ]
+    return int(left or 0)
+
+
+def publish_pending(stage: Stage, now: datetime) -> int:
+    """Make a HIT of every posting in state publishing; returns how many went live.
+
+    Safe to run twice and at once: the posting's token makes no second HIT for a day, and what is
+    older is looked for first. Raises MarketplaceError; what went live before stays.
+    """
+    pending = list(
+        stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True).order_by("id")
+    )
+    if not pending:
+        return 0
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    made = find_forgotten(pending, now)
+    published = 0
+    types: dict[int, str] = {}
+    for posting in pending:
+        if posting.reward_cents not in types:
+            types[posting.reward_cents] = _hit_type(stage, parameters, table, posting)
+        type_id = types[posting.reward_cents]
+        token = str(posting.token)
+        hit = made.get(token) or marketplace.create_hit(
+            type_id, token=token, lifetime=posting.expires_at - now
+        )
+        published += went_live(posting, hit)
+    return published
+
+
+def find_forgotten(postings: Iterable[Posting], now: datetime) -> dict[str, marketplace.Hit]:
+    """Return by token the HITs made for postings whose tokens make a second one by now."""
+    old = now - TOKEN_HOLDS
+    return marketplace.find_hits(
+        str(posting.token) for posting in postings if posting.created_at < old
+    )
+
+
+def went_live(posting: Posting, hit: marketplace.Hit) -> int:
+    """Note the HIT made for a posting; returns 1, or 0 if somebody has noted one already."""
+    return Posting.objects.filter(pk=posting.pk, state=PostingState.PUBLISHING).update(
+        state=PostingState.LIVE, external_id=hit.hit_id, external_type=hit.type_id
+    )
+
+
+def withdraw_planned(stage: Stage) -> int:
+    """Let go of the HITs planned for a stage that hands out no work now; returns how many.
+
+    One that was made, though nobody noted it, is noted now, to be closed like any other.
+    """
+    if is_open(stage):
+        return 0
+    planned = list(stage.postings.filter(state=PostingState.PUBLISHING, worker__isnull=True))
+    made = marketplace.find_hits(str(posting.token) for posting in planned)
+    withdrawn = 0
+    for posting in planned:
+        hit = made.get(str(posting.token))
+        withdrawn += 0 if hit and went_live(posting, hit) else expire(posting)
+    return withdrawn
+
+
+def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
+    requirements = qualification_requirements.requirements(parameters)
+    if table.requires:
+        needed = stage.collection.stages.get(name=table.requires)
+        requirements.append(marketplace.required(qualifications.external_id(needed)))
+    if qualifications.roles_required(table):
+        requirements.append(marketplace.required(qualifications.entry_id(stage)))
+    requirements.append(marketplace.forbidden(qualifications.closed_id(stage)))
+    return marketplace.create_hit_type(
+        title=table.title,
+        description=table.description,
+        keywords=keywords.keywords(stage, parameters),
+        reward=money(posting.reward_cents, parameters.pay.minor_units),
+        duration=timedelta(minutes=table.allotted_minutes),
+        auto_approval=timedelta(days=table.auto_approval_days),
+        requirements=requirements,
+    )
+
+
+def close_surplus(stage: Stage) -> int:
+    """Expire the HITs of a stage that no place needs any more; returns how many.
+
+    One that the marketplace refuses to expire is logged, and another one is taken.
+    """
+    live = stage.postings.filter(state=PostingState.LIVE, worker__isnull=True)
+    surplus = live.count()
+    if is_open(stage):
+        surplus -= places_left(stage)
+    idle = live.exclude(sessions__leases__state=LeaseState.LIVE).order_by("-id")
+    asked: list[Posting] = []
+
+    def close(posting: Posting) -> int:
+        marketplace.expire_hit(posting.external_id)
+        # Somebody may have accepted it and be reading the consent page: they may go on.
+        vacant = marketplace.is_vacant(posting.external_id)
+        asked.append(posting)
+        return expire(posting) if vacant else 0
+
+    return marketplace.one_by_one(takewhile(lambda _: len(asked) < surplus, idle), close)
+
+
+def is_wanted(stage: Stage) -> bool:
+    """Return whether who does the stage can do something with it; False for some that qualify.
+
+    A qualification whose work is all handed in opens nothing: it is offered again when places are.
+    """
+    tables = parameters_of(stage.collection).stages()
+    if not tables[stage.name].qualifies:
+        return True
+    stages = {one.name: one for one in stage.collection.stages.select_related("collection")}
+    opened = [name for name in stages if _leads_to(stage.name, tables[name])]
+    return not opened or any(
+        is_wanted(stages[name]) if tables[name].qualifies else not is_done(stages[name])
+        for name in opened
+    )
+
+
+def _leads_to(name: str, table: StageTable) -> bool:
+    # By what it grants, or by what is written in it.
+    return name in (table.requires, table.items_from, *qualifications.roles_required(table))
+
+
+def is_open(stage: Stage) -> bool:
+    """Return whether the stage hands out work."""
+    return stage.state == StageState.OPEN and stage.collection.state == CollectionState.COLLECTING
+
+
+def expire(posting: Posting) -> int:
+    """Mark a posting expired and release its money; returns 1, or 0 if it has moved on since.
+
+    Whoever began it and may yet hand in, or be paid for what they saved, has its money then.
+    """
+    as_read = {"state": posting.state, "reserved_cents": posting.reserved_cents}
+    with transaction.atomic():
+        inherited = funding.inherit(posting)
+        ended = Posting.objects.filter(pk=posting.pk, **as_read).update(
+            state=PostingState.EXPIRED, reserved_cents=0
+        )
+        if not ended:
+            transaction.set_rollback(True)
+        elif not inherited:
+            budget.release(posting.stage.collection_id, posting.reserved_cents)
+    return ended

@@ -1,0 +1,111 @@
+"""Linked articles as an answerer reads them: text alone, no tables, no images (IIRC 2.3)."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from collector.ingest.article_text import ArticleText, join_article
+from collector.models import Article, Corpus
+from tasks.models import Lease
+from tasks.work.passages import cut, find_article
+
+Documents = Callable[[str, str], str | None]
+
+
+def article_text(article: Article) -> ArticleText:
+    """Return the article's plain text, to which every stored span refers."""
+    headings = dict(article.sections.values_list("position", "heading"))
+    paragraphs = article.paragraphs.order_by("position").values_list("section__position", "text")
+    return join_article(headings, paragraphs)
+
+
+def article_page(
+    lease: Lease, items: list[dict[str, Any]], item_id: str, title: str
+) -> bytes | None:
+    """Return the article behind a link of the item's passage as JSON, in sections, or None.
+
+    None too for a kind of stage whose workers must not see linked text, and for any title the
+    passage does not link to.
+    """
+    article = _reader(lease, items)(item_id, title)
+    return _page(article, title) if article else None
+
+
+def documents_of(lease: Lease, items: list[dict[str, Any]]) -> Documents:
+    """Return a function from (item id, article title) to the article's text, None if unreadable."""
+    find = _reader(lease, items)
+
+    def text(item_id: str, title: str) -> str | None:
+        article = find(item_id, title)
+        return _text(article) if article else None
+
+    return text
+
+
+def _reader(lease: Lease, items: list[dict[str, Any]]) -> Callable[[str, str], int | None]:
+    """Return a function from (item id, article title) to the id of an article to be read."""
+    stage = lease.unit.stage
+    readers = items if stage.kind == "answer" else []
+    linked = {item["id"]: {link["title"] for link in item["passage"]["links"]} for item in readers}
+
+    def find(item_id: str, title: str) -> int | None:
+        if title not in linked.get(item_id, ()):
+            return None
+        try:
+            return _article_id(stage.collection.corpus_id, title)
+        except Article.DoesNotExist:
+            return None
+
+    return find
+
+
+@lru_cache(maxsize=8192)
+def _article_id(corpus_id: int, title: str) -> int:
+    """Return which article a link leads to; raises Article.DoesNotExist, which is not kept."""
+    article = find_article(Corpus(pk=corpus_id), title)
+    if article is None:
+        raise Article.DoesNotExist(f"No article stands behind {title!r}.")
+    return article.pk
+
+
+@lru_cache(maxsize=512)
+def _text(article_id: int) -> str:
+    """Return an article's plain text, kept: what has been read in never changes."""
+    return article_text(Article.objects.get(pk=article_id)).text
+
+
+@lru_cache(maxsize=512)
+def _page(article_id: int, title: str) -> bytes:
+    """Return the article in sections, kept: what has been read in never changes."""
+    article = Article.objects.select_related("corpus").get(pk=article_id)
+    whole = article_text(article)
+    corpus = article.corpus
+    by_section: dict[int, list[dict[str, Any]]] = {}
+    rows = list(article.paragraphs.select_related("section").order_by("position"))
+    cut(rows, corpus.language)
+    for paragraph, start in zip(rows, whole.starts, strict=True):
+        by_section.setdefault(paragraph.section.position, []).append(
+            {
+                "start": start,
+                "text": paragraph.text,
+                "kind": paragraph.kind,
+                "sentences": paragraph.sentences,
+                "links": [],
+            }
+        )
+    page = {
+        "title": title,
+        "lang": corpus.language,
+        "dir": corpus.direction,
+        "sections": [
+            {
+                "heading": section.heading,
+                "level": section.level,
+                "paragraphs": by_section.get(section.position, []),
+            }
+            for section in article.sections.order_by("position")
+        ],
+    }
+    return orjson.dumps(page)

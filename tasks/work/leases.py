@@ -1,0 +1,170 @@
+"""A worker's hold on a slot: claimed, extended, returned, or expired."""
+
+from datetime import datetime, timedelta
+from json import dumps
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from collector.creation import parameters_of
+from collector.models import Stage
+from tasks.kinds import kind
+from tasks.models import Exposure, Lease, LeaseState, Session, Step, StepKind, Unit, Worker
+from tasks.money import funding
+from tasks.statements import insert, insert_all, run
+from tasks.work.independence import suitable_units
+
+# A longer silence between two saves is a break, not work.
+LONGEST_PAUSE_SECONDS = 120
+# The frame's address is signed until this long after the assignment's deadline.
+LATE_WORK = timedelta(hours=1)
+SAVE = """
+UPDATE tasks_lease
+SET draft = %(draft)s, draft_version = draft_version + 1, draft_saved_at = %(now)s,
+    active_seconds = active_seconds + %(worked)s
+WHERE id = %(lease)s AND draft_version = %(version)s AND state IN ('live', 'expired')
+"""
+SUBMIT = """
+UPDATE tasks_lease SET state = 'submitted', closed_at = %(now)s, reserved_cents = 0
+WHERE id = %(lease)s AND draft_version = %(version)s AND state = 'live'
+    AND reserved_cents = %(reserved)s
+"""
+
+
+class StaleDraft(Exception):
+    """Another page has saved a newer draft of the same lease."""
+
+
+class Ended(Exception):
+    """The lease is over; nothing can be saved or extended any more."""
+
+
+def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
+    """Return the session's live lease, else a new one on a unit its worker may take, else None.
+
+    The worker's row is locked, so that two pages of one person cannot break independence; the
+    slot itself is won by a conditional update. Raises NotHeld while there is no money for it beside
+    what somebody who was here before may still earn.
+    """
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    with transaction.atomic():
+        worker = Worker.objects.select_for_update(no_key=True).get(pk=session.worker_id)
+        posting, here = funding.look(session)
+        for lease in here:
+            if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
+                return lease
+        promised = funding.promise(posting, here, parameters)
+        for unit in suitable_units(stage, worker, qualifies=table.qualifies):
+            if take_slot(unit.pk):
+                own = funding.fund(session, posting, promised, unit.pk, parameters)
+                ends = now + timedelta(minutes=table.allotted_minutes)
+                return _hold(session, stage, unit, now, ends, own)
+        if promised:
+            transaction.set_rollback(True)
+    return None
+
+
+def take_slot(unit_id: int) -> bool:
+    """Take one free slot of the unit; returns False when another worker was first."""
+    return (
+        Unit.objects.filter(pk=unit_id, closed=False, taken__lt=F("redundancy")).update(
+            taken=F("taken") + 1
+        )
+        == 1
+    )
+
+
+def _hold(
+    session: Session, stage: Stage, unit: Unit, now: datetime, ends: datetime, cents: int
+) -> Lease:
+    drafts = Lease.objects.filter(
+        unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
+    )
+    begun = drafts.order_by("-id").first()
+    if session.signed_until:
+        # One deadline: the marketplace's, where it has told us of one.
+        ends = session.signed_until - LATE_WORK
+    names = [stage.name, "consent"]
+    newest_last = stage.collection.texts.filter(name__in=names).order_by("version")
+    texts = dict(newest_last.values_list("name", "pk"))
+    lease = Lease(
+        unit=unit,
+        worker_id=session.worker_id,
+        session=session,
+        taken_at=now,
+        expires_at=ends,
+        draft=begun.draft if begun else None,
+        active_seconds=begun.active_seconds if begun else 0,
+        instructions_id=texts[stage.name],
+        consent_text_id=texts["consent"],
+        reserved_cents=cents,
+    )
+    insert(lease)
+    insert(Step(lease=lease, kind=StepKind.TAKEN))
+    shown = {"worker_id": session.worker_id, "kind": stage.kind, "at": now}
+    seeds = [{"seed_id": seed} for seed in kind(stage.kind).seeds_shown(unit)]
+    insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")
+    return lease
+
+
+def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime) -> int:
+    """Save what the worker has written and return the new version.
+
+    Time between two saves counts as work, up to two minutes a time. Raises StaleDraft when
+    another page saved since `version`, Ended when the lease is over.
+    """
+    since = lease.draft_saved_at or lease.taken_at
+    worked = min(LONGEST_PAUSE_SECONDS, max(0, int((now - since).total_seconds())))
+    if run(SAVE, lease=lease.pk, version=version, draft=dumps(draft), now=now, worked=worked):
+        return version + 1
+    lease.refresh_from_db()
+    if lease.state in (LeaseState.LIVE, LeaseState.EXPIRED):
+        raise StaleDraft
+    raise Ended
+
+
+def submit(lease: Lease, now: datetime) -> bool:
+    """End the live lease by submission; False, and nothing done, unless it is as it was read.
+
+    Expects a transaction; the lease's row stays locked until its end. What was held for the lease
+    goes to its submission: `reserved_cents` stays as it was read.
+    """
+    as_read = {"version": lease.draft_version, "reserved": lease.reserved_cents}
+    return run(SUBMIT, lease=lease.pk, now=now, **as_read) == 1
+
+
+def follow(lease: Lease, signed_until: datetime | None) -> datetime:
+    """Return the lease's end, moved to the marketplace's deadline where that is later now.
+
+    signed_until: until when the frame's address is proven to hold. Raises Ended.
+    """
+    session = lease.session
+    if not (session.signed_until and signed_until) or signed_until <= session.signed_until:
+        return lease.expires_at
+    with transaction.atomic():
+        ends = signed_until - LATE_WORK
+        moved = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE).update(expires_at=ends)
+        if not moved:
+            raise Ended
+        Session.objects.filter(pk=session.pk).update(signed_until=signed_until)
+    lease.expires_at, session.signed_until = ends, signed_until
+    return ends
+
+
+def end(lease: Lease, state: LeaseState, now: datetime) -> bool:
+    """Free the lease's slot, keeping its draft; returns False when it had ended before."""
+    with transaction.atomic():
+        ended = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE).update(
+            state=state, closed_at=now
+        )
+        if ended:
+            Unit.objects.filter(pk=lease.unit_id).update(taken=F("taken") - 1)
+    return bool(ended)
+
+
+def expire_overdue(now: datetime) -> int:
+    """End every live lease whose time is over and return how many there were."""
+    overdue = Lease.objects.filter(state=LeaseState.LIVE, expires_at__lt=now)
+    return sum(end(lease, LeaseState.EXPIRED, now) for lease in overdue.iterator())

@@ -1,0 +1,143 @@
+"""Takes in what a worker hands in: once, however often they press, and never lost."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from collector.creation import parameters_of
+from collector.protocol import find
+from tasks.kinds import kind
+from tasks.models import Lease, LeaseState, Step, StepKind, Submission, Unit
+from tasks.money import payments
+from tasks.people import qualifications
+from tasks.statements import insert, run
+from tasks.widgets.problems import Problem
+from tasks.work import leases
+from tasks.work.articles import documents_of
+from tasks.work.leases import LONGEST_PAUSE_SECONDS, take_slot
+
+COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Cleaned data, what blocks a submission, and advice that does not."""
+
+    data: dict[str, Any]
+    problems: list[Problem]
+    hints: list[Problem]
+
+
+def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined:
+    """Return what the kind's widgets and the protocol's checks say of `data`, all at once."""
+    stage = lease.unit.stage
+    parameters = parameters_of(stage.collection)
+    table = parameters.stages()[stage.name]
+    module = kind(stage.kind)
+    if hasattr(module, "fixed"):
+        data = module.fixed(lease, data)
+    cleaned, problems = module.clean(
+        data, items, documents_of(lease, items), table, getattr(parameters, "checks", None)
+    )
+    if not problems and hasattr(module, "unfinished"):
+        problems = module.unfinished(lease)
+        # What is wrong with the whole leaves nothing that could be paid in part.
+        cleaned = {} if any(problem.index is None for problem in problems) else cleaned
+    found = (
+        find(stage.collection.protocol)
+        .part("checks")
+        .problems(stage.kind, cleaned, items, table, parameters)
+    )
+    said = {(problem.index, problem.field) for problem in problems}
+    blocking = problems + [
+        problem
+        for problem in found
+        if not problem.hint and (problem.index, problem.field) not in said
+    ]
+    return Examined(cleaned, blocking, [problem for problem in found if problem.hint])
+
+
+def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+    """Return the lease's one submission, made now or before, of already examined `data`.
+
+    Late work counts while its slot is free; otherwise it is kept and paid but not counted. Raises
+    Ended once the time for it is over, and what was saved has been paid.
+    """
+    try:
+        return _hand_in(lease, data, now, synthetic=synthetic)
+    except IntegrityError:
+        # Another press of the button, or an equal question, won the race: look again.
+        return _hand_in(lease, data, now, synthetic=synthetic)
+
+
+def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+    with transaction.atomic():
+        counts = leases.submit(lease, now)
+        if not counts:
+            lease = _locked(lease.pk)
+            done = Submission.objects.filter(lease=lease).first()
+            if done:
+                return done
+            if lease.compensated:
+                # What was saved of it is paid: it is not paid a second time.
+                raise leases.Ended
+            counts = _submit_late(lease, now)
+        stage = lease.unit.stage
+        parameters = parameters_of(stage.collection)
+        worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
+        submission = Submission(
+            lease=lease,
+            raw=data,
+            receipt=secrets.token_hex(16),
+            counts=counts,
+            synthetic=synthetic,
+            received_at=now,
+            active_seconds=lease.active_seconds + min(LONGEST_PAUSE_SECONDS, max(0, int(worked))),
+        )
+        insert(submission)
+        if counts:
+            run(COUNT, unit=lease.unit_id)
+            kind(stage.kind).store(submission, data)
+            if parameters.stages()[stage.name].qualifies:
+                qualifications.record_attempt(submission)
+        # Only now: equal questions are numbered by whose came first.
+        insert(Step(lease=lease, kind=StepKind.HANDED_IN))
+        payments.owe_reward(submission, lease.session.posting, parameters, now)
+    return submission
+
+
+def _locked(lease_id: int) -> Lease:
+    return (
+        Lease.objects.select_for_update(of=("self",))
+        .select_related("unit__stage__collection", "session__posting")
+        .get(pk=lease_id)
+    )
+
+
+def _submit_late(lease: Lease, now: datetime) -> bool:
+    """End a lease that is not as it was read; returns whether its work counts."""
+    counts = lease.state == LeaseState.LIVE or _take_late_slot(lease)
+    ended = {"state": LeaseState.SUBMITTED, "closed_at": now} if counts else {}
+    if counts or lease.reserved_cents:
+        # What was held for it goes to its submission.
+        Lease.objects.filter(pk=lease.pk).update(reserved_cents=0, **ended)
+    return counts
+
+
+def _take_late_slot(lease: Lease) -> bool:
+    """Take a slot for work that comes after its lease ended; returns False when none is free.
+
+    Where the worker holds the unit again, in another tab, that lease gives its slot. Independence
+    is asked anew: the worker may have been shown more since.
+    """
+    again = Lease.objects.filter(
+        unit_id=lease.unit_id, worker_id=lease.worker_id, state=LeaseState.LIVE
+    ).update(state=LeaseState.RETURNED)
+    if again:
+        return True
+    unit = Unit.objects.filter(pk=lease.unit_id)
+    allowed = kind(lease.unit.stage.kind).allowed(unit, lease.worker).exists()
+    return bool(allowed) and take_slot(lease.unit_id)

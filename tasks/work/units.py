@@ -1,0 +1,166 @@
+"""Bundles items into the units that are handed out, each of one redundancy."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Max, QuerySet
+
+from collector.models import Seed, Stage, StageState
+from collector.parameters import FOLDS, Parameters, StageTable
+from tasks.models import GrantState, Question, Skip, Unit, UnitItem
+from tasks.work import tickets
+
+# Two writers' questions let each of them be examined on the other's.
+EXAMINATION_UNITS = 2
+
+
+def bundle(stage: Stage, parameters: Parameters) -> int:
+    """Return how many units were made of the stage's items that wait for one.
+
+    Whole bundles are made at once; a smaller last one only when no more items can come. A finished
+    dialog is a bundle of its own, and a stage of dialogs has tickets, which hold no items.
+    Runs under a lock on the stage's row, so that no item enters two units; where no item waits,
+    nothing is locked.
+    """
+    table = parameters.stages()[stage.name]
+    if table.sample_questions:
+        # Its questions are drawn once all are decided: not here.
+        return 0
+    waiting = None if table.kind == "dialog" else _waiting(stage, table, parameters)
+    if waiting is not None and not (waiting.exists() or _skipped(stage, table)):
+        return 0
+    with transaction.atomic():
+        Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        if waiting is None:
+            return tickets.top_up(stage, table)
+        if table.items_from == "seeds":
+            return _bundle_seeds(stage, table, waiting)
+        return _bundle_questions(stage, table, waiting, parameters)
+
+
+def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int) -> Unit:
+    """Return a new unit of `items` at the stage's next position; expects a transaction."""
+    last = stage.units.aggregate(last=Max("position"))["last"]
+    unit = Unit.objects.create(
+        stage=stage, position=0 if last is None else last + 1, redundancy=redundancy
+    )
+    UnitItem.objects.bulk_create(
+        UnitItem(
+            unit=unit,
+            position=position,
+            seed=item if isinstance(item, Seed) else None,
+            question=item if isinstance(item, Question) else None,
+        )
+        for position, item in enumerate(items)
+    )
+    return unit
+
+
+def is_done(stage: Stage) -> bool:
+    """Return whether the stage has units and every place of each has been submitted."""
+    return (
+        stage.units.exists()
+        and not stage.units.filter(closed=False, submitted__lt=F("redundancy")).exists()
+    )
+
+
+def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySet[Any]:
+    """Return the stage's seeds or questions that are in none of its units, in their order."""
+    of_stage = UnitItem.objects.filter(unit__stage=stage)
+    if table.items_from == "seeds":
+        seeds = stage.collection.seeds.filter(stage_name=stage.name)
+        return seeds.exclude(pk__in=of_stage.values("seed_id")).order_by("position")
+    questions = Question.objects.filter(
+        stage__collection=stage.collection_id, stage__name=table.items_from
+    ).exclude(pk__in=of_stage.values("question_id"))
+    if parameters.stages()[table.items_from].qualifies:
+        questions = questions.filter(
+            worker__grants__qualification__stage=F("stage"),
+            worker__grants__state=GrantState.GRANTED,
+        )
+    return questions.select_related("seed").order_by("submission_id", "position", "id")
+
+
+def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int:
+    skipped = stage.collection.seeds.filter(pk__in=_skipped(stage, table)).order_by("position")
+    # A skipped seed waits for others: a HIT of one would be paid like a whole one.
+    over = is_done(stage) and not fresh.exists()
+    return _make(stage, table, fresh, flush=True) + _make(stage, table, skipped, flush=over)
+
+
+def _skipped(stage: Stage, table: StageTable) -> list[int]:
+    """Return the seeds that everybody who was given them has skipped, and that others may get."""
+    most = getattr(table, "max_skips_per_pair", 0)
+    if not most:
+        return []
+    skips = Skip.objects.filter(stage=stage).order_by().values_list("seed_id", flat=True)
+    skipped = Counter(skips)
+    given = Counter(
+        UnitItem.objects.filter(unit__stage=stage, seed__in=skipped)
+        .order_by()
+        .values_list("seed_id", flat=True)
+    )
+    return [seed for seed, times in skipped.items() if times == given[seed] and times < most]
+
+
+def _bundle_questions(
+    stage: Stage, table: StageTable, waiting: QuerySet[Question], parameters: Parameters
+) -> int:
+    if table.qualifies:
+        return _make_examination(stage, table, waiting)
+    source = stage.collection.stages.get(name=table.items_from)
+    if source.kind == "dialog":
+        return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
+    done = source.state == StageState.CLOSED or is_done(source)
+    return _make(stage, table, waiting, flush=done)
+
+
+def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
+    """Make at most two units, each of one writer's questions."""
+    made, room = 0, EXAMINATION_UNITS - stage.units.count()
+    if room <= 0:
+        return 0
+    for _, questions in groupby(waiting, key=lambda question: question.worker_id):
+        items = list(questions)[: table.items_per_hit]
+        if made < room and len(items) == table.items_per_hit:
+            create_unit(stage, items, table.redundancy.train)
+            made += 1
+    return made
+
+
+def _make_of_dialogs(
+    stage: Stage, table: StageTable, waiting: QuerySet[Question], source: Any
+) -> int:
+    """Make a unit of every dialog that was long enough, its questions in the order of its turns."""
+    folds = [fold for fold in FOLDS if table.redundancy.of(fold)]
+    wanted = waiting.filter(seed__fold__in=folds, payload__n_pairs__gte=source.min_pairs)
+    made = 0
+    for _, turns in groupby(
+        wanted.order_by("seed__position", "payload__dialog", "position"),
+        key=lambda turn: (turn.seed_id, turn.payload["dialog"]),
+    ):
+        questions = list(turns)
+        create_unit(stage, questions, table.redundancy.of(questions[0].seed.fold))
+        made += 1
+    return made
+
+
+def _make(
+    stage: Stage, table: StageTable, waiting: Iterable[Seed | Question], *, flush: bool
+) -> int:
+    groups: dict[int, list[Seed | Question]] = {}
+    for item in waiting:
+        fold = item.fold if isinstance(item, Seed) else item.seed.fold
+        groups.setdefault(table.redundancy.of(fold), []).append(item)
+    made = 0
+    for redundancy, items in sorted(groups.items()):
+        for start in range(0, len(items), table.items_per_hit):
+            chunk = items[start : start + table.items_per_hit]
+            if len(chunk) < table.items_per_hit and not flush:
+                break
+            create_unit(stage, chunk, redundancy)
+            made += 1
+    return made
