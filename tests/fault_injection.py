@@ -27,7 +27,7 @@ def carry_out(*command: str) -> None:
 def begin() -> None:
     """Let everything go wrong at once for Collector's requester."""
     from marketplace.models import Requester
-    from marketplace.weather import change_weather
+    from marketplace.wire.fault_injection import change_weather
 
     change_weather(Requester.objects.get(), WEATHER)
 

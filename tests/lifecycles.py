@@ -25,7 +25,7 @@ from collector.models import Corpus, Paragraph
 from collector.protocol import find
 from collector.seeds.selection import Candidate, store_seeds
 from marketplace import clock
-from marketplace.accounts import keys_of, open_requester
+from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.models import LedgerEntry
 from marketplace.models.ledger_entry import Kind
 from marketplace.tests.boto import ENDPOINT, mturk_client

@@ -5,9 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from marketplace import clock
-from marketplace.acceptance import accept, submit
-from marketplace.accounts import keys_of, open_requester
-from marketplace.answers import answers_xml
+from marketplace.accounts.opening import keys_of, open_requester
+from marketplace.hits.acceptance import accept, submit
+from marketplace.hits.questions.answers import answers_xml
 from marketplace.models import HIT, HITType, Requester, Worker
 
 NUMBER = 100

@@ -10,15 +10,15 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from marketplace.amounts import amount_of
 from marketplace.batches.calls import carry_out
-from marketplace.funds import bonus_cents
 from marketplace.models import (
     HANDED_IN,
     Assignment,
     IdempotencyToken,
     Requester,
 )
+from marketplace.money.amounts import amount_of
+from marketplace.money.funds import bonus_cents
 from marketplace.operations.bonuses import WORKED_WITHIN
 from marketplace.router import DATABASE
 from marketplace.wire.registry import Call

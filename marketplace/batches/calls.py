@@ -7,8 +7,8 @@ from django.http import HttpRequest
 
 import marketplace.operations  # noqa: F401  (importing the package registers the operations)
 from marketplace import clock
-from marketplace.funds import InsufficientFundsError
 from marketplace.models import Requester
+from marketplace.money.funds import InsufficientFundsError
 from marketplace.wire.errors import RequestError
 from marketplace.wire.registry import OPERATIONS, Call
 from marketplace.wire.shapes import load_request

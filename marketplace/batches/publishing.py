@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace.amounts import amount_of, price_of
 from marketplace.batches.calls import carry_out
 from marketplace.batches.template import document, filled, question_xml, template_of, variables
+from marketplace.hits.questions.question import QuestionError, read_question
 from marketplace.models import HIT, Batch, BatchRow, HITType, Project
-from marketplace.question import QuestionError, read_question
+from marketplace.money.amounts import amount_of, price_of
 from marketplace.router import DATABASE
 from marketplace.uploads import Table
 from marketplace.wire.registry import Call

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marketplace.amounts import amount_of
 from marketplace.models import HANDED_IN, HIT, Assignment, Batch, State
+from marketplace.money.amounts import amount_of
 
 COLUMNS = (
     "HITId",

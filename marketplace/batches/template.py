@@ -6,8 +6,8 @@ from html import escape
 from html.parser import HTMLParser
 from typing import Any
 
-from marketplace import crowd
-from marketplace.task_words import marked
+from marketplace.hits.questions import crowd_elements
+from marketplace.hits.questions.template_i18n import marked
 
 VARIABLE = re.compile(r"\$\{\s*([^{}$]+?)\s*\}")
 # What XML 1.0 forbids: controls, halves of surrogate pairs, two that are no characters.
@@ -43,9 +43,9 @@ class _Outline(HTMLParser):
             self.scripts.append(values["src"])
         if tag == "input" and kind == "file":
             self.uploads.append(values.get("name", ""))
-        if tag not in PLAIN_FIELDS | crowd.FIELDS or kind in NOT_ANSWERS:
+        if tag not in PLAIN_FIELDS | crowd_elements.FIELDS or kind in NOT_ANSWERS:
             return
-        name = values.get("name", "") or (tag if tag in crowd.TOOLS else "")
+        name = values.get("name", "") or (tag if tag in crowd_elements.TOOLS else "")
         if name == "assignmentId" or (tag == "crowd-radio-button" and not name):
             return
         if not name:
@@ -80,7 +80,7 @@ def warnings(html: str) -> list[str]:
     sentences = [
         f"<{tag}> is not drawn here, so HITs with it cannot be published. Ask in another way."
         for tag in sorted(found.elements)
-        if tag.startswith("crowd-") and tag not in crowd.DRAWN
+        if tag.startswith("crowd-") and tag not in crowd_elements.DRAWN
     ]
     if not found.fields:
         sentences.append("No field has a name, so nothing would come back. Add name=… to a field.")
@@ -110,7 +110,7 @@ def document(html: str, title: str) -> str:
     """Return a whole page of a template: a form and a button around fields that have none."""
     found = outline(html)
     has_form = bool(found.elements & {"crowd-form", "form"})
-    if not has_form and found.elements & crowd.TOOLS:
+    if not has_form and found.elements & crowd_elements.TOOLS:
         html = f"<crowd-form>\n{html}\n</crowd-form>"
         found = outline(html)
     elif not has_form:

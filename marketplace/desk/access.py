@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.utils import translation
 
 from common.local_access import is_from_this_machine
-from marketplace import audit, clock
+from marketplace import clock
+from marketplace.accounts import audit
 from marketplace.configuration import open_desk
 from marketplace.desk.sessions import begin, session_of
 from marketplace.models import DeskSession, DeskUser, Requester, Role

@@ -24,7 +24,7 @@ from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import csv_file, leave_notice, show, sorry
 from marketplace.desk.reach import reach_of
 from marketplace.desk.uploading import text_from
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Batch, State
 from marketplace.site.pages import harden
 from marketplace.uploads import UploadError

@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from marketplace import clock
-from marketplace.amounts import price_of, typed_cents
 from marketplace.batches.bonuses import (
     Order,
     OrderError,
@@ -23,8 +22,9 @@ from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.batches import NO_BATCH, own_batch
 from marketplace.desk.hits import NO_HIT
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, State
+from marketplace.money.amounts import price_of, typed_cents
 from marketplace.operations.hit_types import MOST_CENTS
 from marketplace.wire.errors import WireError
 

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
-from marketplace.events import events_of, send_again
+from marketplace.notifications.events import events_of, send_again
 
 
 @requester_page

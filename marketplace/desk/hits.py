@@ -8,7 +8,7 @@ from marketplace.batches.bonuses import rewardable
 from marketplace.desk.access import DeskRequest, requester_page
 from marketplace.desk.pages import page_of, show, sorry
 from marketplace.desk.reach import reach_of, reaches_of
-from marketplace.lifecycle import settle_account, settle_due
+from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
 
 # What the API's words mean to whoever reads no API.

@@ -6,12 +6,17 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.batches.results import readable
-from marketplace.contests import ContestError, grant_contest, keep_rejection, unanswered_contests
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
-from marketplace.funds import InsufficientFundsError
-from marketplace.letters import letters_to
+from marketplace.hits.contests import (
+    ContestError,
+    grant_contest,
+    keep_rejection,
+    unanswered_contests,
+)
 from marketplace.models import Message
+from marketplace.money.funds import InsufficientFundsError
+from marketplace.notifications.messages import letters_to
 
 
 @requester_page

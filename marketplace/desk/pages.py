@@ -10,8 +10,8 @@ from django.shortcuts import render
 
 from common.spreadsheet import csv_text
 from marketplace.configuration import currency_symbol
-from marketplace.contests import unanswered_contests
 from marketplace.desk.access import DeskRequest
+from marketplace.hits.contests import unanswered_contests
 from marketplace.models import PaymentReport
 from marketplace.operations.qualification_requests import open_requests
 

@@ -5,14 +5,14 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.amounts import price_of
 from marketplace.configuration import currency_symbol
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show, sorry
 from marketplace.desk.uploading import text_from
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
-from marketplace.payout_lists import (
+from marketplace.money.amounts import price_of
+from marketplace.money.payout_lists import (
     COLUMNS,
     OPEN,
     confirm,
@@ -21,7 +21,7 @@ from marketplace.payout_lists import (
     rows_of,
     take_off,
 )
-from marketplace.payouts import PayoutError, answer_report
+from marketplace.money.payouts import PayoutError, answer_report
 from marketplace.uploads import UploadError
 
 NO_LIST = "There is no such list. Choose one under Payouts."

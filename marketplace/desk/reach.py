@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from marketplace.hits.audience import Visibility, visibilities_of
 from marketplace.models import HITType, QualificationType
-from marketplace.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
+from marketplace.qualifications.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
 from marketplace.site.reasons import places_of, score_words
-from marketplace.visibility import Visibility, visibilities_of
 
 
 @dataclass(frozen=True)

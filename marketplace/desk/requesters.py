@@ -10,9 +10,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, funds
-from marketplace.accounts import open_requester
-from marketplace.amounts import price_of
+from marketplace import clock
+from marketplace.accounts.opening import open_requester
 from marketplace.configuration import base_url, default_balance_cents
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.account import AccountForm, keep_account, present
@@ -20,6 +19,8 @@ from marketplace.desk.pages import leave_notice, page_of, show, sorry
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.identifiers import new_secret
 from marketplace.models import AccessKey, DeskUser, Requester
+from marketplace.money import funds
+from marketplace.money.amounts import price_of
 from marketplace.people.groups import HOST_ACCOUNT
 from marketplace.router import DATABASE
 

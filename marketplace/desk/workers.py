@@ -7,13 +7,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, funds
+from marketplace import clock
 from marketplace.desk.access import DeskRequest, host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
 from marketplace.models import Assignment, Worker, WorkerProfile
+from marketplace.money import funds
 from marketplace.people.groups import groups
 from marketplace.people.merging import MergeError, merge
-from marketplace.requirements import standing_of
+from marketplace.qualifications.requirements import standing_of
 from marketplace.router import DATABASE
 
 NO_WORKER = "There is no such worker. Choose one from the list."

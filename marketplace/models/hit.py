@@ -5,10 +5,10 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 
+from marketplace.hits.questions.question import kind_of
 from marketplace.identifiers import new_entity_id
 from marketplace.models.hit_type import HITType
 from marketplace.models.requester import Requester
-from marketplace.question import kind_of
 
 
 def status_at(now: datetime) -> Case:

@@ -7,9 +7,9 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from marketplace.hits.keywords import Stated, stated_in
 from marketplace.identifiers import new_entity_id
 from marketplace.models.requester import Requester
-from marketplace.stated import Stated, stated_in
 
 
 def fingerprint_of(values: dict[str, Any]) -> str:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from marketplace.amounts import amount_of
-from marketplace.lifecycle import settle_account
+from marketplace.hits.lifecycle import settle_account
+from marketplace.money.amounts import amount_of
 from marketplace.wire.registry import Call, operation
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from marketplace.lifecycle import approve, refresh, reject
+from marketplace.hits.lifecycle import approve, refresh, reject
 from marketplace.models import HIT, Assignment, State
 from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
 from marketplace.operations.hit_pages import FIRST, one_hit
@@ -19,8 +19,8 @@ from marketplace.operations.ownership import (
 from marketplace.prepared import Prepared
 from marketplace.wire.compiled import Columns
 from marketplace.wire.errors import InvalidParameter, RequestError
+from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import FOREIGN_TOKEN, page_asked, token_after
 
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024

@@ -6,17 +6,17 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace import funds
-from marketplace.amounts import amount_of, cents_of
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, Assignment, BonusPayment, Kind
+from marketplace.money import funds
+from marketplace.money.amounts import amount_of, cents_of
 from marketplace.operations.hit_types import MOST_CENTS
 from marketplace.operations.ownership import known_worker, settled_hit
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, RequestError
+from marketplace.wire.pagination import listing, page_of
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_of
 
 WORKED_WITHIN = timedelta(days=183)
 

@@ -7,9 +7,7 @@ from typing import Any
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import NullIf
 
-from marketplace.amounts import amount_of
 from marketplace.configuration import granted_cap_seconds
-from marketplace.epoch import Epoch
 from marketplace.models import (
     HIT,
     HITType,
@@ -18,7 +16,9 @@ from marketplace.models import (
     State,
 )
 from marketplace.models.hit import status_at
-from marketplace.requirements import SYSTEM_NAMES, WIRE_NAMES, described
+from marketplace.money.amounts import amount_of
+from marketplace.qualifications.requirements import SYSTEM_NAMES, WIRE_NAMES, described
+from marketplace.wire.timestamps import Epoch
 
 ASSIGNMENT_STATUS: dict[str, str] = {
     State.SUBMITTED: "Submitted",

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marketplace.events import tell
-from marketplace.lifecycle import refresh
+from marketplace.hits.lifecycle import refresh
 from marketplace.models import HIT
+from marketplace.notifications.events import tell
 from marketplace.operations.hit_types import LONGEST_SECONDS
 from marketplace.operations.hits import MOST_ASSIGNMENTS
 from marketplace.operations.ownership import own_hit, require_changeable

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.db.models import Exists, Q
 
-from marketplace.lifecycle import settle_account
+from marketplace.hits.lifecycle import settle_account
 from marketplace.models import HIT
 from marketplace.operations.descriptions import hit_members, type_members
 from marketplace.operations.ownership import settle_own
 from marketplace.prepared import Prepared
 from marketplace.wire.compiled import Columns
+from marketplace.wire.pagination import page_asked, token_after
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import page_asked, token_after
 
 # Nothing was due yet in 1970, and no key is as great as the last.
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)

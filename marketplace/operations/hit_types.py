@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from marketplace import requirements
-from marketplace.amounts import cents_of
 from marketplace.configuration import granted_cap_seconds
-from marketplace.lifecycle import refresh
+from marketplace.hits.keywords import stated_in
+from marketplace.hits.lifecycle import refresh
 from marketplace.models import HITType
 from marketplace.models.hit_type import fingerprint_of
+from marketplace.money.amounts import cents_of
 from marketplace.operations.ownership import own_hit, require_changeable
 from marketplace.prepared import Prepared, fields_of, instance_of
-from marketplace.stated import stated_in
+from marketplace.qualifications import requirements
 from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call, operation
 

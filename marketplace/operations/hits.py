@@ -5,11 +5,19 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace import clock, funds
+from marketplace import clock
 from marketplace.configuration import is_own_origin
-from marketplace.events import tell
+from marketplace.hits.audience import warn_if_nobody
+from marketplace.hits.questions.question import (
+    AnyQuestion,
+    QuestionError,
+    UnsupportedQuestionError,
+    read_question,
+)
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HIT, ReviewPolicy
+from marketplace.money import funds
+from marketplace.notifications.events import tell
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
@@ -24,17 +32,10 @@ from marketplace.operations.posting import post
 from marketplace.operations.reviews import policies_in
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.prepared import insert
-from marketplace.question import (
-    AnyQuestion,
-    QuestionError,
-    UnsupportedQuestionError,
-    read_question,
-)
 from marketplace.router import DATABASE
-from marketplace.visibility import warn_if_nobody
 from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.replays import refuse_replay
+from marketplace.wire.replay_protection import refuse_replay
 
 MOST_ASSIGNMENTS = 1_000_000
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marketplace import events, webhook
+from marketplace.notifications import events, webhook
 from marketplace.operations.hit_types import own_hit_type
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.registry import Call, operation

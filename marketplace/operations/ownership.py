@@ -6,11 +6,11 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from marketplace.lifecycle import locked
+from marketplace.hits.lifecycle import locked
 from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, State, Worker
 from marketplace.prepared import Prepared, fields_of, instance_of
-from marketplace.weather import is_frozen
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
+from marketplace.wire.fault_injection import is_frozen
 from marketplace.wire.registry import Call
 
 HIT_FIELDS, TYPE_FIELDS = fields_of(HIT), fields_of(HITType)

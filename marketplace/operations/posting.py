@@ -3,14 +3,14 @@
 from typing import Any
 
 from marketplace import clock
-from marketplace.chain import chained
-from marketplace.funds import MOVE
 from marketplace.models import HIT, HITType
 from marketplace.models.hit_type import fingerprint_of
+from marketplace.money.funds import MOVE
+from marketplace.operations.chain import chained
 from marketplace.operations.descriptions import type_members
 from marketplace.prepared import IF_SO, Prepared, insertion, instance_of
 from marketplace.wire.registry import Call
-from marketplace.wire.replays import SEEN, forget_old, replayed
+from marketplace.wire.replay_protection import SEEN, forget_old, replayed
 
 TYPE = f"SELECT id FROM {HITType._meta.db_table} WHERE requester_id = %s AND fingerprint = %s"
 # An event has to be written with the change that it tells, so types that tell go the longer way.

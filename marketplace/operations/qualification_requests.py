@@ -7,13 +7,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from marketplace.grants import grant
 from marketplace.models import QualificationRequest, Requester, RequestState
 from marketplace.operations.ownership import own_type
+from marketplace.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, RequestError
+from marketplace.wire.pagination import listing, page_of
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_of
 
 
 def open_requests(requester: Requester) -> QuerySet[QualificationRequest]:

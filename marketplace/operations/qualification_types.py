@@ -6,8 +6,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from marketplace.answer_key import AnswerKeyError, read_key
-from marketplace.lifecycle import settle_account
+from marketplace.hits.lifecycle import settle_account
+from marketplace.hits.questions.question_form import QuestionFormError, parse
 from marketplace.models import HIT, QualificationRequest, QualificationType, RequestState
 from marketplace.operations.descriptions import (
     describe_hit,
@@ -16,17 +16,17 @@ from marketplace.operations.descriptions import (
 )
 from marketplace.operations.hit_types import LONGEST_SECONDS, check_seconds
 from marketplace.operations.ownership import own_type
-from marketplace.question_form import QuestionFormError, parse
-from marketplace.requirements import WIRE_NAMES
+from marketplace.qualifications.answer_key import AnswerKeyError, read_key
+from marketplace.qualifications.requirements import WIRE_NAMES
 from marketplace.router import DATABASE
-from marketplace.weather import weather_of
 from marketplace.wire.errors import (
     DoesNotExist,
     InvalidParameter,
     RequestError,
 )
+from marketplace.wire.fault_injection import weather_of
+from marketplace.wire.pagination import listing, page_asked, page_of, token_after
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_asked, page_of, token_after
 
 # The keys of the system's types in tokens, greater than any row's.
 BEHIND_ALL = 2**62

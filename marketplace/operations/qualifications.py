@@ -4,15 +4,15 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace.grants import grant
 from marketplace.models import Message, QualificationGrant
+from marketplace.notifications.system_messages import GIVEN
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, own_type
-from marketplace.own_words import GIVEN
+from marketplace.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import RequestError
+from marketplace.wire.pagination import listing, page_of
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_of
 
 # What its message keeps of a name, so that the whole subject fits.
 LONGEST_NAME = 160

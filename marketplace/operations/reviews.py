@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
+from marketplace.hits.review_rules import NAMES, PolicyError, read_policy
 from marketplace.models import Level, ReviewPolicy
 from marketplace.operations.ownership import settle_own
-from marketplace.review_rules import NAMES, PolicyError, read_policy
 from marketplace.wire.errors import InvalidParameter
+from marketplace.wire.pagination import page_asked, token_after
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import page_asked, token_after
 
 
 def policies_in(parameters: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -7,8 +7,8 @@ from django.db.models import Q
 from marketplace.models import Assignment, Message, State, WorkerBlock
 from marketplace.operations.ownership import known_worker, workers_named
 from marketplace.wire.errors import InvalidParameter
+from marketplace.wire.pagination import listing, page_of
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.results import listing, page_of
 
 MOST_WORKERS = 100
 LONGEST_SUBJECT = 200

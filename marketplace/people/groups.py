@@ -6,14 +6,14 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 
-from marketplace.grants import grant
 from marketplace.models import (
     QualificationType,
     Requester,
     Worker,
     WorkerGroup,
 )
-from marketplace.own_words import HOST, MEMBERS, TAKEN_OUT
+from marketplace.notifications.system_messages import HOST, MEMBERS, TAKEN_OUT
+from marketplace.qualifications.grants import grant
 from marketplace.router import DATABASE
 
 # Groups are qualifications of this account, which has no keys and posts nothing.

@@ -7,11 +7,11 @@ from enum import StrEnum
 
 from django.db import IntegrityError, transaction
 
-from marketplace import audit
+from marketplace.accounts import audit
 from marketplace.models import QualificationType, Worker, WorkerGroup
-from marketplace.people.book import Book, Entry
 from marketplace.people.groups import GroupError
 from marketplace.people.roster import Person, ignored_columns, people_in
+from marketplace.people.worker_upsert import Book, Entry
 from marketplace.router import DATABASE
 from marketplace.uploads import read_table
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from marketplace.places import is_country, is_subdivision
+from marketplace.people.countries import is_country, is_subdivision
 from marketplace.uploads import Table, UploadError
 
 # Our name of a column -> other spellings that people's files have.

@@ -6,11 +6,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, funds
+from marketplace import clock
+from marketplace.accounts.erasure import erase, everything_about
+from marketplace.accounts.passwords import PasswordError, choose_password, renew_link
 from marketplace.configuration import base_url, requesters_see_mail
-from marketplace.erasure import erase, everything_about
 from marketplace.models import Assignment, State
-from marketplace.passwords import PasswordError, choose_password, renew_link
+from marketplace.money import funds
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.site.sessions import end
 

@@ -9,12 +9,12 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
-from marketplace.acceptance import available_hits
 from marketplace.configuration import payment_terms
-from marketplace.earning import ways_to_earn
-from marketplace.lifecycle import settle_due
+from marketplace.hits.acceptance import available_hits
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LIVE, Assignment, HITType, State, Worker
-from marketplace.requirements import Access, access_to, custom_types_of, standing_of
+from marketplace.qualifications.earning import ways_to_earn
+from marketplace.qualifications.requirements import Access, access_to, custom_types_of, standing_of
 from marketplace.site.choices import NAMES, choices_from, chosen, keep
 from marketplace.site.facts import Facts, facts_of
 from marketplace.site.pages import SignedInRequest, show, worker_page

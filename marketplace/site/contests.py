@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
-from marketplace.contests import ContestError, raise_contest
+from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import State
 from marketplace.site.pages import SignedInRequest, leave_notice, sorry, worker_page
 from marketplace.site.work import NOT_YOURS, own, receipt

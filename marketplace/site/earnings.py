@@ -8,13 +8,14 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, funds
+from marketplace import clock
 from marketplace.configuration import payment_terms
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Kind, LedgerEntry, Payout, State
-from marketplace.payouts import PayoutError, report_payment
+from marketplace.money import funds
+from marketplace.money.account_statement import statement_csv
+from marketplace.money.payouts import PayoutError, report_payment
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
-from marketplace.statement import statement_csv
 
 RECENTLY = timedelta(days=7)
 

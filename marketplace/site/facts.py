@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 
 from marketplace.configuration import granted_cap_seconds
+from marketplace.hits.keywords import Stated
+from marketplace.hits.timing import Time, hourly_cents, time_of
 from marketplace.models import HITType
-from marketplace.stated import Stated
-from marketplace.timing import Time, hourly_cents, time_of
 
 # A requester states it among the keywords of a HIT type: `min-width:1024`, in CSS pixels.
 LEAST_WIDTH = re.compile(r"(?:^|[\s,])min-width\s*[:=]\s*(\d{3,4})(?:px)?(?=$|[\s,])", re.I)

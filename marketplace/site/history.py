@@ -6,9 +6,9 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
-from marketplace.funds import bonus_cents
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HANDED_IN, Assignment, State
+from marketplace.money.funds import bonus_cents
 from marketplace.site.pages import SignedInRequest, show, worker_page
 
 PAGE_SIZE = 25

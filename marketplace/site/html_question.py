@@ -12,12 +12,12 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.configuration import base_url
+from marketplace.hits.questions.question import FormQuestion, HTMLQuestion, read_question
+from marketplace.hits.questions.template_i18n import for_scripts, in_language
 from marketplace.models import HIT, Assignment
-from marketplace.question import FormQuestion, HTMLQuestion, read_question
-from marketplace.requirements import access_to, standing_of
+from marketplace.qualifications.requirements import access_to, standing_of
 from marketplace.site.languages import speaking
 from marketplace.site.pages import SignedInRequest, harden, worker_page
-from marketplace.task_words import for_scripts, in_language
 
 # Many a task opens a window of its own and goes on there. It leads to no page of ours.
 ALLOWED = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"

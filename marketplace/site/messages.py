@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
-from marketplace.letters import LetterError, write_letter
 from marketplace.models import Assignment, Message, Requester
-from marketplace.own_words import said
+from marketplace.notifications.messages import LetterError, write_letter
+from marketplace.notifications.system_messages import said
 from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
 from marketplace.site.work import NOT_YOURS, own
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from common.way_back import way_back
 from marketplace.models import Worker
-from marketplace.places import is_country, is_subdivision
+from marketplace.people.countries import is_country, is_subdivision
 from marketplace.site.languages import CODES, LANGUAGES, remember
 from marketplace.site.pages import SignedInRequest, leave_notice, page, show, worker_page
 from marketplace.site.sessions import session_of

@@ -10,13 +10,13 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.acceptance import RefusedError, accept, accept_next, available_hits
 from marketplace.configuration import is_own_origin, payment_terms
-from marketplace.earning import ways_to_earn
-from marketplace.entry import preview_url, with_liking
-from marketplace.lifecycle import settle_due
+from marketplace.hits.acceptance import RefusedError, accept, accept_next, available_hits
+from marketplace.hits.lifecycle import settle_due
+from marketplace.hits.questions.entry import preview_url, with_liking
 from marketplace.models import HIT, Assignment, HITType, State
-from marketplace.requirements import access_to, custom_types_of, standing_of
+from marketplace.qualifications.earning import ways_to_earn
+from marketplace.qualifications.requirements import access_to, custom_types_of, standing_of
 from marketplace.site.facts import facts_of
 from marketplace.site.html_question import SANDBOX, page_address
 from marketplace.site.pages import (

@@ -7,8 +7,8 @@ from django.utils.translation import gettext_noop
 
 from marketplace import clock
 from marketplace.models import QualificationRequest, QualificationType, RequestState
-from marketplace.own_words import WITHDRAWN, said
-from marketplace.qualification_tests import (
+from marketplace.notifications.system_messages import WITHDRAWN, said
+from marketplace.qualifications.taking_tests import (
     NotTakenError,
     Outcome,
     begin,

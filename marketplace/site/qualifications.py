@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.earning import Way, is_earned, is_unlisted, ways_to_earn
 from marketplace.models import (
     QualificationGrant,
     QualificationRequest,
@@ -19,8 +18,9 @@ from marketplace.models import (
     RequestState,
     Worker,
 )
-from marketplace.qualification_tests import OPEN
-from marketplace.requirements import standing_of
+from marketplace.qualifications.earning import Way, is_earned, is_unlisted, ways_to_earn
+from marketplace.qualifications.requirements import standing_of
+from marketplace.qualifications.taking_tests import OPEN
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.templatetags.marketplace_words import duration

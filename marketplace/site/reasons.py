@@ -7,9 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from marketplace.earning import Way, is_earned
 from marketplace.models import QualificationType
-from marketplace.requirements import (
+from marketplace.qualifications.earning import Way, is_earned
+from marketplace.qualifications.requirements import (
     ADULT,
     LOCALE,
     MASTERS,

@@ -7,11 +7,11 @@ from django.views.decorators.http import require_POST
 
 from common.way_back import way_back
 from marketplace import clock
+from marketplace.accounts.passwords import LONGEST_NAME, worker_by_password
 from marketplace.configuration import open_sign_in
 from marketplace.identifiers import digest
 from marketplace.models import Worker
 from marketplace.models.worker import sign_in_name_of
-from marketplace.passwords import LONGEST_NAME, worker_by_password
 from marketplace.people.invitations import mark_used
 from marketplace.site.pages import draw, page
 from marketplace.site.sessions import begin, end

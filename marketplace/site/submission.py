@@ -13,11 +13,11 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock
-from marketplace.acceptance import TooLateError, keep_aside, submit
-from marketplace.answers import RESERVED, answers_xml, form_answers_xml
+from marketplace.hits.acceptance import TooLateError, keep_aside, submit
+from marketplace.hits.questions.answers import RESERVED, answers_xml, form_answers_xml
+from marketplace.hits.questions.question import FormQuestion, read_question
+from marketplace.hits.questions.question_form import answers_of
 from marketplace.models import Assignment
-from marketplace.question import FormQuestion, read_question
-from marketplace.question_form import answers_of
 from marketplace.site.html_question import form_page
 from marketplace.site.languages import speaking
 from marketplace.site.pages import harden

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.acceptance import (
+from marketplace.configuration import base_url, is_own_origin, payment_terms
+from marketplace.hits.acceptance import (
     RefusedError,
     accept_next,
     available_hits,
@@ -19,13 +20,12 @@ from marketplace.acceptance import (
     extend,
     give_back,
 )
-from marketplace.amounts import price_of
-from marketplace.configuration import base_url, is_own_origin, payment_terms
-from marketplace.contests import can_contest
-from marketplace.entry import GRACE_SECONDS, Entry, entry_url, with_liking
-from marketplace.lifecycle import settle_due
+from marketplace.hits.contests import can_contest
+from marketplace.hits.lifecycle import settle_due
+from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.models import HANDED_IN, Assignment, State
-from marketplace.requirements import access_to, standing_of
+from marketplace.money.amounts import price_of
+from marketplace.qualifications.requirements import access_to, standing_of
 from marketplace.site.facts import facts_of
 from marketplace.site.html_question import SANDBOX, page_address
 from marketplace.site.pages import (

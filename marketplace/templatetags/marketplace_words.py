@@ -10,9 +10,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from marketplace.amounts import price_of
 from marketplace.batches.results import readable
-from marketplace.own_words import said
+from marketplace.money.amounts import price_of
+from marketplace.notifications.system_messages import said
 from marketplace.site.languages import LANGUAGES
 
 register = template.Library()

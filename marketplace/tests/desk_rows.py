@@ -4,7 +4,6 @@ from typing import Any
 
 from marketplace import clock
 from marketplace.batches.publishing import make_batch
-from marketplace.events import post
 from marketplace.models import (
     AccessKey,
     Assignment,
@@ -19,7 +18,8 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.payout_lists import make_list
+from marketplace.money.payout_lists import make_list
+from marketplace.notifications.events import post
 from marketplace.people.groups import make_group
 from marketplace.people.invitations import invite, make_class_code
 from marketplace.tests.desk import DeskVisitor

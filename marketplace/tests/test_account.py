@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from marketplace import clock, funds
-from marketplace.accounts import open_worker
+from marketplace import clock
+from marketplace.accounts.opening import open_worker
 from marketplace.models import Assignment, Message, Session, State, Worker
+from marketplace.money import funds
 from marketplace.people.invitations import make_class_code
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Visitor

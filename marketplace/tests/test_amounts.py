@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.amounts import amount_of, cents_of, typed_cents
+from marketplace.money.amounts import amount_of, cents_of, typed_cents
 
 pytestmark = pytest.mark.pure
 

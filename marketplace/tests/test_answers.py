@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.answers import NAMESPACE, answers_xml
+from marketplace.hits.questions.answers import NAMESPACE, answers_xml
 
 pytestmark = pytest.mark.pure
 

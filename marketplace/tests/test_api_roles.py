@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from django.db import transaction
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import BonusPayment, SeenRequest
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.test_signature import send, signed_headers

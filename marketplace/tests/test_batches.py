@@ -8,7 +8,7 @@ import pytest
 from django.utils.html import escape
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.batches.publishing import publish_some
 from marketplace.configuration import choose
 from marketplace.models import (

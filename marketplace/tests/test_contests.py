@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from marketplace import clock, funds
-from marketplace.contests import (
+from marketplace import clock
+from marketplace.hits.contests import (
     ContestError,
     grant_contest,
     keep_rejection,
@@ -13,6 +13,7 @@ from marketplace.contests import (
     unanswered_contests,
 )
 from marketplace.models import Assignment, Contest, Requester, State
+from marketplace.money import funds
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor
 

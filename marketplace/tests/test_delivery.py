@@ -10,11 +10,12 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError
 
-from marketplace import clock, webhook
-from marketplace.delivery import deliver_due
-from marketplace.events import events_of
+from marketplace import clock
 from marketplace.management.commands import deliver_events
 from marketplace.models import Event, Requester
+from marketplace.notifications import webhook
+from marketplace.notifications.delivery import deliver_due
+from marketplace.notifications.events import events_of
 from marketplace.tests.test_events import ADDRESS, Listener, notification
 
 
@@ -102,8 +103,8 @@ def test_a_database_that_is_away_is_looked_at_again(monkeypatch: Any, caplog: An
         if caplog.text.count("Delivering events failed") == 3:
             raise EnoughError
 
-    monkeypatch.setattr("marketplace.delivery.deliver_due", away)
-    monkeypatch.setattr("marketplace.delivery.connections.close_all", lambda: None)
+    monkeypatch.setattr("marketplace.notifications.delivery.deliver_due", away)
+    monkeypatch.setattr("marketplace.notifications.delivery.connections.close_all", lambda: None)
     monkeypatch.setattr("time.sleep", third_time)
     with pytest.raises(EnoughError):
         call_command(deliver_events.Command())

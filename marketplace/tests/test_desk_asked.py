@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from marketplace.answered_test import answered
 from marketplace.models import AuditEntry, QualificationGrant, QualificationRequest, Requester
+from marketplace.qualifications.reviewing_tests import answered
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_taking_tests import TEST, made
 from marketplace.tests.visitor import Visitor

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.batches.results import answers_in
-from marketplace.events import post
 from marketplace.models import HIT, Assignment, Requester
+from marketplace.notifications.events import post
 from marketplace.people.groups import make_group
 from marketplace.people.importing import import_workers
-from marketplace.requirements import ADULT
+from marketplace.qualifications.requirements import ADULT
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults_at, page, sign_in
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.desk_rows import NOTIFICATION, asked_for

@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 
 from marketplace import clock
-from marketplace.accounts import open_worker
+from marketplace.accounts.opening import open_worker
 from marketplace.configuration import (
     SystemPolicy,
     auto_approval_cap_seconds,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import AccessKey, AuditEntry, DeskUser, Requester
 from marketplace.people.groups import make_group
 from marketplace.tests.boto import ENDPOINT, mturk_client

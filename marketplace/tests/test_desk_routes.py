@@ -8,7 +8,7 @@ from django.db import connections
 from django.urls import get_resolver
 
 from marketplace import clock
-from marketplace.accounts import open_requester, open_worker
+from marketplace.accounts.opening import open_requester, open_worker
 from marketplace.models import (
     ClassCode,
     Requester,

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.test import RequestFactory
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.desk.sessions import COOKIE
 from marketplace.desk.users import UserError, close_user, open_user
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Requester, Role

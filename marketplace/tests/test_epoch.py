@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from marketplace.epoch import Epoch
 from marketplace.models import HIT
+from marketplace.wire.timestamps import Epoch
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from marketplace import clock, webhook
-from marketplace.delivery import deliver_due
+from marketplace import clock
 from marketplace.models import Event, Requester
+from marketplace.notifications import webhook
+from marketplace.notifications.delivery import deliver_due
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
-from marketplace.weather import change_weather
+from marketplace.wire.fault_injection import change_weather
 from marketplace.wire.shapes import service_model
 
 EVENTS = [name for name in service_model().shape_for("EventType").enum if name != "Ping"]

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from marketplace.question import HTML
+from marketplace.hits.questions.question import HTML
 from marketplace.tests.boto import HOST
 from marketplace.tests.forms import SUM, WHY, form
 from marketplace.tests.refusals import refused

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections
 
 from marketplace import clock
-from marketplace.erasure import erase
+from marketplace.accounts.erasure import erase
 from marketplace.models import (
     AuditEntry,
     Worker,
@@ -16,9 +16,9 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.people import importing
-from marketplace.people.book import Book
 from marketplace.people.groups import GroupError, make_group
 from marketplace.people.importing import Outcome, Report, import_workers
+from marketplace.people.worker_upsert import Book
 from marketplace.tests.visitor import Visitor
 from marketplace.uploads import UploadError, read_table, text_of
 

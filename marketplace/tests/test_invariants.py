@@ -15,9 +15,9 @@ from hypothesis.stateful import (
 )
 
 from marketplace import clock
-from marketplace.acceptance import RefusedError, accept, give_back, submit
-from marketplace.accounts import keys_of, open_requester
-from marketplace.contests import ContestError, raise_contest
+from marketplace.accounts.opening import keys_of, open_requester
+from marketplace.hits.acceptance import RefusedError, accept, give_back, submit
+from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, Event, State, Worker
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from marketplace import clock, funds
-from marketplace.accounts import open_worker
-from marketplace.erasure import erase
+from marketplace import clock
+from marketplace.accounts.erasure import erase
+from marketplace.accounts.opening import open_worker
 from marketplace.models import (
     Assignment,
     ClassCode,
@@ -18,6 +18,7 @@ from marketplace.models import (
     Worker,
     WorkerProfile,
 )
+from marketplace.money import funds
 from marketplace.people.groups import make_group
 from marketplace.people.importing import Outcome
 from marketplace.people.invitations import (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import HITType, Requester, Worker
-from marketplace.requirements import LOCALE
+from marketplace.qualifications.requirements import LOCALE
 from marketplace.site.choices import Choices, choices_from
 from marketplace.site.facts import least_width
 from marketplace.tests.conftest import QUESTION

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from marketplace.letters import letters_to
 from marketplace.models import Assignment, Message, Requester
+from marketplace.notifications.messages import letters_to
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 

@@ -6,7 +6,7 @@ import botocore.session
 import pytest
 
 from marketplace import clock
-from marketplace.erasure import erase
+from marketplace.accounts.erasure import erase
 from marketplace.models import Message, WorkerProfile
 from marketplace.people.merging import merge
 from marketplace.tests.refusals import refused

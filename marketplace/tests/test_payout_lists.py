@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from marketplace import clock, funds
+from marketplace import clock
 from marketplace.models import AuditEntry, Payout, PayoutLine, PayoutList
-from marketplace.payout_lists import confirm, make_list, owed_by_worker, rows_of
-from marketplace.payouts import PayoutError, record_payout, report_payment
+from marketplace.money import funds
+from marketplace.money.payout_lists import confirm, make_list, owed_by_worker, rows_of
+from marketplace.money.payouts import PayoutError, record_payout, report_payment
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
 from marketplace.tests.visitor import Visitor, simulated
 from marketplace.uploads import UploadError

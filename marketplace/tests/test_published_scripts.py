@@ -12,12 +12,12 @@ from botocore.exceptions import ClientError
 from django.http import HttpResponse
 from django.test import Client
 
-from marketplace.question import EXTERNAL, HTML
-from marketplace.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
+from marketplace.hits.questions.question import EXTERNAL, HTML
+from marketplace.hits.questions.xml_tree import SCHEMAS
+from marketplace.qualifications.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
 from marketplace.tests.boto import HOST
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Frame, Visitor
-from marketplace.xml_tree import SCHEMAS
 
 # An HTML page as the service's samples begin one, its form posting to the site's own path.
 PAGE = f"""<HTMLQuestion xmlns="{HTML}">

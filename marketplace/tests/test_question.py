@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.question import (
+from marketplace.hits.questions.question import (
     EXTERNAL,
     HTML,
     ExternalQuestion,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.answer_key import AnswerKeyError, read_key, score
-from marketplace.answers import Given, form_answers_xml
-from marketplace.formatted import clean_html
-from marketplace.question_form import QuestionFormError, answers_of, parse
+from marketplace.hits.questions.answers import Given, form_answers_xml
+from marketplace.hits.questions.formatted_content import clean_html
+from marketplace.hits.questions.question_form import QuestionFormError, answers_of, parse
+from marketplace.qualifications.answer_key import AnswerKeyError, read_key, score
 from marketplace.tests import forms
 from marketplace.tests.forms import BOTH, KEY, TEST, form, key, keyed, option, question
 

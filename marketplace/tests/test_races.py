@@ -8,7 +8,7 @@ import pytest
 from django.db import connections
 
 from marketplace import clock
-from marketplace.acceptance import RefusedError, accept, accept_next, submit
+from marketplace.hits.acceptance import RefusedError, accept, accept_next, submit
 from marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester, State, Worker
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES

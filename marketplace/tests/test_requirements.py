@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import Worker
-from marketplace.requirements import (
+from marketplace.qualifications.requirements import (
     ADULT,
     LOCALE,
     MASTERS,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from marketplace.hits.review_rules import PolicyError, agreement, known_answers, read_policy
 from marketplace.models import Requester
-from marketplace.review_rules import PolicyError, agreement, known_answers, read_policy
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from marketplace import clock
-from marketplace.accounts import open_worker
+from marketplace.accounts.opening import open_worker
 from marketplace.models import Session, Worker
 from marketplace.site.sessions import COOKIE
 from marketplace.tests.visitor import Visitor

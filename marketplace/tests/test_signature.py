@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from django.test import Client
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import AccessKey
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace import crowd
-from marketplace.answers import answers_xml
+import marketplace
 from marketplace.batches.results import answers_in, readable, with_parts
 from marketplace.batches.template import (
     document,
@@ -19,7 +18,9 @@ from marketplace.batches.template import (
     variables,
     warnings,
 )
-from marketplace.question import read_question
+from marketplace.hits.questions import crowd_elements
+from marketplace.hits.questions.answers import answers_xml
+from marketplace.hits.questions.question import read_question
 
 pytestmark = pytest.mark.pure
 
@@ -71,12 +72,13 @@ def test_a_template_becomes_a_whole_page() -> None:
 
 
 def test_the_elements_that_are_named_are_those_that_are_drawn() -> None:
-    script = Path(crowd.__file__).parent / "static" / "marketplace" / "crowd.js"
+    script = Path(marketplace.__file__).parent / "static" / "marketplace" / "crowd.js"
     defined = set(re.findall(r'^ +"(crowd-[a-z-]+)": Crowd', script.read_text("utf-8"), re.M))
-    assert defined | {"crowd-tab"} == crowd.DRAWN
-    page = f'<script src="https://a.example/{crowd.SCRIPT}"></script><!-- <crowd-a> --><crowd-b>'
-    assert crowd.undrawn(page) == ["crowd-b"]
-    assert crowd.undrawn("<crowd-b>") == []
+    assert defined | {"crowd-tab"} == crowd_elements.DRAWN
+    script_tag = f'<script src="https://a.example/{crowd_elements.SCRIPT}"></script>'
+    page = f"{script_tag}<!-- <crowd-a> --><crowd-b>"
+    assert crowd_elements.undrawn(page) == ["crowd-b"]
+    assert crowd_elements.undrawn("<crowd-b>") == []
 
 
 def test_a_script_that_is_there_is_not_put_in_twice() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from marketplace.task_words import IN_SCRIPTS
+from marketplace.hits.questions.template_i18n import IN_SCRIPTS
 from marketplace.tests.test_translations import MARKS, ROOT
 
 pytestmark = pytest.mark.pure
@@ -22,13 +22,13 @@ TAGS = re.compile(
 )
 READ_ALOUD = {"aria-label", "title", "alt", "placeholder"}
 SENTENCE = re.compile(r"[A-Z“][^\n]*\s[^\n]*[.!?:]\s*", re.DOTALL)
-# What requesters, hosts and operators read; a module of the island's root that is not here is read
+# What requesters, hosts and operators read; a module that is not here is read
 # by workers.
 TO_OTHERS = {
     *("batches", "models", "webhook.py", "settings.py", "uploads.py", "xml_tree.py", "question.py"),
     *("answer_key.py", "payout_lists.py", "importing.py", "roster.py", "merging.py"),
-    *("accounts.py", "visibility.py", "requirements.py", "funds.py", "weather.py"),
-    *("__main__.py", "delivery.py", "review_rules.py", "reviews.py"),
+    *("opening.py", "audience.py", "requirements.py", "funds.py"),
+    *("__main__.py", "delivery.py", "review_rules.py", "review_policies.py"),
 }
 # These errors reach nobody at work; the others below are said to the host beside workers' own.
 RAISED_TO_OTHERS = {"QuestionFormError", "GroupError", "ImproperlyConfigured"}

@@ -8,8 +8,9 @@ import pytest
 
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, choose
+from marketplace.hits.audience import _counted_at, visibility
 from marketplace.models import HIT, Worker, WorkerProfile
-from marketplace.requirements import (
+from marketplace.qualifications.requirements import (
     ADULT,
     LOCALE,
     MASTERS,
@@ -19,7 +20,6 @@ from marketplace.requirements import (
     standings_of,
 )
 from marketplace.tests.visitor import Visitor
-from marketplace.visibility import _counted_at, visibility
 
 
 def need(type_id: str, comparator: str, *values: int, **more: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_publishing_to_nobody_is_a_warning(
     rita: Any, make_hit: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     _counted_at.clear()
-    with caplog.at_level(logging.WARNING, "marketplace.visibility"):
+    with caplog.at_level(logging.WARNING, "marketplace.hits.audience"):
         hit_with(rita, make_hit, need(ADULT, "EqualTo", 1))
         assert not caplog.records
         Worker.objects.create(display_name="W", created_at=clock.now())

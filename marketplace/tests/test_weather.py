@@ -9,13 +9,13 @@ from botocore.exceptions import ClientError
 from django.core.management import CommandError, call_command
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys
+from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import HIT, Requester
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
-from marketplace.weather import WeatherError, _chances, change_weather, weather_of
 from marketplace.wire.errors import WireError
+from marketplace.wire.fault_injection import WeatherError, _chances, change_weather, weather_of
 from marketplace.wire.limits import _buckets, take
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from marketplace.accounts import RequesterKeys
-from marketplace.entry import Entry, entry_signature
+from marketplace.accounts.opening import RequesterKeys
+from marketplace.hits.questions.entry import Entry, entry_signature
 from marketplace.tests.visitor import Visitor
 
 

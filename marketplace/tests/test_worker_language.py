@@ -11,10 +11,10 @@ from django.utils import translation
 from marketplace import clock
 from marketplace.batches.template import document, question_xml, survey_page
 from marketplace.configuration import choose
+from marketplace.hits.questions.question_form import Text, _problem_with_text
 from marketplace.models import ClassCode, Delivery, QualificationRequest, Worker
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.people.invitations import invite, make_class_code, send
-from marketplace.question_form import Text, _problem_with_text
 from marketplace.tests.boto import HOST
 from marketplace.tests.desk import desk_client
 from marketplace.tests.test_invitations import workers

@@ -11,8 +11,7 @@ import marketplace.operations  # noqa: F401  (importing the package registers th
 from common.outages import missing
 from marketplace import clock
 from marketplace.configuration import calls_per_second
-from marketplace.funds import InsufficientFundsError
-from marketplace.weather import FAIR, chance_of, weather_of
+from marketplace.money.funds import InsufficientFundsError
 from marketplace.wire.errors import (
     NotSupported,
     RequestError,
@@ -20,9 +19,10 @@ from marketplace.wire.errors import (
     Unavailable,
     WireError,
 )
+from marketplace.wire.fault_injection import FAIR, chance_of, weather_of
 from marketplace.wire.limits import take, throttled
 from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
-from marketplace.wire.replays import refuse_replay
+from marketplace.wire.replay_protection import refuse_replay
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
 from marketplace.wire.signature import authenticate
 

@@ -3,7 +3,7 @@
 from django.test import override_settings
 
 from marketplace import clock
-from marketplace.accounts import keys_of, open_requester
+from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.models import HIT
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION

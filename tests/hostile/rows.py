@@ -17,7 +17,7 @@ from annotation.dashboard.access import owner
 from annotation.dashboard.tests.making import make_decisions, make_full
 from collector.models import Collection, Corpus
 from marketplace import clock
-from marketplace.accounts import RequesterKeys, keys_of, open_requester
+from marketplace.accounts.opening import RequesterKeys, keys_of, open_requester
 from marketplace.models import Assignment, Requester
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 from marketplace.tests.conftest import QUESTION

@@ -16,7 +16,7 @@ import pytest
 from django.db import connections
 
 from marketplace import clock
-from marketplace.accounts import RequesterKeys, keys_of, open_requester
+from marketplace.accounts.opening import RequesterKeys, keys_of, open_requester
 from marketplace.models import HIT, Assignment, State
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import QUESTION

@@ -101,7 +101,7 @@ def invitation(base: str) -> str:
     from django.db import transaction
 
     from marketplace import clock
-    from marketplace.accounts import open_worker
+    from marketplace.accounts.opening import open_worker
     from marketplace.models import Delivery
     from marketplace.people.invitations import invite, link_of
     from marketplace.router import DATABASE

@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from common.commands import MANAGE
-from marketplace import audit, clock
+from marketplace import clock
+from marketplace.accounts import audit
 from marketplace.desk.users import UserError, open_user, reset_password
 from marketplace.models import DeskUser, Role
 from marketplace.router import DATABASE

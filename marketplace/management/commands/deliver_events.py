@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand
 from common.arguments import whole
 from common.commands import MANAGE
 from marketplace import clock
-from marketplace.delivery import deliver_due, look
 from marketplace.models import Event
+from marketplace.notifications.delivery import deliver_due, look
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from common.commands import MANAGE
 from marketplace.models import Requester
-from marketplace.weather import FAIR, Weather, WeatherError, change_weather
+from marketplace.wire.fault_injection import FAIR, Weather, WeatherError, change_weather
 
 
 def yes_or_no(text: str) -> bool:

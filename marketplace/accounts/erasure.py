@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from marketplace.acceptance import give_back
+from marketplace.hits.acceptance import give_back
 from marketplace.models import (
     Assignment,
     Contest,

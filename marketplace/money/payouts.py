@@ -5,10 +5,10 @@ from datetime import date, datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from marketplace import funds
-from marketplace.amounts import price_of
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, PaymentReport, Payout, Worker
+from marketplace.money import funds
+from marketplace.money.amounts import price_of
 from marketplace.router import DATABASE
 
 LONGEST_REPORT = 2000

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
-from marketplace.question_form import Part, Question, Selection, parse
+from marketplace.hits.questions.question_form import Part, Question, Selection, parse
 
 
 @dataclass(frozen=True)

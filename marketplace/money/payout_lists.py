@@ -7,10 +7,10 @@ from datetime import date, datetime
 from django.db import transaction
 from django.db.models import Q, Sum
 
-from marketplace.amounts import amount_of, price_of, typed_cents
-from marketplace.lifecycle import settle_due
+from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
-from marketplace.payouts import PayoutError, record_payout
+from marketplace.money.amounts import amount_of, price_of, typed_cents
+from marketplace.money.payouts import PayoutError, record_payout
 from marketplace.router import DATABASE
 from marketplace.uploads import read_table
 

@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
-from marketplace import funds
-from marketplace.events import tell, tell_status
 from marketplace.models import HIT, Assignment, Contest, Kind, Requester, State
+from marketplace.money import funds
+from marketplace.notifications.events import tell, tell_status
 from marketplace.prepared import Prepared
 from marketplace.router import DATABASE
 
@@ -179,7 +179,7 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
     hit.save()
     if is_complete and hit.has_review_policies:
         # Reviews decide work, for which they need all of the above.
-        from marketplace.reviews import review_hit
+        from marketplace.hits.review_policies import review_hit
 
         review_hit(hit, now)
 

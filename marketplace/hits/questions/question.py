@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from marketplace.answers import RESERVED
-from marketplace.crowd import undrawn
-from marketplace.question_form import QuestionForm, QuestionFormError, form_in
-from marketplace.xml_tree import SCHEMAS, Node, XMLError, read_xml
+from marketplace.hits.questions.answers import RESERVED
+from marketplace.hits.questions.crowd_elements import undrawn
+from marketplace.hits.questions.question_form import QuestionForm, QuestionFormError, form_in
+from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 EXTERNAL = SCHEMAS + "2006-07-14/ExternalQuestion.xsd"
 HTML = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"

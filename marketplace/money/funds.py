@@ -5,8 +5,8 @@ from datetime import datetime
 from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from marketplace.amounts import price_of
 from marketplace.models import BonusPayment, Kind, LedgerEntry, Payout, Requester, Worker
+from marketplace.money.amounts import price_of
 from marketplace.prepared import IF_SO, execute
 
 MOVE = (

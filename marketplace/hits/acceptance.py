@@ -7,16 +7,16 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from marketplace.configuration import auto_approval_cap_seconds, queue_limit
-from marketplace.entry import GRACE_SECONDS
-from marketplace.events import tell
+from marketplace.hits.lifecycle import locked, refresh
+from marketplace.hits.questions.entry import GRACE_SECONDS
+from marketplace.hits.review_policies import review_assignment
+from marketplace.hits.timing import observe
 from marketplace.identifiers import new_entity_id
-from marketplace.lifecycle import locked, refresh
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
-from marketplace.requirements import access_to, standing_of
-from marketplace.reviews import review_assignment
+from marketplace.notifications.events import tell
+from marketplace.qualifications.requirements import access_to, standing_of
 from marketplace.router import DATABASE
-from marketplace.timing import observe
-from marketplace.weather import weather_of
+from marketplace.wire.fault_injection import weather_of
 
 HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
 

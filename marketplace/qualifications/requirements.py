@@ -20,7 +20,7 @@ from marketplace.models import (
     WorkerBlock,
     WorkerProfile,
 )
-from marketplace.places import is_country, is_subdivision
+from marketplace.people.countries import is_country, is_subdivision
 
 LOCALE = "00000000000000000071"
 N_APPROVED = "00000000000000000040"

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace import delivery
 from marketplace.models import HIT, Event, Requester
+from marketplace.notifications import delivery
 from marketplace.router import DATABASE
 
 # What a change of a HIT's status is called.

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from marketplace.grants import grant_all
 from marketplace.models import (
     QualificationGrant,
     QualificationType,
@@ -14,6 +13,7 @@ from marketplace.models import (
 )
 from marketplace.people.groups import group_name, make_group
 from marketplace.people.roster import KEYS, Person
+from marketplace.qualifications.grants import grant_all
 
 PROFILE = {
     "mail": "mail",

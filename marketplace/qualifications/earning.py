@@ -6,7 +6,8 @@ from datetime import datetime
 
 from django.db.models import Max
 
-from marketplace.acceptance import available_hits
+from marketplace.hits.acceptance import available_hits
+from marketplace.hits.keywords import stated_in
 from marketplace.models import (
     HANDED_IN,
     Assignment,
@@ -14,8 +15,7 @@ from marketplace.models import (
     QualificationGrant,
     QualificationType,
 )
-from marketplace.requirements import Standing, access_to
-from marketplace.stated import stated_in
+from marketplace.qualifications.requirements import Standing, access_to
 
 # What a requester puts among the keywords of a qualification type.
 EARNED, UNLISTED = "earned", "unlisted"

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from marketplace.lifecycle import approve, locked, refresh
+from marketplace.hits.lifecycle import approve, locked, refresh
 from marketplace.models import Assignment, Contest, Requester, State
 
 ANSWER_WITHIN = timedelta(days=7)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from marketplace.answers import Given
-from marketplace.formatted import clean_html
-from marketplace.xml_tree import SCHEMAS, Node, XMLError, read_xml
+from marketplace.hits.questions.answers import Given
+from marketplace.hits.questions.formatted_content import clean_html
+from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 NAMESPACE = re.compile(re.escape(SCHEMAS) + r"\d{4}-\d{2}-\d{2}/QuestionForm\.xsd")
 OTHER = "other"

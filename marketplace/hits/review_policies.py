@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import lifecycle
 from marketplace.batches.results import answers_in, with_parts
-from marketplace.events import tell
-from marketplace.funds import InsufficientFundsError
+from marketplace.hits import lifecycle
+from marketplace.hits.review_rules import agreement, known_answers
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, Assignment, Level, ReviewPolicy, State
-from marketplace.review_rules import agreement, known_answers
+from marketplace.money.funds import InsufficientFundsError
+from marketplace.notifications.events import tell
 from marketplace.router import DATABASE
 
 # How many places a HIT may come to have when the policy does not say.

@@ -13,10 +13,11 @@ from typing import Any
 
 from django.db import connections, transaction
 
-from marketplace import clock, configuration, webhook
+from marketplace import clock, configuration
 from marketplace.models import Event
+from marketplace.notifications import webhook
 from marketplace.router import DATABASE
-from marketplace.weather import weather_of
+from marketplace.wire.fault_injection import weather_of
 
 log = logging.getLogger(__name__)
 

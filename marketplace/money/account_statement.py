@@ -6,8 +6,8 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from common.spreadsheet import csv_text
-from marketplace.amounts import amount_of
 from marketplace.models import Assignment, BonusPayment, Kind, LedgerEntry, Payout, State, Worker
+from marketplace.money.amounts import amount_of
 
 COLUMNS = ("date", "kind", "amount", "owed_after", "requester", "hit", "assignment", "note")
 

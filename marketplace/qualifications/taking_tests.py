@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from marketplace.answer_key import read_key, score
-from marketplace.answers import form_answers_xml
-from marketplace.grants import grant
+from marketplace.hits.questions.answers import form_answers_xml
+from marketplace.hits.questions.question_form import QuestionForm, answers_of, parse
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
-from marketplace.own_words import TIME_WAS_UP, WITHDRAWN
-from marketplace.question_form import QuestionForm, answers_of, parse
+from marketplace.notifications.system_messages import TIME_WAS_UP, WITHDRAWN
+from marketplace.qualifications.answer_key import read_key, score
+from marketplace.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.templatetags.marketplace_words import duration
 

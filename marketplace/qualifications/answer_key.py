@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from marketplace.answers import Given
-from marketplace.xml_tree import SCHEMAS, Node, XMLError, read_xml
+from marketplace.hits.questions.answers import Given
+from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 NAMESPACE = SCHEMAS + "2005-10-01/AnswerKey.xsd"
 MOST = 2**31 - 1

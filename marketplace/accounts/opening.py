@@ -9,9 +9,9 @@ from pathlib import Path
 from django.db import transaction
 
 from common.storable import storable
-from marketplace import funds
 from marketplace.identifiers import digest, new_secret
 from marketplace.models import AccessKey, Requester, Worker
+from marketplace.money import funds
 from marketplace.router import DATABASE
 
 

@@ -1,0 +1,1 @@
+"""Accounts of workers and requesters: opened, signed in to, erased."""

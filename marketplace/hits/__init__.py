@@ -1,0 +1,1 @@
+"""What a HIT is and does: its question, its places, its review, who can see it."""

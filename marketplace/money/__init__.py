@@ -1,0 +1,1 @@
+"""Amounts, credit, what is owed and what was paid."""

@@ -1,0 +1,1 @@
+"""Events for requesters' programs, and messages between people."""
