@@ -42,7 +42,7 @@ class Closing:
                 "what runs out of time is paid by how much of it was saved."
             )
         if work.places:
-            done.append(f"{_counted(work.places, 'place')} of the main task will stay empty.")
+            done.append(f"{_counted(work.places, 'assignment')} of the main task will stay open.")
         return [*done, "You can reopen the collection."]
 
     def remaining(self, price: Price, *, after: bool) -> list[str]:
@@ -66,8 +66,8 @@ class Closing:
             rest.append(f"{_counted(self.pay_decisions, 'decision')} about pay, on the money page.")
         if self.undecided:
             rest.append(
-                f"{_counted(self.undecided, 'question')} without enough answers: left out of "
-                "releases."
+                f"{_counted(self.undecided, 'question')} without enough answers: excluded "
+                "from releases."
             )
         return rest
 

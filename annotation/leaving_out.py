@@ -31,7 +31,7 @@ def leave_out(
     with transaction.atomic():
         _lock(collection)
         if worker.pk in left_out_of(collection):
-            raise ExclusionError("Everything by this worker is left out already.")
+            raise ExclusionError("Everything by this worker is excluded already.")
         made = Exclusion.objects.create(
             collection=collection, worker=worker, why=why, by=by, at=now
         )

@@ -32,12 +32,12 @@ CAME_TO_NOTHING = [
 ]
 # What waits for a person comes first: the first that is not empty is shown.
 FILTERS = {
-    "unmatched": "Handed in without work",
+    "unmatched": "Submitted empty",
     "refused": "Refused by the marketplace",
     "proposed": "Rejection proposed",
     "waiting": "Waiting to be paid",
     "rejected": "Rejected",
-    "past": "Not rejected after all",
+    "past": "Rejection withdrawn",
     "paid": "Paid",
 }
 

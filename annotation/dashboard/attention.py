@@ -48,7 +48,7 @@ class Attention:
     def waiting(self) -> list[tuple[str, str]]:
         """Return a short phrase for each kind of thing that waits, and the page it waits on."""
         unpaid = "payment for cut-off work due", "payments for cut-off work due"
-        left_out = "question left out by its votes", "questions left out by their votes"
+        left_out = "question excluded by its votes", "questions excluded by their votes"
         counted = [
             (
                 self.submissions,
@@ -62,8 +62,8 @@ class Attention:
             (
                 self.unmatched,
                 "assignments",
-                "HIT handed in without work",
-                "HITs handed in without work",
+                "HIT submitted empty",
+                "HITs submitted empty",
             ),
             (self.refused, "assignments", "payment refused", "payments refused"),
             (self.proposed, "assignments", "rejection to confirm", "rejections to confirm"),

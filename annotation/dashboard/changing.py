@@ -121,7 +121,7 @@ def _check_seen(request: HttpRequest, desk: Desk) -> None:
 def _store(request: HttpRequest, desk: Desk, sheet: Sheet, preview: Preview) -> None:
     """Store what was previewed; raises RevisionError for anything else."""
     if request.POST.get("previewed") != preview.wanted:
-        raise RevisionError("You changed something since you looked: look again, then save.")
+        raise RevisionError("You changed something since the preview: update it, then save.")
     revise(
         desk.collection,
         sheet.wanted,

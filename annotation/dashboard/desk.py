@@ -34,7 +34,7 @@ TABS = {
     "difficulty": "Difficulty",
     "money": "Money",
     "problems": "Problems",
-    "texts": "Texts",
+    "texts": "Instructions and consent",
     "releases": "Releases",
 }
 

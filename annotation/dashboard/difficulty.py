@@ -135,7 +135,7 @@ def split_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpR
         messages.error(request, str(error))
         return redirect(desk.url("difficulty"))
     again = [stage.title for stage in desk.parameters.stages().values() if stage.sample_questions]
-    told = f"Placed: {sum(counts.values())} questions."
+    told = f"Assigned to splits: {sum(counts.values())} questions."
     if again:
         told += f" HITs of “{again[0]}” are drawn of them once its stage is open."
     messages.success(request, told)

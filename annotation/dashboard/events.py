@@ -80,9 +80,10 @@ def _problems(desk: Desk, people: People) -> Iterator[Event]:
 def _overrides(desk: Desk, people: People) -> Iterator[Event]:
     rows = Override.objects.filter(verdict__question__stage__collection=desk.collection)
     for row in rows.order_by("-at")[:SHOWN]:
-        did = "kept a question" if row.new_outcome == "kept" else "left a question out"
+        did = "keeps the question" if row.new_outcome == "kept" else "excludes the question"
+        overrode = f"{row.by} overrode a verdict: {did}."
         by_votes = f"{row.by} gave a question back to its votes."
-        yield Event(row.at, by_votes if row.follows_votes else f"{row.by} {did} by hand.")
+        yield Event(row.at, by_votes if row.follows_votes else overrode)
 
 
 def _extras(desk: Desk, people: People) -> Iterator[Event]:
@@ -115,9 +116,9 @@ def _exclusions(desk: Desk, people: People) -> Iterator[Event]:
     rows = Exclusion.objects.filter(collection=desk.collection)
     for row in rows.order_by(Coalesce("back_at", "at").desc())[:SHOWN]:
         who = people.name(row.worker_id)
-        yield Event(row.at, f"{row.by} left out everything by {who}.")
+        yield Event(row.at, f"{row.by} excluded everything by {who}.")
         if row.back_at:
-            yield Event(row.back_at, f"{row.back_by} let the work of {who} count again.")
+            yield Event(row.back_at, f"{row.back_by} included the work of {who} again.")
 
 
 def _revisions(desk: Desk, people: People) -> Iterator[Event]:

@@ -24,7 +24,14 @@ from annotation.dashboard.passages import (
     seed_paragraphs,
 )
 from annotation.dashboard.people import People, people_of
-from annotation.dashboard.verdicts import Filter, choices, judged, outcome_counts, splits_of
+from annotation.dashboard.verdicts import (
+    Filter,
+    choices,
+    judged,
+    outcome_counts,
+    sentence_of,
+    splits_of,
+)
 from annotation.deciding import IN_ORDER, voting_stages
 from annotation.models import Override, Placement, Verdict
 from annotation.review.review import ReviewError, correct, follow_votes, override_verdict
@@ -123,6 +130,7 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         before=_before(row),
         links=row.payload.get("links"),
         verdict=verdict,
+        sentence=sentence_of(verdict) if verdict else "",
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
         corrected=_corrected(verdict, desk.collection.corpus),
@@ -237,7 +245,7 @@ def _recorded(logged: Override) -> str:
     """Return where the question stands after a decision."""
     done = {
         Outcome.KEPT: "the question is in the dataset.",
-        Outcome.DROPPED: "the question is left out.",
+        Outcome.DROPPED: "the question is excluded.",
         Outcome.WAITING: "the question waits for answers.",
     }[Outcome(logged.new_outcome)]
     return f"the verdict follows the votes again, and {done}" if logged.follows_votes else done

@@ -10,8 +10,8 @@ from tasks.models import GrantState
 # What waits for a decision about pay; each name is a list of the assignments page.
 DECISIONS = {
     "unmatched": (
-        "1 HIT was handed in without work: pay it or look into it",
-        "{} HITs were handed in without work: pay them or look into them",
+        "1 HIT was submitted empty: pay it or look into it",
+        "{} HITs were submitted empty: pay them or look into them",
     ),
     "refused": (
         "1 payment was refused by the marketplace: ask again or pay it apart",
@@ -60,7 +60,7 @@ def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> li
         found.append(Todo(sentence, desk.url("money") + "#refused", True))
     found += decisions_of(desk, attention)
     if attention.left_out:
-        sentence = f"{_counted(attention.left_out, 'question')} left out by the votes"
+        sentence = f"{_counted(attention.left_out, 'question')} excluded by the votes"
         found.append(Todo(sentence, desk.url("questions") + "?outcome=dropped"))
     return found
 

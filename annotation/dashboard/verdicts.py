@@ -10,8 +10,10 @@ from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.desk import Desk
-from annotation.deciding import voting_stages
+from annotation.deciding import LEFT_OUT, voting_stages
+from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
+from annotation.review.review import REASON
 from collector.parameters import FOLDS
 from collector.protocol import find
 from tasks.models import Question
@@ -22,6 +24,9 @@ MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
 DISAGREEMENT = "disagreement"
+OVERRIDDEN = "Overridden by a reviewer"
+# What is stored, and released, as the reason stays; this is how people read it.
+REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
 
 
 class ListLength(Func):
@@ -46,7 +51,7 @@ VOTES_DIFFER = Q(verdict__n_votes__gt=1) & Q(
 FURTHER = {
     DISAGREEMENT: ("Votes differ", VOTES_DIFFER),
     NO_VERDICT: ("Not answered yet", Q(verdict__isnull=True)),
-    BY_HAND: ("Decided by hand", Q(verdict__overridden=True)),
+    BY_HAND: (OVERRIDDEN, Q(verdict__overridden=True)),
 }
 
 
@@ -128,6 +133,20 @@ def outcome_counts(desk: Desk) -> list[tuple[str, str, int]]:
     ]
 
 
+def reason_words(name: str) -> str:
+    """Return the reason of a verdict for people to read: no_agreement is "No agreement"."""
+    return REASON_WORDS.get(name, name.replace("_", " ").capitalize())
+
+
+def sentence_of(verdict: Verdict) -> str:
+    """Return what a requester reads of a verdict; one query more where a reviewer overrode it."""
+    words = REASON_WORDS.get(verdict.reason)
+    if words is None:
+        return verdict.sentence
+    last = verdict.overrides.last() if verdict.overridden else None
+    return f"{words}: {last.note}" if last else f"{words}."
+
+
 def choices(desk: Desk) -> dict[str, Any]:
     """Return what the lists of reasons and of types of answer offer; two queries."""
     rows = judged(desk).filter(verdict__isnull=False).order_by()
@@ -135,6 +154,6 @@ def choices(desk: Desk) -> dict[str, Any]:
     types = rows.filter(verdict__chosen__isnull=False)
     names = sorted(types.values_list("verdict__chosen__type", flat=True).distinct())
     return {
-        "reasons": [(name, name.replace("_", " ").capitalize()) for name in reasons],
+        "reasons": [(name, reason_words(name)) for name in reasons],
         "types": [(name, type_words(name)) for name in names],
     }

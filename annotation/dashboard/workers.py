@@ -71,12 +71,12 @@ def leave_out_worker(request: HttpRequest, desk: Desk, number: int) -> HttpRespo
             rows = Exclusion.objects.filter(collection=desk.collection, worker=row)
             newest = rows.first()
             if newest is None:
-                raise ExclusionError("Nothing by this worker is left out.")
+                raise ExclusionError("Nothing by this worker is excluded.")
             take_back(newest, why, by, now)
             sentence = "Taken back: their work counts again, and every verdict follows it."
         else:
             leave_out(desk.collection, row, why, by, now)
-            sentence = "Left out. Verdicts follow the votes that are left; nobody's pay changes."
+            sentence = "Excluded. Verdicts follow the votes that are left; nobody's pay changes."
     except ExclusionError as error:
         request.session[_typed(desk, number)] = why
         messages.error(request, str(error))

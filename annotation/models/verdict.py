@@ -5,7 +5,7 @@ from django.db.models import Q
 
 OUTCOMES = [
     ("kept", "In the dataset"),
-    ("dropped", "Left out"),
+    ("dropped", "Excluded"),
     ("waiting", "Waiting for answers"),
 ]
 

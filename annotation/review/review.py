@@ -32,7 +32,7 @@ def override_verdict(
     """
     note = _checked(note)
     if outcome not in (Outcome.KEPT, Outcome.DROPPED):
-        raise ReviewError("Choose an answer to keep the question with, or leave it out.")
+        raise ReviewError("Choose an answer to keep the question with, or exclude it.")
     if outcome == Outcome.DROPPED:
         chosen = None
     elif chosen is None or chosen.question_id != verdict.question_id:
@@ -43,7 +43,7 @@ def override_verdict(
         verdict.question.worker_id,
         chosen.worker_id,
     }:
-        raise ReviewError("Everything by its worker is left out: take that back first.")
+        raise ReviewError("Everything by its worker is excluded: include it again first.")
     with transaction.atomic():
         row = Verdict.objects.select_for_update().get(pk=verdict.pk)
         logged = Override.objects.create(

@@ -7,6 +7,7 @@ from django import template
 from django.utils import timezone
 
 from annotation.dashboard.answers import PLACES
+from annotation.dashboard.verdicts import reason_words
 from collector.parameters import Parameters
 from common.commands import MANAGE
 from tasks.pages.words import price as price_of
@@ -69,6 +70,12 @@ def ago(when: datetime | None) -> str:
 def plainly(text: str) -> str:
     """Return a text of a report with machine's words in it written as people write them."""
     return SNAKE.sub(lambda found: found[0].replace("_", " "), text)
+
+
+@register.filter
+def reason(name: str) -> str:
+    """Return the reason of a verdict for people to read."""
+    return reason_words(name)
 
 
 @register.filter

@@ -108,7 +108,7 @@ def test_what_a_hand_decided_falls_with_it_and_comes_back(
     made = leave_out(collection, mallory, "Copied answers.", "rita", NOW)
     assert beliefs(collection)[answered.key][3] != mallorys.pk
     verdict.refresh_from_db()
-    with pytest.raises(ReviewError, match="take that back first"):
+    with pytest.raises(ReviewError, match="include it again first"):
         override_verdict(verdict, "kept", mallorys, "It is right.", "rita", NOW)
     take_back(made, "They were not.", "rita", NOW)
     assert beliefs(collection) == before
@@ -146,7 +146,7 @@ def test_it_is_done_once_and_never_without_a_reason(collection, mallory) -> None
     with pytest.raises(ExclusionError, match="Say why"):
         leave_out(collection, mallory, " ", "rita", NOW)
     made = leave_out(collection, mallory, "Copied.", "rita", NOW)
-    with pytest.raises(ExclusionError, match="left out already"):
+    with pytest.raises(ExclusionError, match="excluded already"):
         leave_out(collection, mallory, "Copied.", "grace", NOW)
     with pytest.raises(ExclusionError, match="Say why"):
         take_back(made, "", "rita", NOW)

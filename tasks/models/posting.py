@@ -14,7 +14,7 @@ class PostingState(models.TextChoices):
     SUBMITTED = "submitted", "Submitted"
     SETTLED = "settled", "Paid"
     EXPIRED = "expired", "Expired"
-    UNMATCHED = "unmatched", "Handed in without work"
+    UNMATCHED = "unmatched", "Submitted empty"
     REJECTED = "rejected", "Rejected"
 
 

@@ -34,7 +34,7 @@ class Unmatched(models.Model):
         verbose_name_plural = "unmatched"
 
     def __str__(self) -> str:
-        return f"{self.session.posting}, handed in without work"
+        return f"{self.session.posting}, submitted empty"
 
     @property
     def payments(self) -> "models.QuerySet[Payment]":

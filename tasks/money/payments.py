@@ -78,7 +78,7 @@ def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
     if Payment.objects.filter(key=payment.key).exists():
         # Its work came after all, and owes the reward.
         return
-    payment.reason = f"Handed in without work; approved by {by}."
+    payment.reason = f"Submitted empty; approved by {by}."
     insert(payment)
     _spend(payment, posting.reserved_cents, now)
 

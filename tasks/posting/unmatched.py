@@ -48,7 +48,7 @@ def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) ->
         )
         if is_new:
             Posting.objects.filter(pk=posting.pk).update(state=PostingState.UNMATCHED)
-            log.warning("HIT %s was handed in without any work we know of.", assignment.hit_id)
+            log.warning("HIT %s was submitted empty.", assignment.hit_id)
     return is_new
 
 

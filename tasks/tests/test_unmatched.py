@@ -90,7 +90,7 @@ def test_a_requester_pays_it(posting, work, desk):
     payment = Payment.objects.get()
     assert (payment.state, payment.reason) == (
         PaymentState.CONFIRMED,
-        "Handed in without work; approved by rita.",
+        "Submitted empty; approved by rita.",
     )
     assert (state_of(work), state_of(posting)) == ("approved", "settled")
     assert desk.told == [("approve_assignment", "S-OUTSIDE"), ("delete_hit", posting.external_id)]
@@ -104,7 +104,7 @@ def test_what_the_marketplace_approves_by_itself_enters_the_ledger(posting, work
     assert payments.approve_confirmed(collection, LATER) == 1
     payment = Payment.objects.get()
     assert (payment.state, payment.amount_cents) == (PaymentState.CONFIRMED, 400)
-    assert payment.reason == "Handed in without work; approved by the marketplace."
+    assert payment.reason == "Submitted empty; approved by the marketplace."
     assert money(posting.stage.collection) == (0, 400)
     assert unmatched.find_decided(collection, LATER) == 0
 

@@ -73,8 +73,8 @@ def without_work(instance: Instance, enter: Enter, rita: Page) -> None:
         form={"assignmentId": claimed["assignmentId"][0], "code": "I lost it"},
     )
     rita.goto(f"/collections/{SLUG}/")
-    wait_for(rita, "1 HIT was handed in without work")
-    rita.get_by_role("link", name="1 HIT was handed in without work").click()
+    wait_for(rita, "1 HIT was submitted empty")
+    rita.get_by_role("link", name="1 HIT was submitted empty").click()
     rita.get_by_role("link", name="Look into it").click()
     expect(rita.get_by_text("I lost it")).to_be_visible()
     rita.get_by_role("button", name="Pay $1.20").click()
@@ -82,7 +82,7 @@ def without_work(instance: Instance, enter: Enter, rita: Page) -> None:
     wait_in_history(ada, "Approved", "$1.20")
     paid = instance.call(f"{ROWS}:pay", SLUG)
     assert (paid["spent"], len(paid["payments"])) == (264, 2)
-    assert paid["payments"][1][2] == "Handed in without work; approved by owner."
+    assert paid["payments"][1][2] == "Submitted empty; approved by owner."
 
 
 def hand_in(person: Person) -> str:

@@ -32,7 +32,7 @@ def test_the_list_opens_where_somebody_waits(rita: Client, pilot: Collection) ->
     assert "Waiting to be paid <span>1</span>" in rita.get(LIST).content.decode()
     make_unmatched(pilot)
     page = rita.get(LIST).content.decode()
-    assert "No work came with it" in page
+    assert "Submitted empty" in page
     assert "Someone outside" in page
     assert "AMALLORY" not in page
     assert "Nothing stands here now" in rita.get(f"{LIST}?show=rejected").content.decode()
@@ -43,10 +43,10 @@ def test_what_came_without_work_is_paid_from_the_money_page(
 ) -> None:
     work = make_unmatched(pilot)
     page = rita.get(MONEY).content.decode()
-    assert "1 HIT was handed in without work: pay it or look into it" in page
+    assert "1 HIT was submitted empty: pay it or look into it" in page
     assert "Pay $4.00" in page
     assert "It is paid." in decide(rita, work, "pay")
-    assert Payment.objects.get().reason == "Handed in without work; approved by owner."
+    assert Payment.objects.get().reason == "Submitted empty; approved by owner."
     assert "It is decided already" in decide(rita, work, "pay")
     assert "Pay $4.00" not in rita.get(MONEY).content.decode()
     assert "1 HIT was handed in" not in rita.get("/collections/pilot/").content.decode()
@@ -57,7 +57,7 @@ def test_the_list_of_collections_names_every_decision(rita: Client, pilot: Colle
     make_confirmed(pilot, state=ReceiptState.REFUSED)
     decide(rita, make_confirmed(pilot), "propose", "Copied.")
     page = rita.get("/collections/").content.decode()
-    for sentence in ("1 HIT handed in without work", "1 payment refused", "1 rejection to confirm"):
+    for sentence in ("1 HIT submitted empty", "1 payment refused", "1 rejection to confirm"):
         assert sentence in page
     assert '3<span class="unseen"> waiting' in rita.get(MONEY).content.decode()
 

@@ -69,7 +69,7 @@ def test_a_change_made_after_looking_is_looked_at_again(rita: Client, pilot: Col
     seen = hidden(post(rita, question__reward_cents="5.50"))
     reply = post(rita, question__reward_cents="9", save="yes", why="Hm.", **seen)
     assert reply.status_code == 400
-    assert "look again, then save" in reply.content.decode()
+    assert "update it, then save" in reply.content.decode()
     assert "<b>$9.00</b>" in reply.content.decode()
     assert reward(pilot) == 400
 

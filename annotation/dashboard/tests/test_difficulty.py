@@ -128,7 +128,7 @@ def test_judging_begins_once_all_are_decided_and_its_folds_are_shown(rita):
 
 def test_questions_are_placed_and_read_once_more_without_a_release(rita):
     collection = drawn(rita)
-    assert "Place them now" not in page(rita, "difficulty_now")
+    assert "Assign to splits</button>" not in page(rita, "difficulty_now")
     refused = rita.post(address("split_now"), follow=True).content.decode()
     assert "2 sampled workers are not decided yet" in refused
     for worker in ("wada", "wgrace"):
@@ -136,8 +136,11 @@ def test_questions_are_placed_and_read_once_more_without_a_release(rita):
     rita.post(address("begin_judging"))
     Judgement.objects.update(loss=1)
     JudgingRun.objects.update(state="done", ended_at=NOW)
-    assert "Place them now" in page(rita, "difficulty_now")
-    assert "Placed: 28 questions." in rita.post(address("split_now"), follow=True).content.decode()
+    assert "Assign to splits</button>" in page(rita, "difficulty_now")
+    assert (
+        "Assigned to splits: 28 questions."
+        in rita.post(address("split_now"), follow=True).content.decode()
+    )
     collection.stages.update(state="open")
     collection.stages.filter(name="question").update(state="closed")
     assert sample_questions(collection) > 0

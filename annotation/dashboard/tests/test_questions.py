@@ -161,6 +161,10 @@ def test_it_is_kept_by_hand_and_that_is_logged(rita: Client, pilot: Collection) 
     logged = Override.objects.get()
     assert (logged.by, logged.old_outcome, logged.new_outcome) == ("owner", "dropped", "kept")
     assert "kept it with answer B" in page
+    assert "Overridden by a reviewer: Two say the same in other words." in page
+    assert "Overridden by a reviewer" in rita.get(PAGE, {"outcome": "by_hand"}).content.decode()
+    overview = rita.get("/collections/pilot/").content.decode()
+    assert "owner overrode a verdict: keeps the question." in overview
     assert "Two say the same in other words." in page
     assert list(Payment.objects.values()) == before
 
@@ -189,6 +193,8 @@ def test_it_is_left_out_by_hand(rita: Client, pilot: Collection) -> None:
     rita.post(f"{PAGE}{question.key}/override/", form)
     verdict = Verdict.objects.get()
     assert (verdict.outcome, verdict.chosen) == ("dropped", None)
+    page = rita.get(f"{PAGE}{question.key}/").content.decode()
+    assert "Excluded</span> Overridden by a reviewer: Names a living person.</p>" in page
 
 
 @pytest.mark.parametrize(

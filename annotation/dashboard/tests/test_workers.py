@@ -55,23 +55,23 @@ def test_everything_is_left_out_and_comes_back_with_who_and_why(
     rita: Client, pilot: Collection
 ) -> None:
     page = act(rita, "All of it is <b>copied</b>.")
-    assert "Left out. Verdicts follow the votes that are left" in page
-    assert "<b>owner</b> left everything out" in page
+    assert "Excluded. Verdicts follow the votes that are left" in page
+    assert "<b>owner</b> excluded everything" in page
     assert "&lt;b&gt;copied" in page
     assert Verdict.objects.get().outcome == "dropped"
-    assert "left out already" in act(rita, "Again.")
+    assert "excluded already" in act(rita, "Again.")
     page = act(rita, "It was quoted.", "back")
     assert "their work counts again" in page
-    assert "took it back" in page
+    assert "included it again" in page
     overview = rita.get("/collections/pilot/").content.decode()
-    assert "owner left out everything by Worker 1." in overview
-    assert "owner let the work of Worker 1 count again." in overview
+    assert "owner excluded everything by Worker 1." in overview
+    assert "owner included the work of Worker 1 again." in overview
     assert Verdict.objects.get().outcome == "kept"
 
 
 def test_without_a_reason_nothing_happens(rita: Client, pilot: Collection) -> None:
     assert "Say why" in act(rita, " ")
-    assert "Nothing by this worker is left out" in act(rita, "Why not.", "back")
+    assert "Nothing by this worker is excluded" in act(rita, "Why not.", "back")
     assert not Exclusion.objects.exists()
     assert "Why not.</textarea>" in act(rita, "Why not.", "back")
 

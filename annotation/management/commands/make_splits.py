@@ -44,6 +44,6 @@ class Command(BaseCommand):
             return
         spread = ", ".join(f"{number} {split}" for split, number in sorted(counts.items()))
         self.stdout.write(
-            f"Placed {sum(counts.values())} questions: {spread}. "
+            f"Assigned {sum(counts.values())} questions to splits: {spread}. "
             f"Next: {MANAGE} export_dataset {collection.slug}"
         )

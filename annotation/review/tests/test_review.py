@@ -59,8 +59,8 @@ def test_a_long_note_is_logged_whole(verdict: Verdict) -> None:
     ("outcome", "type", "note", "sentence"),
     [
         ("kept", "value", " \n ", "Say in the note why"),
-        ("waiting", "value", "Hm.", "or leave it out"),
-        ("", None, "Hm.", "or leave it out"),
+        ("waiting", "value", "Hm.", "or exclude it"),
+        ("", None, "Hm.", "or exclude it"),
         ("kept", None, "Hm.", "Choose one of this question's answers"),
         ("kept", "bad", "Hm.", "choose another one"),
     ],

@@ -42,7 +42,7 @@ def test_from_answers_to_a_release(tmp_path: Path) -> None:
     assert printed("validate_answers", "pilot")["changed"] == 0
     assert "0 verdicts are new or changed." in run("validate_answers", "pilot")
     assert printed("make_splits", "pilot") == {"train": 2, "dev": 1, "test": 2}
-    assert "Placed 5 questions: 1 dev, 2 test, 2 train." in run("make_splits", "pilot")
+    assert "Assigned 5 questions to splits: 1 dev, 2 test, 2 train." in run("make_splits", "pilot")
     out = str(tmp_path / "out")
     first = run("export_dataset", "pilot", "--out", out)
     assert "Release 1 of pilot: 2 train, 1 dev, 2 test questions." in first
