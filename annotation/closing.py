@@ -8,8 +8,8 @@ from django.utils import timezone
 from annotation.dashboard.attention import decisions_waiting
 from annotation.deciding import voting_stages
 from annotation.models import Verdict
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.lifecycle.unfinished_work import UnderWay, under_way
 from tasks.models import Grant, GrantState, Question
 

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 from annotation.difficulty.examples import kept_questions
 from annotation.models import Context
 from annotation.release.shape import IMPORTED
-from collector.creation import parameters_of
 from collector.ingest.sentences import split, version
 from collector.models import Collection, Paragraph
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from collector.retrieval.files import index_of
 from tasks.models import Question
 

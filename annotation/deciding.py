@@ -12,9 +12,9 @@ from annotation.agreement.verdict import Outcome
 from annotation.agreement.verdict import Verdict as Belief
 from annotation.counting_in import counted, left_out_of
 from annotation.models import Verdict
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from tasks.models import Answer, Question
 
 CHUNK = 500

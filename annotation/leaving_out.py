@@ -9,8 +9,8 @@ from annotation.counting_in import left_out_of
 from annotation.deciding import decide_anew, voting_stages
 from annotation.models import Exclusion, Verdict
 from annotation.review.review import decide_as_last_by_hand
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.models import Question, Worker
 
 

@@ -11,9 +11,9 @@ from annotation.difficulty.examples import kept_questions
 from annotation.difficulty.standing import as_example, facts_of, table_of
 from annotation.models import Placement
 from annotation.release.withholding import withheld_by
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:

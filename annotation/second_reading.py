@@ -6,9 +6,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotation.difficulty.examples import kept_questions
-from collector.creation import parameters_of
 from collector.models import Collection, Stage, StageState
-from collector.parameters import StageTable
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
 from tasks.models import Question
 from tasks.work.units import create_unit, is_done
 

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from collector.served import served_port
+from collector.serving.port_file import served_port
 
 # Of a key that signs tokens: shorter or plainer ones are tried out.
 SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8

@@ -90,7 +90,7 @@ if EMBEDDED:
 # The longest that a request may bring: predictions for a report, as a file.
 LONGEST_BODY_BYTES = 101_000_000
 MIDDLEWARE = [
-    "collector.hosts.HostMiddleware",
+    "collector.serving.hosts.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -176,7 +176,7 @@ if ENVIRONMENT.REDIS_URL:
     }
     CACHES = {
         "default": {
-            "BACKEND": "collector.forgiving_cache.ForgivingCache",
+            "BACKEND": "collector.serving.fallback_cache.ForgivingCache",
             "LOCATION": ENVIRONMENT.REDIS_URL,
         }
     }
@@ -202,7 +202,7 @@ CELERY_TASK_ROUTES = {
     "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
     "annotation.jobs.train_fold": {"queue": "readers"},
 }
-CELERY_BEAT_SCHEDULER = "collector.pulse:Clock"
+CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (

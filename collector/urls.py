@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from collector.health import health
+from collector.serving.health import health
 
 handler400 = "tasks.pages.notices.unread"
 handler500 = "tasks.pages.away.server_error"

@@ -5,8 +5,8 @@ import random
 from celery import shared_task
 from django.utils import timezone
 
-from collector import pulse
 from collector.models import Collection, CollectionState
+from collector.serving import liveness
 from tasks.dialog.rounds import look_after, stages_to_look_at
 from tasks.lifecycle.maintenance import tend_alone
 from tasks.models import Worker
@@ -28,7 +28,7 @@ def look_at_worker(worker_id: str, collection_id: int) -> None:
 @shared_task
 def tend_all() -> None:
     """Look after every collection that is not a draft; money is settled after the end too."""
-    pulse.beat(pulse.JOBS)
+    liveness.beat(liveness.JOBS)
     for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
         tend_collection.delay(collection.pk)
 
@@ -36,6 +36,6 @@ def tend_all() -> None:
 @shared_task
 def look_after_dialogs() -> None:
     """Pair those who wait, end and settle dialogs that cannot go on; every second or two."""
-    pulse.beat(pulse.DIALOGS)
+    liveness.beat(liveness.DIALOGS)
     for stage in stages_to_look_at():
         look_after(stage, timezone.now(), random.SystemRandom())

@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from annotation.deciding import decide_collection
 from annotation.second_reading import sample_questions
-from collector.creation import create_collection, parameters_of
 from collector.models import Corpus, Paragraph
-from collector.protocol import find
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import find
 from collector.seeds.selection import Candidate, store_seeds
 from marketplace import clock
 from marketplace.accounts.opening import keys_of, open_requester

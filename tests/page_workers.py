@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.models import Answer, Posting
 from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT

@@ -6,7 +6,7 @@ import subprocess
 from contextlib import suppress
 from typing import Any
 
-from collector.supervision import kill_group, watch
+from collector.serving.supervision import kill_group, watch
 
 # By process: a fork of one that has begun others has a watch of its own.
 _watches: "dict[int, subprocess.Popen[str]]" = {}

@@ -15,8 +15,8 @@ from annotation.leaving_out import leave_out
 from annotation.models import Verdict
 from annotation.review.review import override_verdict
 from collector.models import Collection
-from collector.protocol import find
-from collector.revisions import revise
+from collector.protocols.loading import find
+from collector.protocols.revisions import revise
 from tasks.models import (
     Grant,
     GrantState,

@@ -24,7 +24,7 @@ PURE = (
     "collector/ingest/dump.py",
     "collector/ingest/titles.py",
     "collector/ingest/article_text.py",
-    "collector/parameters.py",
+    "collector/protocols/parameters.py",
     "collector/environment.py",
     "tasks/widgets/*.py",
     "tasks/widgets/problems.py",

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management import get_commands
 
 from collector.environment import Environment
-from collector.serving import plan
+from collector.serving.plan import plan
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))

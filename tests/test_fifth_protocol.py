@@ -13,7 +13,7 @@ from django.test import Client
 
 from annotation.models import Verdict
 from collector.models import Collection
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
 from tasks.crowd import marketplace
 from tasks.models import Answer, Payment, Question, Submission
 from tasks.simulation.recruiting import real_work

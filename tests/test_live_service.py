@@ -14,7 +14,7 @@ import orjson
 from redis import Redis
 from websockets.sync.client import connect
 
-from collector.serving import plan
+from collector.serving.plan import plan
 from tests import services
 from tests.serving import ROOT, SETTINGS
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from collector.serving import plan
+from collector.serving.plan import plan
 from tests import services
 from tests.migrated_databases import move_into
 from tests.serving import ROOT, SETTINGS

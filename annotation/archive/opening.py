@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from annotation.archive.reading import ArchiveError
-from collector.creation import create_collection, parameters_of
 from collector.models import Collection, CollectionState, Corpus
 from collector.models.corpus import CorpusKind, CorpusState
-from collector.parameters import Parameters
-from collector.protocol import Protocol
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import Protocol
+from collector.protocols.parameters import Parameters
 from common.storable import storable
 from tasks.models import Posting
 from tasks.models.worker import ARCHIVE

@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from annotation.archive.mapping import Item
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, SeedParagraph
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from collector.seeds.selection import Candidate, store_candidates
 from tasks.models import Question
 

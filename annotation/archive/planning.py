@@ -10,8 +10,8 @@ from annotation.archive.places import paragraphs_of
 from annotation.archive.reading import ArchiveError, Result
 from collector.models import Corpus
 from collector.models.corpus import CorpusKind
-from collector.parameters import FormTable, Parameters
-from collector.protocol import Protocol
+from collector.protocols.loading import Protocol
+from collector.protocols.parameters import FormTable, Parameters
 from tasks.kinds import kind
 from tasks.models import Session
 from tasks.models.worker import ARCHIVE

@@ -12,8 +12,8 @@ from django.db.models import F
 from annotation.archive.places import seeds_for, texts_for
 from annotation.archive.planning import Work, known_ids
 from annotation.archive.reading import Result
-from collector.creation import parameters_of
 from collector.models import Collection, Seed, Stage
+from collector.protocols.creation import parameters_of
 from tasks.kinds import kind
 from tasks.models import (
     Exposure,

@@ -18,8 +18,8 @@ from collector.candidates.deciding import decide, try_pair
 from collector.candidates.drawing import Pair, Pools
 from collector.candidates.pools import linked, nodes_of
 from collector.candidates.proposing import CandidatesError
+from collector.graph.file_format import GraphError
 from collector.graph.files import graph_of
-from collector.graph.layout import GraphError
 from collector.graph.links import Graph
 from collector.ingest.resolving import Resolver
 from collector.models import CandidateSet, Paragraph, SetRole, SetState

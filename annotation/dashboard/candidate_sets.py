@@ -21,8 +21,8 @@ from collector.candidates.deciding import Added, add_sets
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import Union, union_of
 from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
+from collector.graph.file_format import GraphError
 from collector.graph.files import graph_of
-from collector.graph.layout import GraphError
 from collector.graph.links import Graph
 from collector.models import CandidateMember, CandidateSet, SetRole, SetState
 

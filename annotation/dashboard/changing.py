@@ -15,9 +15,9 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.parameter_form import Sheet, sheet_of
 from annotation.dashboard.spending import Spending, spending_of
 from annotation.dashboard.values import label_of, shown
-from collector.creation import parameters_of
 from collector.models import CollectionState
-from collector.revisions import (
+from collector.protocols.creation import parameters_of
+from collector.protocols.revisions import (
     Revision,
     RevisionError,
     newest,

@@ -22,9 +22,9 @@ from annotation.dashboard.summaries import summaries_of
 from annotation.dashboard.todo import todo_of
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.difficulty.standing import last_run
-from collector.creation import CreationError, create_collection
 from collector.models import Collection, CollectionState
-from collector.protocol import ProtocolError
+from collector.protocols.creation import CreationError, create_collection
+from collector.protocols.loading import ProtocolError
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import estimate, totals
 

@@ -9,7 +9,7 @@ from django.utils.text import slugify
 from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
-from collector.protocol import Protocol, ProtocolError, every, find
+from collector.protocols.loading import Protocol, ProtocolError, every, find
 from tasks.pages.words import price
 
 

@@ -18,10 +18,10 @@ from annotation.dashboard.attention import (
 )
 from annotation.difficulty.hops import undecided
 from annotation.difficulty.table import DifficultyTable
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.parameters import Parameters
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import Parameters
 from collector.seeds.selection import is_curated
 from tasks.pages.words import price
 

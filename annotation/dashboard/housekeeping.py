@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
-from collector import housekeeping
-from collector.housekeeping import AT_REST, HousekeepingError
 from collector.models import CollectionState
+from collector.protocols import housekeeping
+from collector.protocols.housekeeping import AT_REST, HousekeepingError
 
 
 @on_desk

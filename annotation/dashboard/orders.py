@@ -15,7 +15,7 @@ from annotation.placing import make_splits
 from annotation.release.folder import ReleaseError
 from annotation.release.issue import Watcher, issue
 from collector.models import Collection
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
 
 log = logging.getLogger(__name__)
 # A job that has given no sign for so long has died.

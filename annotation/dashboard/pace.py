@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.reports.pay import SHORTEST_SECONDS
 from collector.models import Stage
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from tasks.models import Payment, PaymentKind, PaymentState
 
 # The newest submissions show the pace of today, and keep the page quick.

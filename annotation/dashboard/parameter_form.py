@@ -7,7 +7,7 @@ from typing import Any
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.values import LABELS, LONG, help_of, is_money, own_label, read, typed
 from collector.models import CollectionState
-from collector.revisions import is_changeable, is_structure
+from collector.protocols.revisions import is_changeable, is_structure
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.db.models import Count, Sum
 from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.pace import Pace, pace_of
 from collector.models import Collection, Stage
-from collector.parameters import Parameters, StageTable
+from collector.protocols.parameters import Parameters, StageTable
 from tasks.models import Grant, Posting, PostingState, Unit
 from tasks.money.estimates import StageEstimate
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.metrics.result import ScoreError
-from collector.protocol import find
+from collector.protocols.loading import find
 
 if TYPE_CHECKING:
     from annotation.reports.table import Table

@@ -15,8 +15,8 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.passages import passage, passages, seed_paragraphs
 from annotation.dashboard.values import own_label
 from collector.models import Collection, CollectionState
-from collector.parameters import FOLDS
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import FOLDS
 from collector.seeds.loosening import Loosened, loosened
 from collector.seeds.selection import SelectionError, is_curated, select_seeds
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from collector.models import SetRole
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 
 # A hundred thousand titles take a fifth of it.
 MAX_BYTES = 10_000_000

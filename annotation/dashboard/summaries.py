@@ -9,10 +9,10 @@ from annotation.dashboard.attention import Attention, attention_to
 from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.progress import places_by_stage
 from annotation.models import Release, Verdict
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.parameters import Parameters
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import Parameters
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from annotation.deciding import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
 from annotation.review.review import REASON
-from collector.parameters import FOLDS
-from collector.protocol import find
+from collector.protocols.loading import find
+from collector.protocols.parameters import FOLDS
 from tasks.models import Question
 from tasks.work.answer_summary import type_words
 

@@ -11,8 +11,8 @@ from annotation.difficulty.runs import questions_to_judge
 from annotation.difficulty.table import DifficultyTable
 from annotation.metrics.squad import exact_match
 from annotation.models import Judgement, JudgingRun, RunState
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.models import Question
 
 

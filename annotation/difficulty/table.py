@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from collector.parameters import Table
+from collector.protocols.parameters import Table
 
 
 class DifficultyTable(Table):

@@ -8,10 +8,10 @@ from annotation.release import assignments, attribution, croissant, votes
 from annotation.release.folder import SUMS
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table, markdown
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.parameters import StageTable
-from collector.revisions import revisions_of
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
+from collector.protocols.revisions import revisions_of
 from tasks.models import Answer, Question, ReceiptState, Submission
 
 FILE = "README.md"

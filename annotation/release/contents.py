@@ -23,7 +23,7 @@ from annotation.replay.writing import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.loading import find
 
 PRIVATE_CARD = (
     "# Not to be published\n\n"

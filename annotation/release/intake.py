@@ -22,7 +22,6 @@ from annotation.release.shape import (
     SeedRecord,
     VoteRecord,
 )
-from collector.creation import create_collection, parameters_of
 from collector.models import (
     Article,
     Collection,
@@ -35,7 +34,8 @@ from collector.models import (
     Stage,
 )
 from collector.models.corpus import CorpusKind, CorpusState
-from collector.protocol import find
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import find
 from common.storable import storable
 from tasks.models import Answer, Question
 

@@ -19,7 +19,7 @@ from annotation.release.records import main_stages
 from annotation.replay.writing import check_loggable, keep_log
 from collector.inside import inside
 from collector.models import Collection
-from collector.retrieval.layout import RetrievalError
+from collector.retrieval.file_format import RetrievalError
 from tasks.models import Question
 
 # At the end of the name of a folder that holds what a release withholds.

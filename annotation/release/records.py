@@ -18,8 +18,8 @@ from annotation.release.shape import (
     VerdictRecord,
     VoteRecord,
 )
-from collector.creation import parameters_of
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
+from collector.protocols.creation import parameters_of
 from tasks.models import Answer, Question, Skip
 from tasks.simulation.marks import genuine, made_up
 

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from annotation.replay.log import Log, LogError
-from collector.creation import create_collection, parameters_of
 from collector.models import Collection, CollectionRevision, Corpus
-from collector.protocol import find
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import find
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Worker
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from annotation.release.assignments import units_of
 from annotation.replay.log import AssignmentLine, Log, LogError
-from collector.creation import parameters_of
 from collector.models import Collection, Seed, Stage, StageState
+from collector.protocols.creation import parameters_of
 from tasks.lifecycle.publication import publish
 from tasks.models import LeaseState, Posting, PostingState, Question, Unit
 from tasks.money import budget

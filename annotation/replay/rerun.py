@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.replay.layout import write_texts
 from annotation.replay.log import AssignmentLine, Log, LogError
 from annotation.replay.places import Places, only
-from collector.creation import parameters_of
 from collector.models import Collection, Stage
+from collector.protocols.creation import parameters_of
 from tasks.models import (
     Grant,
     GrantState,

@@ -33,7 +33,7 @@ from annotation.replay.log import (
     UnitLine,
 )
 from collector.models import Collection
-from collector.revisions import revisions_of
+from collector.protocols.revisions import revisions_of
 from tasks.models import (
     Answer,
     Grant,

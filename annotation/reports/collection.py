@@ -9,10 +9,10 @@ from annotation.release.withholding import NOTHING, Withheld, shown
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.parameters import FOLDS
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
+from collector.protocols.parameters import FOLDS
 
 PART = "report"
 

@@ -10,9 +10,9 @@ from annotation.metrics.result import ScoreError
 from annotation.release.shape import SeedRecord, is_simulated
 from annotation.reports.collection import PART, identified
 from annotation.reports.table import Table
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from common.spreadsheet import csv_lines
 
 ENCODING = "utf-8-sig"

@@ -6,9 +6,9 @@ from statistics import median
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.reports.table import Cell, Table
-from collector.creation import parameters_of
 from collector.models import Collection, Stage
-from collector.parameters import Parameters
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import Parameters
 from tasks.models import Payment, PaymentKind, PaymentState, Submission
 from tasks.pages.words import price
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.dashboard.answers import PLACES
 from annotation.dashboard.verdicts import reason_words
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from common.commands import MANAGE
 from tasks.pages.words import price as price_of
 from tasks.posting.hits import money

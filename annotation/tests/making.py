@@ -19,7 +19,7 @@ from collector.models import (
     SeedParagraph,
     Stage,
 )
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.models import (
     Answer,
     Lease,

@@ -5,7 +5,7 @@ from datetime import datetime
 from collector.candidates.deciding import Added, add_sets
 from collector.candidates.proposing import Proposer
 from collector.models import Collection, SetRole
-from collector.parameters import CuratedTable
+from collector.protocols.parameters import CuratedTable
 
 # Who keeps sets that nobody has looked at.
 UNSEEN = "nobody: kept unseen"

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from collector.arrays import Columns, column
-from collector.graph import layout
+from collector.array_files import Columns, column
+from collector.graph import file_format
 from collector.graph.edges import Batch, edges_of
 from collector.graph.titles import Names, hashes, write_table
 from collector.ingest.resolving import MAX_HOPS
@@ -36,7 +36,7 @@ def build(
     write_table(folder, names, MAX_HOPS)
     n_edges = _write_edges(folder, n_nodes, links, processes, progress)
     path = folder / "graph"
-    arrays = layout.create(path, n_nodes, n_edges)
+    arrays = file_format.create(path, n_nodes, n_edges)
     for name in ("page_ids", "articles", "paragraphs"):
         arrays[name][:] = column(folder, name, "<i8")
     arrays["out_offsets"][1:] = column(folder, "counts", "<i4").cumsum(dtype="<i8")

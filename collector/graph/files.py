@@ -10,9 +10,9 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
-from collector.arrays import alone, put
+from collector.array_files import alone, put
 from collector.graph.building import Progress, build
-from collector.graph.layout import VERSION, GraphError
+from collector.graph.file_format import VERSION, GraphError
 from collector.graph.links import Graph
 from collector.graph.pages import links_of, pages
 from collector.inside import inside

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from collector.graph.layout import open_arrays
+from collector.graph.file_format import open_arrays
 
 
 class Graph:

@@ -3,8 +3,8 @@
 import re
 from enum import Enum
 
-from collector.ingest.joints import join
-from collector.ingest.shield import hide
+from collector.ingest.markup_escaping import hide
+from collector.ingest.whitespace_repair import join
 
 
 class _Action(Enum):

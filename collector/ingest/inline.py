@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from collector.ingest.joints import drop_stray
-from collector.ingest.shield import apart, hide_structure, hides
+from collector.ingest.markup_escaping import apart, hide_structure, hides
+from collector.ingest.whitespace_repair import drop_stray
 
 # Where an external link without a label stood; no character of any text.
 _GONE = "\ufdd0"

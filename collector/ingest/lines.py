@@ -5,7 +5,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from collector.ingest.links import Link
-from collector.ingest.shield import hides, show
+from collector.ingest.markup_escaping import hides, show
 
 PARAGRAPH = "paragraph"
 LIST_ITEM = "list_item"

@@ -3,8 +3,8 @@
 import re
 from itertools import accumulate
 
-from collector.ingest.joints import drop_stray
 from collector.ingest.titles import Titles
+from collector.ingest.whitespace_repair import drop_stray
 
 Link = tuple[int, int, str]
 """start, end: code points into the text; the normalised title of the target."""

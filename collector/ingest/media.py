@@ -2,8 +2,8 @@
 
 import re
 
-from collector.ingest.joints import join
 from collector.ingest.titles import Prefix, Titles
+from collector.ingest.whitespace_repair import join
 
 _PREFIXED = re.compile(r"\[\[([^\[\]|:\n]+):([^\[\]|\n]*)(?:\|[^\[\]\n]*)?(\]\])?")
 

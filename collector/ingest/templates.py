@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from collector.ingest.joints import join
 from collector.ingest.names import is_disambiguation, is_infobox
 from collector.ingest.phrases import Reader, arguments_of, reader_of
+from collector.ingest.whitespace_repair import join
 
 # MediaWiki expands no template deeper than this.
 MAX_DEPTH = 40

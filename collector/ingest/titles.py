@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from collector.ingest import names
-from collector.ingest.shield import show
+from collector.ingest.markup_escaping import show
 from collector.ingest.site import Site
 
 # MediaWiki's limit, in bytes of UTF-8.

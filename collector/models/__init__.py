@@ -1,7 +1,7 @@
 """The rows of what is read and of what is collected from it."""
 
 from collector.models.article import Article
-from collector.models.candidates import (
+from collector.models.candidate_sets import (
     CandidateMember,
     CandidateSet,
     PairTrial,

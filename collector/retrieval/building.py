@@ -5,11 +5,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collector.arrays import Columns, column
-from collector.retrieval import layout
+from collector.array_files import Columns, column
+from collector.retrieval import file_format
+from collector.retrieval.file_format import KEY_BITS, MANY, REST_BITS, RetrievalError, table_bits
 from collector.retrieval.grams import words
 from collector.retrieval.keys import SEPARATOR, Vocabulary
-from collector.retrieval.layout import KEY_BITS, MANY, REST_BITS, RetrievalError, table_bits
 
 TEXT_BITS = 14
 TEXTS_AT_ONCE = 1 << TEXT_BITS
@@ -50,7 +50,7 @@ def build(
     keys = column(folder, "keys", "<u8")
     n_often = len(column(folder, "often", "<u4"))
     path = folder / "index"
-    arrays = layout.create(path, n_texts, len(keys), n_postings, n_often)
+    arrays = file_format.create(path, n_texts, len(keys), n_postings, n_often)
     for name in ("ids", "texts", "counts", "often_at", "often"):
         arrays[name][:] = column(folder, name, arrays[name].dtype.str)
     arrays["starts"][1:] = column(folder, "lengths", "<u4").cumsum(dtype="<u4")

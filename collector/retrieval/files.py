@@ -8,15 +8,15 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Max
 
-from collector.arrays import alone, put
+from collector.array_files import alone, put
 from collector.graph.files import corpus_version
 from collector.graph.pages import first_paragraphs
 from collector.inside import inside
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import CorpusState
 from collector.retrieval.building import Progress, build
+from collector.retrieval.file_format import VERSION, RetrievalError
 from collector.retrieval.index import Index
-from collector.retrieval.layout import VERSION, RetrievalError
 from common.commands import MANAGE
 
 # A larger corpus is built by the command, in a process of its own.

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from collector.retrieval.file_format import CHECK_BITS
 from collector.retrieval.grams import JOINT, N_BUCKETS, bucket, counts
-from collector.retrieval.layout import CHECK_BITS
 
 # Of a seed of its own, so that words of one bucket differ.
 CHECK_SEED = 1

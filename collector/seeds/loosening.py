@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 
 TABLE = "seeds"
 # The part's function that counts, and from how many articles on its counting takes too long here.

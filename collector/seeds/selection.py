@@ -14,10 +14,10 @@ from django.utils import timezone
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import pools_of
 from collector.candidates.proposing import CandidatesError
-from collector.creation import parameters_of
-from collector.graph.layout import GraphError
+from collector.graph.file_format import GraphError
 from collector.models import Collection, CollectionState, Seed, SeedParagraph
-from collector.protocol import Protocol, find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import Protocol, find
 
 
 class SelectionError(Exception):

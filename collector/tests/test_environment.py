@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from collector.environment import WrongEnvironment, database, mail_server, read
-from collector.served import announced
+from collector.serving.port_file import announced
 
 ADDRESSES = ("http://[", "http://℀.example", "http://a:99999", "http://a:x", "//a", "a", "http://")
 NONSENSE = {

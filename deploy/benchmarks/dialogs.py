@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collector.serving import LIVE
+from collector.serving.plan import LIVE
 from deploy.benchmarks.serving import ROOT, Served, running
 from tests import services
 from tests.rehearsals.dialog_crowds import Crowd, Plan, percentile, relayed

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from collector.creation import parameters_of
+from collector.protocols.creation import parameters_of
 from tasks.dialog.departure import depart
 from tasks.dialog.earnings import longest_wait_cents
 from tasks.models import Lease, LeaseState, Ticket, TicketState

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db.models import F
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.dialog.earnings import longest_dialog_cents
 from tasks.dialog.waiting import stop_clock
 from tasks.models import Dialog, Exposure, Ticket, Topic

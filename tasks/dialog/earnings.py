@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from collector.models import Stage
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
 from tasks.models import Dialog, Payment, PaymentKind, Ticket

@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.dialog import turns
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.transcript import state_of

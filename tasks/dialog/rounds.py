@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.dialog import departure, pairing, presence, settlement, waiting
 from tasks.dialog.doorbell import ring
 from tasks.models import Dialog, Ticket, TicketState

@@ -7,8 +7,8 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import transaction
 from django.db.models import F
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.dialog import rules
 from tasks.dialog.earnings import owe_turns, owe_wait
 from tasks.dialog.limits import limits_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from collector.creation import parameters_of
 from collector.models import Collection, Stage
+from collector.protocols.creation import parameters_of
 from tasks.models import Dialog, Lease, Posting, Session, Ticket, Topic
 from tasks.statements import Part, Reading
 

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from collector.creation import parameters_of
 from collector.models import Collection, Stage
+from collector.protocols.creation import parameters_of
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Reply, Role

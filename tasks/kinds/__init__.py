@@ -5,8 +5,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from collector.parameters import StageTable
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import StageTable
 from tasks.models import Lease
 
 

@@ -7,8 +7,8 @@ from time import monotonic
 
 from django.db.models import Q
 
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
+from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Lease, LeaseState

@@ -6,9 +6,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import call
 from tasks.money import maximum_total

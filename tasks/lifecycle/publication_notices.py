@@ -1,6 +1,6 @@
 """What a requester has to know before workers begin, in sentences that need no page around them."""
 
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from tasks.money.expected_pay import Shortfall, shortfalls
 from tasks.pages.words import price
 from tasks.posting.qualification_requirements import notice

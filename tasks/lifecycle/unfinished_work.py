@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Sum
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.models import (
     Lease,
     LeaseState,

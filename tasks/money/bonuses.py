@@ -6,8 +6,8 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.crowd import bonuses, marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (

@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.db.models import F, Q
 
 from collector.models import Collection
-from collector.parameters import PayTable
+from collector.protocols.parameters import PayTable
 from tasks.statements import run
 
 EARN = """

@@ -7,8 +7,8 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import IntegrityError, transaction
 from django.utils.text import Truncator
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState

@@ -13,9 +13,9 @@ from typing import Any
 
 from django.db.models import Count
 
-from collector.creation import parameters_of
 from collector.models import Collection, Stage
-from collector.parameters import Parameters
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import Parameters
 from tasks.dialog.estimates import talks_to_come
 from tasks.models import Posting
 from tasks.money import budget, expected_pay

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from collector.parameters import Parameters, StageTable
+from collector.protocols.parameters import Parameters, StageTable
 from tasks.dialog.earnings import usual_turns_cents
 
 

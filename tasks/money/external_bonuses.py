@@ -7,8 +7,8 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.crowd import bonuses, marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from collector.models import Collection
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from tasks.models import Lease, LeaseState, Posting, PostingState, Session, Submission
 from tasks.money import budget
 from tasks.statements import Part, Reading

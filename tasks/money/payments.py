@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q, Sum
 
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.parameters import Parameters
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import Parameters
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
-from collector.creation import parameters_of
+from collector.protocols.creation import parameters_of
 from tasks.models import (
     ReceiptState,
     Rejection,

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.models import PostingState, Session, Submission
 from tasks.pages.state import liked
 from tasks.pages.words import price

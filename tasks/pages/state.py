@@ -7,9 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from collector.creation import parameters_of
 from collector.models import CollectionText, Stage
-from collector.parameters import StageTable
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
 from tasks.kinds import kind, own
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token

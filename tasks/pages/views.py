@@ -18,8 +18,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 from kombu.exceptions import OperationalError
 
-from collector.creation import current_text, parameters_of
 from collector.models import Stage
+from collector.protocols.creation import current_text, parameters_of
 from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseState, PostingState, Session, Submission
 from tasks.money.funding import NotHeld

@@ -3,7 +3,7 @@
 from markdown_it import MarkdownIt
 
 from collector.models import Collection
-from collector.parameters import Parameters, StageTable
+from collector.protocols.parameters import Parameters, StageTable
 from tasks.kinds import promise_of
 from tasks.posting.hits import money
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from collector.creation import current_text, parameters_of
 from collector.models import Collection, CollectionState, Stage, StageState
+from collector.protocols.creation import current_text, parameters_of
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.kinds import promise_of

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.crowd import letters, marketplace
 from tasks.models import Grant, GrantState, PartnerReport, ReportDecision
 from tasks.people import qualifications

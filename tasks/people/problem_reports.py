@@ -5,8 +5,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db import transaction
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.crowd import letters, marketplace
 from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
 from tasks.money import bonuses

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.utils.text import Truncator
 
-from collector.creation import parameters_of
 from collector.models import Collection, Stage
+from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.models import Gate, Grant, GrantState, Qualification, Submission, Worker
 

@@ -8,9 +8,9 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from django.db import transaction
 from django.db.models import F, Sum
 
-from collector.creation import parameters_of
 from collector.models import CollectionState, Stage, StageState
-from collector.parameters import Parameters, StageTable
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import Parameters, StageTable
 from tasks.crowd import marketplace
 from tasks.models import LeaseState, Posting, PostingState
 from tasks.money import budget, funding

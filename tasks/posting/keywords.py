@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from collector.models import Stage
-from collector.parameters import Parameters
+from collector.protocols.parameters import Parameters
 from tasks.kinds import promise_of
 from tasks.people import qualifications
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F, Sum
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.models import Posting, PostingState, Unit
 from tasks.posting.hits import OUTSTANDING, is_open, is_wanted
 

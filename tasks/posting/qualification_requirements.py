@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from collector.parameters import Parameters, WorkersTable
+from collector.protocols.parameters import Parameters, WorkersTable
 
 # As the wire documents them.
 LOCALE = "00000000000000000071"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.db import connections
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.simulation import news
 from tasks.simulation.turns import Turns
 from tasks.simulation.worker import SimulatedWorker

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db.models import F, Q
 
 from collector.models import Collection, StageState
-from collector.parameters import StageTable
+from collector.protocols.parameters import StageTable
 from tasks.models import (
     Grant,
     GrantState,

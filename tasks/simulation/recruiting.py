@@ -9,9 +9,9 @@ import httpx
 from django.conf import settings
 from django.utils import timezone
 
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from tasks.simulation import news
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser

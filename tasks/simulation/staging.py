@@ -9,7 +9,6 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db import transaction
 
-from collector.creation import create_collection, parameters_of
 from collector.ingest.licences import licence_address
 from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.resolving import resolve_links
@@ -17,7 +16,8 @@ from collector.ingest.store import store_records
 from collector.models import Collection, Corpus, DumpFile, Paragraph
 from collector.models.corpus import CorpusState
 from collector.models.dump_file import DumpFileState
-from collector.protocol import Protocol
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import Protocol
 from collector.seeds.selection import Candidate, store_seeds
 from common.storable import storable
 from tasks.lifecycle.publication import publish

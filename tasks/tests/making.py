@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
-from collector.creation import create_collection
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Stage
-from collector.protocol import find
+from collector.protocols.creation import create_collection
+from collector.protocols.loading import find
 from collector.seeds.selection import select_seeds
 from tasks.crowd import marketplace
 from tasks.models import (

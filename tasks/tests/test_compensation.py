@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import maintenance

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.creation import parameters_of
+from collector.protocols.creation import parameters_of
 from tasks import jobs
 from tasks.crowd import marketplace
 from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker

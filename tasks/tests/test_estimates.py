@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
-from collector.creation import parameters_of
 from collector.models import Collection
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from collector.seeds.selection import select_seeds
 from tasks.lifecycle.publication_notices import notices, rejection_notice
 from tasks.money import budget, maximum_total, payments

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.creation import current_text
+from collector.protocols.creation import current_text
 from tasks.pages.state import DEFAULTS
 from tasks.pages.stays import setting_of
 from tasks.pages.work import _frame

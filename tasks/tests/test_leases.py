@@ -115,7 +115,7 @@ def test_with_three_workers_nobody_answers_their_own_questions_and_work_waits():
     for person in people:
         written(stage, person)
     parameters = collection.parameters
-    from collector.protocol import find
+    from collector.protocols.loading import find
 
     units.bundle(answering, find("iirc").resolved(parameters))
     assert answering.units.count() == 3

@@ -4,8 +4,8 @@ import pytest
 
 from annotation.deciding import decide_collection, voting_stages
 from annotation.second_reading import sample_questions
-from collector.creation import parameters_of
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from tasks.models import Answer, Lease, Question, Skip
 from tasks.money import compensation
 from tasks.money.awards.tests.making import begin, bundle, hand_in, make_pairs

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
-from collector.revisions import revise
+from collector.protocols.revisions import revise
 from tasks.crowd import marketplace
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import tend

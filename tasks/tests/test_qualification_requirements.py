@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.posting.qualification_requirements import notice, requirements
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.kinds import answer, question
 from tasks.models import Lease, Question
 from tasks.pages import items

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.protocol import Protocol, ProtocolError
+from collector.protocols.loading import Protocol, ProtocolError
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import PublicationError
 from tasks.tests.making import make_collection

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from collector.ingest.ingestion import CorpusOptions, ingest_files
-from collector.sample import FOLDER, plan
+from collector.serving.sample import FOLDER, plan
 from tasks.models import Lease
 from tasks.pages.state import URLS
 from tasks.tests.making import (

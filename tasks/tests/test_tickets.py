@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.creation import parameters_of
+from collector.protocols.creation import parameters_of
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.models import Exposure, LeaseState, Ticket, Topic
 from tasks.pages.items import items_of

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.kinds import kind
 from tasks.models import Exposure, Lease, LeaseState, Session, Step, StepKind, Unit, Worker
 from tasks.money import funding

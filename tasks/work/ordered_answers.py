@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from collector.creation import parameters_of
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from tasks.kinds.answer import questions_shown
 from tasks.models import Answer, Given, Lease, LeaseState
 from tasks.widgets import reply

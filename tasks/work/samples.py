@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from collector.protocol import ProtocolError, find, wrong_values
+from collector.protocols.loading import ProtocolError, find, wrong_values
 
 LINK = re.compile(r"\[([^\]]+)\]")
 LOOKS = {"evidence": "evidence", "answer": "answer-mark", "link": "link picked"}

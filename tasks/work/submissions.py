@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from collector.creation import parameters_of
-from collector.protocol import find
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, Step, StepKind, Submission, Unit
 from tasks.money import payments

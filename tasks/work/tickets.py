@@ -3,7 +3,7 @@
 from django.db.models import F, Max, Q, Sum
 
 from collector.models import Stage
-from collector.parameters import StageTable
+from collector.protocols.parameters import StageTable
 from tasks.models import LeaseState, TicketState, Topic, Unit
 
 

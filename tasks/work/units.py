@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, Max, QuerySet
 
 from collector.models import Seed, Stage, StageState
-from collector.parameters import FOLDS, Parameters, StageTable
+from collector.protocols.parameters import FOLDS, Parameters, StageTable
 from tasks.models import GrantState, Question, Skip, Unit, UnitItem
 from tasks.work import tickets
 

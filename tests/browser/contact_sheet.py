@@ -179,7 +179,7 @@ def take_sample(sheet: Sheet, instance: Instance, rita: Page) -> None:
     if sheet.wants("difficulty"):
         desk_sheet.take_difficulty(sheet, instance, rita)
     if sheet.wants("desk"):
-        instance.call("collector.sample:prepare_sample")
+        instance.call("collector.serving.sample:prepare_sample")
         take_desk(sheet, rita, "full", "demo-iirc")
         instance.call(f"{ROWS}:open_decisions", "demo-iirc")
         desk_sheet.take_decisions(sheet, rita, "full", "demo-iirc")

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.core.management import call_command
 
-from collector import sample
+from collector.serving import sample
 from tests.browser.rows import read_sample
 
 SLUG = "draft-pairs"

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection
 
-from collector.serving import Process, plan
+from collector.serving.plan import Process, plan
 from tests import process_groups, services
 from tests.migrated_databases import databases
 from tests.serving import ROOT, SETTINGS, START_SECONDS, Instance

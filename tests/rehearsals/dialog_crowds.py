@@ -213,7 +213,7 @@ def speak(
 ) -> dict[str, Any]:
     """Return a move: a numbered question, or some words of the section."""
     if plan.protocol:
-        from collector.protocol import find
+        from collector.protocols.loading import find
 
         said: dict[str, Any] = find(plan.protocol).part("simulated").speak(dialog, behaviour, rng)
         return said

@@ -12,7 +12,7 @@ from annotation.dashboard.tests.test_collections import queries
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.graph import files
 from collector.models import Article, CandidateSet, Collection
-from collector.protocol import find
+from collector.protocols.loading import find
 
 pytestmark = pytest.mark.django_db
 SETS = "/collections/pilot/seeds/sets/"

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.dashboard.values import label_of, read, shown
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionState
-from collector.revisions import newest, revise
+from collector.protocols.creation import parameters_of
+from collector.protocols.revisions import newest, revise
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.dashboard import report as page_of_report
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.intake import Source, take_in
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.models import Question
 from tasks.tests.making import make_collection
 

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils.html import escape
 
 from annotation.dashboard.stages import cents_of
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, StageState
+from collector.protocols.creation import parameters_of
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.money.estimates import estimate, totals

@@ -8,9 +8,9 @@ from django.db.models import Max
 from annotation.models import Verdict
 from annotation.readers.example import YES_NO, Example
 from annotation.readers.tests.making import make_examples
-from collector.creation import create_collection
 from collector.models import Article, Collection, Corpus, Paragraph, Section
-from collector.protocol import find
+from collector.protocols.creation import create_collection
+from collector.protocols.loading import find
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Answer, Question, Worker
 

@@ -14,9 +14,9 @@ from annotation.release.contents import Watcher
 from annotation.release.folder import ReleaseError
 from annotation.release.issue import Issued, issue
 from annotation.replay.log import LogError
+from collector.lookup import collection_named
 from collector.models import Collection
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 
 

@@ -10,10 +10,10 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from annotation.closing import Closing, closing_of
-from collector.creation import parameters_of
+from collector.lookup import collection_named
 from collector.models import Collection
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.lifecycle.maintenance import tend_alone
 from tasks.lifecycle.publication import PublicationError, finish, reopen

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from annotation.models import Placement
 from annotation.release.intake import IntakeError, Source, take_in
-from collector.creation import CreationError
-from collector.protocol import ProtocolError
+from collector.protocols.creation import CreationError
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 
 

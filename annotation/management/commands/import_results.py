@@ -14,9 +14,9 @@ from annotation.archive.opening import look, made
 from annotation.archive.planning import Plan, form_of, plan
 from annotation.archive.reading import ArchiveError, read
 from annotation.archive.storing import Stored, store
-from collector.creation import CreationError
-from collector.parameters import assignment
-from collector.protocol import ProtocolError, find
+from collector.protocols.creation import CreationError
+from collector.protocols.loading import ProtocolError, find
+from collector.protocols.parameters import assignment
 from common.commands import MANAGE
 
 EXAMPLE = f"""

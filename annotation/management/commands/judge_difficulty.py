@@ -19,9 +19,9 @@ from annotation.difficulty.table import DifficultyTable
 from annotation.difficulty.working import work_on
 from annotation.models import Fold, JudgingRun, RunState
 from annotation.readers.predictions import PredictionsError
+from collector.lookup import collection_named
 from collector.models import Collection
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
 from common.arguments import processes
 from common.commands import MANAGE
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from annotation.difficulty.errors import DifficultyError
 from annotation.placing import make_splits
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.lookup import collection_named
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 
 

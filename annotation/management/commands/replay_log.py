@@ -14,9 +14,9 @@ from annotation.release.folder import ReleaseError
 from annotation.replay.log import Log, LogError, read_log
 from annotation.replay.remaking import Remade, remake
 from annotation.review.review import ReviewError
-from collector.creation import CreationError
 from collector.models import Corpus
-from collector.protocol import ProtocolError
+from collector.protocols.creation import CreationError
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import PublicationError

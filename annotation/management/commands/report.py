@@ -13,9 +13,9 @@ from annotation.metrics.result import ScoreError
 from annotation.reports import hand_labels, tables_of, tables_of_predictions
 from annotation.reports.table import Table
 from annotation.reports.terminal import drawn
+from collector.lookup import collection_named
 from collector.models import Collection
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
 from common.arguments import seed
 from common.commands import MANAGE
 

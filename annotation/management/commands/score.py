@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from annotation.metrics.result import Result, ScoreError
-from collector.protocol import Protocol, ProtocolError, every, find
+from collector.protocols.loading import Protocol, ProtocolError, every, find
 from common.arguments import seed
 from common.commands import MANAGE
 

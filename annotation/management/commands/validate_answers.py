@@ -13,9 +13,9 @@ from rich.table import Table
 
 from annotation.deciding import decide_collection
 from annotation.models import Verdict
+from collector.lookup import collection_named
 from collector.models import Collection
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 
 

@@ -5,8 +5,8 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from annotation.difficulty.table import DifficultyTable
-from collector.parameters import BonusesTable, CuratedTable, StageTable, Table
-from collector.parameters import Parameters as EveryProtocol
+from collector.protocols.parameters import BonusesTable, CuratedTable, StageTable, Table
+from collector.protocols.parameters import Parameters as EveryProtocol
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1

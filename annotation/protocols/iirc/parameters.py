@@ -5,9 +5,9 @@ from typing import cast
 
 from pydantic import Field
 
-from collector.parameters import Parameters as EveryProtocol
-from collector.parameters import SplitsTable, StageTable, Table
-from collector.protocol import find
+from collector.protocols.loading import find
+from collector.protocols.parameters import Parameters as EveryProtocol
+from collector.protocols.parameters import SplitsTable, StageTable, Table
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1

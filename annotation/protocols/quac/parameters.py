@@ -5,9 +5,16 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from collector.parameters import Parameters as EveryProtocol
-from collector.parameters import Redundancy, SplitsTable, StageTable, Table, TextTable, WorkersTable
-from collector.protocol import find
+from collector.protocols.loading import find
+from collector.protocols.parameters import Parameters as EveryProtocol
+from collector.protocols.parameters import (
+    Redundancy,
+    SplitsTable,
+    StageTable,
+    Table,
+    TextTable,
+    WorkersTable,
+)
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from collector.protocol import Protocol
+from collector.protocols.loading import Protocol
 
 ROOT = Path(__file__).resolve().parents[3]
 PARENTS = (ROOT / "annotation" / "protocols", ROOT / "tests" / "protocols")

@@ -19,8 +19,8 @@ from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.spool import Spool
 from annotation.release.withholding import withheld_by
 from collector.models import Collection
-from collector.parameters import FOLDS, Table
-from collector.protocol import EXTRAS, PARTS, Protocol, ProtocolError
+from collector.protocols.loading import EXTRAS, PARTS, Protocol, ProtocolError
+from collector.protocols.parameters import FOLDS, Table
 from tasks.kinds import kind
 from tasks.pages.words import fill
 from tasks.work.samples import Sample

@@ -17,7 +17,7 @@ from annotation.release.issue import issue
 from annotation.release.records import records
 from annotation.tests.making import NOW, make_answer
 from collector.models import Collection
-from collector.revisions import revise
+from collector.protocols.revisions import revise
 from tasks.models import Question, Submission, UnitItem
 
 pytestmark = pytest.mark.django_db

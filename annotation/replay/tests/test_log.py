@@ -17,9 +17,9 @@ from annotation.replay.remaking import different_files, override_again
 from annotation.replay.writing import check_loggable
 from annotation.review.review import correct, follow_votes, override_verdict
 from annotation.tests.making import NOW, make_collection, make_corpus
-from collector.creation import CreationError
 from collector.models import Collection, Corpus
-from collector.revisions import revise
+from collector.protocols.creation import CreationError
+from collector.protocols.revisions import revise
 from tasks.models import Answer, Lease, Question, UnitItem, Worker
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ from annotation.dashboard.pace import pace_of
 from annotation.protocols.iirc.tests.island import island
 from annotation.reports.pay import SHORTEST_SECONDS, bonus_tables, pay_of, pay_table
 from annotation.tests.making import NOW, make_submission
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.models import Payment, Submission
 
 pytestmark = pytest.mark.django_db

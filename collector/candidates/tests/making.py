@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collector.graph.tests.making import make_islands
 from collector.models import Collection, Corpus
-from collector.protocol import find
+from collector.protocols.loading import find
 
 TOWNS = {
     "Hollin": "'''Hollin''' is near [[Staith]] and [[Quern]].\n[[Category:Towns]]",

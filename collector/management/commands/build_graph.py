@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from collector.graph.file_format import GraphError
 from collector.graph.files import build_graph, path_of
-from collector.graph.layout import GraphError
-from collector.naming import corpus_named
+from collector.lookup import corpus_named
 from common.arguments import processes
 from common.commands import MANAGE
 

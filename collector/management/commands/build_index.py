@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from collector.naming import corpus_named
+from collector.lookup import corpus_named
+from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import build_index
 from collector.retrieval.index import Index
-from collector.retrieval.layout import RetrievalError
 from common.commands import MANAGE
 
 

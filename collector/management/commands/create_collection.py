@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.creation import CreationError, create_collection, withholds
-from collector.naming import corpus_named
-from collector.parameters import assignment
-from collector.protocol import ProtocolError, find
+from collector.lookup import corpus_named
+from collector.protocols.creation import CreationError, create_collection, withholds
+from collector.protocols.loading import ProtocolError, find
+from collector.protocols.parameters import assignment
 from common.arguments import amount, seed
 from common.commands import MANAGE
 

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from collector import sample
-from collector.site import prepare, serving
+from collector.serving import sample
+from collector.serving.one_process import prepare, serving
 from common.commands import MANAGE
 
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 from collector.candidates.deciding import Added, add_sets
 from collector.candidates.defaults import UNSEEN, propose_defaults
 from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
-from collector.creation import parameters_of
-from collector.graph.layout import GraphError
+from collector.graph.file_format import GraphError
+from collector.lookup import collection_named
 from collector.models import CandidateSet, Collection, SetRole
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import is_curated
 from common.arguments import whole
 from common.commands import MANAGE

@@ -10,10 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from collector import sample
-from collector.embedded import jobs
-from collector.served import announced
-from collector.site import move_in, prepare, server
+from collector.serving import sample
+from collector.serving.embedded_jobs import jobs
+from collector.serving.one_process import move_in, prepare, server
+from collector.serving.port_file import announced
 from common.commands import MANAGE
 from common.local_access import SAID_AT_START
 

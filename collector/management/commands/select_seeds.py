@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from collector.creation import parameters_of
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.lookup import collection_named
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import SelectionError, select_seeds
 from common.arguments import count
 from common.commands import MANAGE

@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from collector import supervision
-from collector.serving import (
+from collector.serving import supervision
+from collector.serving.plan import (
     EVERYTHING,
     MARKETPLACE_ALONE,
     CannotServeError,
@@ -25,7 +25,7 @@ from collector.serving import (
     Process,
     plan,
 )
-from collector.supervision import MOST_DEATHS, Supervisor
+from collector.serving.supervision import MOST_DEATHS, Supervisor
 from common.commands import MANAGE
 
 # Each connection is one, and hundreds may come that say nothing.

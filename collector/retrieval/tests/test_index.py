@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from annotation.metrics.tests.golden import vectors
 from collector.retrieval import building, index
 from collector.retrieval.building import build
+from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.grams import bucket, grams
 from collector.retrieval.index import Index
 from collector.retrieval.keys import key_of
-from collector.retrieval.layout import RetrievalError
 
 pytestmark = pytest.mark.pure
 # Every example builds an index of the real number of buckets.

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Sum
 
-from collector.creation import parameters_of
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from tasks.dialog import (
     arrival,
     earnings,

@@ -11,7 +11,7 @@ import orjson
 from django.db import connections
 from websockets.sync.client import ClientConnection, connect
 
-from collector.site import server
+from collector.serving.one_process import server
 from tasks.dialog.consumer import THREADS, WORKERS
 from tests.services import free_port
 

@@ -4,10 +4,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from collector.creation import create_collection, parameters_of
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, Stage
 from collector.models.seed import SeedParagraph
-from collector.protocol import find
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import find
 from tasks.dialog import arrival, presence
 from tasks.models import Lease, Ticket, Worker
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of

@@ -171,7 +171,7 @@ def test_whoever_has_waited_long_enough_is_done(stage):
 
 
 def table(stage):
-    from collector.creation import parameters_of
+    from collector.protocols.creation import parameters_of
 
     return parameters_of(stage.collection).stages()["dialog"]
 

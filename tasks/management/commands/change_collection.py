@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from collector.creation import parameters_of
+from collector.lookup import collection_named
 from collector.models import Collection
-from collector.naming import collection_named
-from collector.parameters import assignment
-from collector.protocol import ProtocolError
-from collector.revisions import Revision, RevisionError, planned, revise
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import assignment
+from collector.protocols.revisions import Revision, RevisionError, planned, revise
 from common.arguments import amount
 from common.commands import MANAGE
 from tasks.lifecycle.publication import PublicationError, raise_budget

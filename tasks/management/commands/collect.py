@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.lookup import collection_named
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import tend_alone

@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from collector.creation import parameters_of
-from collector.naming import collection_named
-from collector.parameters import Parameters
-from collector.protocol import ProtocolError
+from collector.lookup import collection_named
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import Parameters
 from common.commands import MANAGE
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import StageEstimate, Totals, estimate, totals

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.creation import parameters_of
+from collector.lookup import collection_named
 from collector.models import StageState
-from collector.naming import collection_named
-from collector.protocol import ProtocolError
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import tend_alone

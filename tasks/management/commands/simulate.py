@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.creation import CreationError
+from collector.lookup import collection_named
 from collector.models import Collection, CollectionState
-from collector.naming import collection_named
-from collector.protocol import ProtocolError, find
+from collector.protocols.creation import CreationError
+from collector.protocols.loading import ProtocolError, find
 from common.arguments import processes, seed, whole
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError

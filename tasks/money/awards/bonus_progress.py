@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Sum
 
-from collector.creation import parameters_of
 from collector.models import Stage
-from collector.parameters import BonusesTable
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import BonusesTable
 from tasks.models import Fund, Lease, Tally
 from tasks.money.awards.counting import stretches_of_block, stretches_of_round, uncounted
 from tasks.money.awards.fund import bonuses_of

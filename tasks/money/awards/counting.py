@@ -6,9 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from collector.creation import parameters_of
 from collector.models import Stage
-from collector.parameters import BonusesTable, Parameters
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import BonusesTable, Parameters
 from tasks.models import Fund, Lease, Payment, PaymentKind, ReceiptState, Submission, Tally
 from tasks.money import budget
 from tasks.money.awards.fund import bonuses_of, cost_cents, free

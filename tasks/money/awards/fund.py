@@ -3,7 +3,7 @@
 from typing import Any
 
 from collector.models import Stage
-from collector.parameters import BonusesTable, Parameters
+from collector.protocols.parameters import BonusesTable, Parameters
 from tasks.models import Fund, PostingState, ReceiptState, Submission
 from tasks.money import budget
 from tasks.money.awards.rules import worst_cents

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from collector.parameters import BonusesTable
+from collector.protocols.parameters import BonusesTable
 
 SECONDS_PER_HOUR = 3600
 

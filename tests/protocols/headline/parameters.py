@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from collector.parameters import LabelTable, SplitsTable, Table, TextTable
-from collector.parameters import Parameters as EveryProtocol
+from collector.protocols.parameters import LabelTable, SplitsTable, Table, TextTable
+from collector.protocols.parameters import Parameters as EveryProtocol
 
 VERSION = 1
 

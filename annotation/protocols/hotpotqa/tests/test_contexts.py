@@ -14,8 +14,8 @@ from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
 from annotation.release.folder import ReleaseError
 from annotation.release.issue import issue
 from annotation.tests.making import NOW
-from collector.creation import parameters_of
 from collector.models import Collection, Paragraph
+from collector.protocols.creation import parameters_of
 from collector.retrieval import files
 from tasks.models import Question
 

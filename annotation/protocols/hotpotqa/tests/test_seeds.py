@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from annotation.protocols.hotpotqa.seeds import candidates, draws
 from collector.candidates.drawing import Pools
 from collector.graph.tests.making import graph_of_links
-from collector.protocol import find
+from collector.protocols.loading import find
 from collector.seeds.selection import SelectionError
 
 DRAWS = 100_000

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.protocols.hotpotqa.splits import EASY, HARD, MEDIUM, assign, plan
-from collector.protocol import find
+from collector.protocols.loading import find
 
 pytestmark = pytest.mark.pure
 PARAMETERS = find("hotpotqa").parameters()

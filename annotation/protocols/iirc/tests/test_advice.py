@@ -12,7 +12,7 @@ from annotation.protocols.iirc import checks, simulated
 from annotation.protocols.iirc.simulation.tests.test_replay import typed
 from annotation.protocols.tests.advising import assert_rare
 from collector.ingest.sentences import split
-from collector.protocol import find
+from collector.protocols.loading import find
 
 PARAMETERS = find("iirc").parameters()
 README = Path(checks.__file__).parent / "README.md"

@@ -13,7 +13,7 @@ from annotation.protocols.iirc.tests.island import island
 from annotation.reports import tables_of, tables_of_predictions
 from annotation.reports.collection import identified
 from annotation.reports.table import Table
-from collector.creation import parameters_of
+from collector.protocols.creation import parameters_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,8 @@ from annotation.reports import tables_of
 from annotation.reports.table import Cell, markdown
 from annotation.reports.terminal import drawn
 from annotation.tests.making import make_answer, span
-from collector.creation import parameters_of
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from tasks.models import Question
 
 pytestmark = pytest.mark.django_db

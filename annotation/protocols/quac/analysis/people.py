@@ -16,7 +16,7 @@ from annotation.protocols.quac.majority import agreement, majority
 from annotation.protocols.quac.references import human_f1, person_f1
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table
-from collector.parameters import FOLDS
+from collector.protocols.parameters import FOLDS
 
 ALL = "all"
 # A tie falls as it does where a release's votes are read, which hold words.

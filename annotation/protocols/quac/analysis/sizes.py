@@ -6,7 +6,7 @@ from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Table, share
 from collector.ingest.tokens import n_tokens as count_of_tokens
-from collector.parameters import FOLDS
+from collector.protocols.parameters import FOLDS
 
 ALL = "all"
 YES_NO = ("y", "n")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from collector.creation import create_collection
 from collector.models import (
     Article,
     ArticleCategory,
@@ -12,7 +11,8 @@ from collector.models import (
     Paragraph,
     Section,
 )
-from collector.protocol import find
+from collector.protocols.creation import create_collection
+from collector.protocols.loading import find
 from tasks.tests.making import NOW
 
 LAX = {

@@ -25,7 +25,7 @@ from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, 
 from annotation.protocols.quac.turns import Marked, Turn, read_turns
 from annotation.release.shape import SeedRecord, VoteRecord
 from annotation.reports.table import Table
-from collector.protocol import find
+from collector.protocols.loading import find
 
 ONE, TWO, FIVE = SENTENCES[0], SENTENCES[1], SENTENCES[4]
 TALK = [

@@ -14,7 +14,7 @@ from annotation.protocols.quac.tests.making import (
     make_person,
 )
 from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
-from collector.protocol import find
+from collector.protocols.loading import find
 from collector.seeds.selection import select_seeds
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from annotation.protocols.quac.splits import plan
-from collector.parameters import FOLDS
-from collector.protocol import find
+from collector.protocols.loading import find
+from collector.protocols.parameters import FOLDS
 
 # QuAC 4: 83.5k, 7.3k and 7.3k questions.
 PAPER = {"train": 100 * 835 / 981, "dev": 100 * 73 / 981, "test": 100 * 73 / 981}

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from collector.creation import create_collection, parameters_of
 from collector.models import Collection, Paragraph
-from collector.protocol import find
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import find
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Lease, PostingState, ReceiptState, Submission, Worker
 from tasks.posting import hits

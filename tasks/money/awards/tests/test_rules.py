@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.parameters import BonusesTable
+from collector.protocols.parameters import BonusesTable
 from tasks.money.awards.rules import (
     Stretch,
     crossed,

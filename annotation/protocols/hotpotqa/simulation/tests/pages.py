@@ -5,7 +5,7 @@ from typing import Any
 
 from collector.ingest.sentences import split
 from collector.ingest.tokens import tokens
-from collector.protocol import find
+from collector.protocols.loading import find
 
 PARAMETERS: Any = find("hotpotqa").parameters()
 # Two paragraphs of an island that is on no map.

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.protocols.hotpotqa import checks, simulated
 from annotation.protocols.hotpotqa.simulation.tests.pages import page, paragraph
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.simulation.behaviour import DILIGENT
 from tasks.widgets import pairs
 

@@ -15,7 +15,7 @@ from annotation.protocols.iirc.simulation.tests.pages import (
     question_pages,
     seeded,
 )
-from collector.protocol import find
+from collector.protocols.loading import find
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT
 from tasks.widgets import answer as answer_widget
 from tasks.widgets import questions as questions_widget

@@ -11,9 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
-from collector.embedded import jobs
 from collector.models import Collection
-from collector.serving import LONGEST_MESSAGE_BYTES, PING_SECONDS
+from collector.serving.embedded_jobs import jobs
+from collector.serving.plan import LONGEST_MESSAGE_BYTES, PING_SECONDS
 
 log = logging.getLogger(__name__)
 REQUESTER = "The dataset team"

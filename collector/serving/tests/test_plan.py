@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.serving import NO_ENCRYPTION, CannotServeError, Plan, plan
+from collector.serving.plan import NO_ENCRYPTION, CannotServeError, Plan, plan
 
 SERVICES = {
     "DATABASE_URL": "postgres://ada@db/collector",

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from collector import arrays
-from collector.arrays import ArraysError
+from collector import array_files
+from collector.array_files import ArraysError
 
 VERSION = 2
 
@@ -36,13 +36,13 @@ def shapes(n_nodes: int, n_edges: int) -> dict[str, tuple[str, int]]:
 
 def create(path: Path, n_nodes: int, n_edges: int) -> dict[str, Any]:
     """Write an empty graph to `path` and return its arrays, mapped for writing."""
-    return arrays.create(path, _holds(), shapes(n_nodes, n_edges))
+    return array_files.create(path, _holds(), shapes(n_nodes, n_edges))
 
 
 def open_arrays(path: Path) -> dict[str, Any]:
     """Return the arrays of the graph at `path`, mapped for reading; raises GraphError."""
     try:
-        return arrays.read(path, _holds())
+        return array_files.read(path, _holds())
     except ArraysError as error:
         raise GraphError(f"{error}: build it again with build_graph.") from None
 

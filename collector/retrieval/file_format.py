@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from collector import arrays
-from collector.arrays import ArraysError
+from collector import array_files
+from collector.array_files import ArraysError
 from collector.retrieval.grams import BUCKET_BITS
 
 VERSION = 1
@@ -48,13 +48,13 @@ def shapes(n_texts: int, n_grams: int, n_postings: int, n_often: int) -> dict[st
 
 def create(path: Path, *sizes: int) -> dict[str, Any]:
     """Write an empty index of these sizes to `path`; return its arrays, mapped for writing."""
-    return arrays.create(path, _holds(), shapes(*sizes))
+    return array_files.create(path, _holds(), shapes(*sizes))
 
 
 def open_arrays(path: Path) -> dict[str, Any]:
     """Return the arrays of the index at `path`, mapped for reading; raises RetrievalError."""
     try:
-        return arrays.read(path, _holds())
+        return array_files.read(path, _holds())
     except ArraysError as error:
         raise RetrievalError(f"{error}: delete it and build it again with build_index.") from None
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionState
-from collector.revisions import RevisionError, newest, planned, revise, revisions_of
+from collector.protocols.creation import parameters_of
+from collector.protocols.revisions import RevisionError, newest, planned, revise, revisions_of
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -149,5 +149,5 @@ def test_the_protocol_s_file_is_not_read_again(
     def fail(self: Any) -> Any:
         raise AssertionError("protocol.toml was read")
 
-    monkeypatch.setattr("collector.protocol.Protocol.defaults", fail)
+    monkeypatch.setattr("collector.protocols.loading.Protocol.defaults", fail)
     change(pilot, question__reward_cents=500)

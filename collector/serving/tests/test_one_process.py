@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from collector import site
 from collector.models import Collection
+from collector.serving import one_process
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,9 @@ def moved(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> lis
     called: list[tuple[str, ...]] = []
     settings.HOME = tmp_path
     monkeypatch.setattr(
-        site, "call_command", lambda name, *addresses, **options: called.append((name, *addresses))
+        one_process,
+        "call_command",
+        lambda name, *addresses, **options: called.append((name, *addresses)),
     )
     return called
 
@@ -28,22 +30,22 @@ def moved(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> lis
 def test_hits_move_from_every_earlier_address_once(moved: list[Any], settings: Any) -> None:
     for port in (8000, 8001, 8002):
         settings.COLLECTOR_URL = f"http://localhost:{port}"
-        site.prepare()
+        one_process.prepare()
     moved.clear()
-    site.move_in()
+    one_process.move_in()
     assert moved == [
         ("move_questions", f"http://localhost:{port}", "http://localhost:8002")
         for port in (8000, 8001)
     ]
     moved.clear()
-    site.move_in()
+    one_process.move_in()
     assert moved == []
 
 
 def test_a_site_that_stays_where_it_was_moves_nothing(moved: list[Any]) -> None:
-    site.prepare()
+    one_process.prepare()
     moved.clear()
-    site.move_in()
+    one_process.move_in()
     assert moved == []
 
 
@@ -51,6 +53,6 @@ def test_a_round_that_was_stopped_half_way_holds_up_nobody(moved: list[Any]) -> 
     collection = make_collection(make_corpus())
     later = timezone.now() + timedelta(minutes=1)
     Collection.objects.filter(pk=collection.pk).update(tended_until=later)
-    site.prepare()
+    one_process.prepare()
     collection.refresh_from_db()
     assert collection.tended_until is None

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from collector import supervision
 from collector.management.commands import serve
-from collector.serving import CannotServeError, Plan, Process
+from collector.serving import supervision
+from collector.serving.plan import CannotServeError, Plan, Process
 
 ENDLESS = Process("endless", ("python", "-c", "import time; time.sleep(600)"))
 
@@ -85,7 +85,7 @@ def test_when_the_supervisor_is_killed_nobody_is_left(tmp_path: Path) -> None:
     """Also what a process started itself; the pipe is closed when the last holder is gone."""
     script = """
 import os, signal, subprocess, sys, threading
-from collector.supervision import Supervisor
+from collector.serving.supervision import Supervisor
 threading.Timer(1, os.kill, (os.getpid(), signal.SIGKILL)).start()
 held = {"stdin": subprocess.DEVNULL, "start_new_session": True}
 Supervisor(print).run({name: lambda: subprocess.Popen(["sh", "-c", "sleep 600 & wait"], **held)

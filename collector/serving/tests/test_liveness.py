@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from collector import pulse
 from collector.celery import app
-from collector.pulse import CLOCK, Clock, is_alive
+from collector.serving import liveness
+from collector.serving.liveness import CLOCK, Clock, is_alive
 from collector.settings import LIVE_LOOK_SECONDS, LOOK_SECONDS
 
 
@@ -37,10 +37,10 @@ def test_a_clock_that_is_set_back_puts_nothing_off(clock: Clock) -> None:
 
 @pytest.mark.pure
 def test_it_keeps_no_file_and_gives_a_sign(clock: Clock, settings: Any) -> None:
-    assert settings.CELERY_BEAT_SCHEDULER == "collector.pulse:Clock"
+    assert settings.CELERY_BEAT_SCHEDULER == "collector.serving.liveness:Clock"
     assert not hasattr(clock, "_store")
     cache.clear()
     assert not is_alive(CLOCK)
     clock.tick()
     assert is_alive(CLOCK)
-    assert not is_alive(pulse.JOBS)
+    assert not is_alive(liveness.JOBS)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from collector import forgiving_cache
-from collector.forgiving_cache import ForgivingCache
+from collector.serving import fallback_cache
+from collector.serving.fallback_cache import ForgivingCache
 from tests import services
 
 pytestmark = pytest.mark.pure
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.pure
 
 @pytest.fixture(autouse=True)
 def _never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forgiving_cache, "_again_at", [0.0])
+    monkeypatch.setattr(fallback_cache, "_again_at", [0.0])
 
 
 def uses(cache: Any) -> None:
@@ -34,14 +34,14 @@ def uses(cache: Any) -> None:
 def test_without_redis_it_keeps_things_in_this_process() -> None:
     cache = ForgivingCache("redis://127.0.0.1:1/0", {})
     uses(cache)
-    assert forgiving_cache._again_at[0] > 0
+    assert fallback_cache._again_at[0] > 0
     assert ForgivingCache("redis://127.0.0.1:1/0", {}).get("draft") == {"text": "a"}
 
 
 def test_with_redis_all_processes_share_it() -> None:
     with services.redis() as url:
         uses(ForgivingCache(url, {"KEY_PREFIX": "forgiving"}))
-        assert forgiving_cache._again_at[0] == 0
+        assert fallback_cache._again_at[0] == 0
         assert Redis.from_url(url).get("forgiving:1:draft")
 
 

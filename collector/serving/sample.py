@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionState, Corpus
+from collector.protocols.creation import parameters_of
 
 FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
 

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
 
-from collector import pulse
-from collector.embedded import jobs
+from collector.serving import liveness
+from collector.serving.embedded_jobs import jobs
 
 BROKER_SECONDS = 2
 # With less than this to go, work will be refused before long.
@@ -22,9 +22,9 @@ def health(request: HttpRequest) -> JsonResponse:
         "database": _answers(_ask_database),
         "disk": _answers(_write),
         "broker": _answers(_ask_broker),
-        pulse.CLOCK: _answers(lambda: pulse.is_alive(pulse.CLOCK)),
-        pulse.JOBS: _answers(lambda: pulse.is_alive(pulse.JOBS)),
-        pulse.DIALOGS: _answers(lambda: pulse.is_alive(pulse.DIALOGS)),
+        liveness.CLOCK: _answers(lambda: liveness.is_alive(liveness.CLOCK)),
+        liveness.JOBS: _answers(lambda: liveness.is_alive(liveness.JOBS)),
+        liveness.DIALOGS: _answers(lambda: liveness.is_alive(liveness.DIALOGS)),
     }
     reply = JsonResponse(checks, status=200 if all(checks.values()) else 503)
     reply.headers["Cache-Control"] = "no-store"

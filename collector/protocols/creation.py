@@ -9,8 +9,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from collector.models import Collection, CollectionText, Corpus, Stage
-from collector.parameters import Parameters
-from collector.protocol import Protocol, ProtocolError, find
+from collector.protocols.loading import Protocol, ProtocolError, find
+from collector.protocols.parameters import Parameters
 from common.storable import NotStorable, storable
 
 SEED_BITS = 62

@@ -8,10 +8,10 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
-from collector import health, pulse
+from collector.serving import health, liveness
 
 pytestmark = pytest.mark.django_db
-PULSES = (pulse.CLOCK, pulse.JOBS, pulse.DIALOGS)
+PULSES = (liveness.CLOCK, liveness.JOBS, liveness.DIALOGS)
 PARTS = {"database", "disk", "broker", *PULSES}
 
 
@@ -21,7 +21,7 @@ def _at_work(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CELERY_BROKER_URL = "memory://localhost/"
     monkeypatch.setattr(health.jobs, "is_alive", lambda: True)
     for name in PULSES:
-        pulse.beat(name)
+        liveness.beat(name)
 
 
 def told(status: int) -> dict[str, bool]:

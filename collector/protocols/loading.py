@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from pydantic import ValidationError
 
-from collector.parameters import Parameters, with_overrides
+from collector.protocols.parameters import Parameters, with_overrides
 
 # Part -> what it must offer, with the names of the parameters that it is called with, if it is.
 PARTS: dict[str, dict[str, tuple[str, ...]]] = {

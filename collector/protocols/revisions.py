@@ -9,10 +9,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from pydantic import ValidationError
 
-from collector.creation import parameters_of
 from collector.models import Collection, CollectionRevision, CollectionState
-from collector.parameters import Parameters, Table, with_overrides
-from collector.protocol import find, wrong_values
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find, wrong_values
+from collector.protocols.parameters import Parameters, Table, with_overrides
 
 # What a collection is: its stages' rows and texts were made from these, once.
 STRUCTURE = frozenset({"kind", "items_from", "requires", "qualifies"})

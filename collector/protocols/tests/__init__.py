@@ -1,0 +1,1 @@
+"""Tests of loading protocols, of creating collections and of revising them."""
