@@ -2,30 +2,23 @@
 
 from django.urls import include, path, re_path, register_converter
 
-from marketplace.site import (
+from marketplace.site.assignments import contests, question_pages, submission, work
+from marketplace.site.hits import available, old_links, previews
+from marketplace.site.profile import (
     account,
-    available,
-    contests,
     earnings,
     history,
-    home,
-    html_question,
-    join,
     messages,
-    old_links,
     preferences,
-    previews,
     qualification_test,
     qualifications,
-    sign_in,
-    submission,
-    work,
 )
+from marketplace.site.signing_in import home, join, sign_in
 
-handler400 = "marketplace.site.trouble.bad_request"
-handler403 = "marketplace.site.trouble.permission_denied"
-handler404 = "marketplace.site.trouble.page_not_found"
-handler500 = "marketplace.site.trouble.server_error"
+handler400 = "marketplace.site.error_pages.bad_request"
+handler403 = "marketplace.site.error_pages.permission_denied"
+handler404 = "marketplace.site.error_pages.page_not_found"
+handler500 = "marketplace.site.error_pages.server_error"
 
 
 WORD = "[A-Za-z0-9_-]+"
@@ -56,7 +49,7 @@ urlpatterns = [
     path("desk/", include("marketplace.desk.urls")),
     path("hits/", available.available, name="available"),
     path("hits/<word:hit_id>/", previews.preview, name="preview"),
-    path("hits/<word:hit_id>/question/", html_question.preview, name="html-preview"),
+    path("hits/<word:hit_id>/question/", question_pages.preview, name="html-preview"),
     path("hits/<word:hit_id>/accept/", previews.accept_this, name="accept"),
     path("kinds/<word:hit_type_id>/", previews.preview_any, name="preview-any"),
     path("kinds/<word:hit_type_id>/accept/", previews.accept_any, name="accept-any"),
@@ -85,7 +78,7 @@ urlpatterns = [
     path("qualifications/", qualifications.qualifications, name="qualifications"),
     path("qualifications/<word:type_id>/ask/", qualifications.ask, name="ask"),
     path("qualifications/<word:type_id>/test/", qualification_test.test, name="test"),
-    path("accepted/<word:secret>/question/", html_question.accepted, name="html-question"),
+    path("accepted/<word:secret>/question/", question_pages.accepted, name="html-question"),
     # The form in the frame posts here; the protocol fixes the end of this address.
     path(
         "accepted/<word:secret>/mturk/externalSubmit",

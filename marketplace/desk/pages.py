@@ -56,7 +56,7 @@ def leave_notice(request: DeskRequest, sentence: str) -> None:
 
 def sorry(request: DeskRequest, sentence: str, status: int = 404) -> HttpResponse:
     """Return a page with one clear sentence and a way on, instead of what cannot be had."""
-    return show(request, "sorry.html", status=status, sentence=sentence)
+    return show(request, "error.html", status=status, sentence=sentence)
 
 
 def page_of(request: DeskRequest, rows: QuerySet[Any]) -> Page[Any]:

@@ -2,24 +2,26 @@
 
 from django.urls import path
 
-from marketplace.desk import (
-    account,
-    asked,
-    batches,
-    bonuses,
-    choices,
-    events,
+from marketplace.desk import sign_in
+from marketplace.desk.host import (
     groups,
-    hits,
     importing,
     invitations,
-    letters,
     payouts,
-    projects,
     requesters,
-    rows,
-    sign_in,
+    settings_page,
     workers,
+)
+from marketplace.desk.requester import (
+    account,
+    batches,
+    bonuses,
+    events,
+    hits,
+    messages,
+    projects,
+    qualification_requests,
+    rows,
 )
 
 urlpatterns = [
@@ -59,8 +61,8 @@ urlpatterns = [
     path("payouts/<int:key>/confirm/", payouts.confirm_list, name="desk-confirm"),
     path("payments/<int:key>/drop/", payouts.drop_line, name="desk-drop-line"),
     path("reports/<int:key>/answer/", payouts.answer, name="desk-answer-report"),
-    path("settings/", choices.choices, name="desk-settings"),
-    path("audit/", choices.audit_log, name="desk-audit"),
+    path("settings/", settings_page.choices, name="desk-settings"),
+    path("audit/", settings_page.audit_log, name="desk-audit"),
     # A requester's
     path("projects/", projects.projects, name="desk-projects"),
     path("projects/new/<str:kind>/", projects.new_project, name="desk-new-project"),
@@ -81,10 +83,10 @@ urlpatterns = [
     path("events/<int:key>/again/", events.again, name="desk-send-again"),
     path("account/", account.account, name="desk-account"),
     path("team/", groups.people, name="desk-people"),
-    path("asked/", asked.asked, name="desk-asked"),
-    path("asked/grant/", asked.grant_shown, name="desk-grant-shown"),
-    path("asked/<int:key>/", asked.settle, name="desk-settle-request"),
-    path("letters/", letters.letters, name="desk-letters"),
-    path("letters/<int:key>/reply/", letters.reply, name="desk-reply"),
-    path("contests/<int:key>/", letters.settle_contest, name="desk-settle-contest"),
+    path("asked/", qualification_requests.asked, name="desk-asked"),
+    path("asked/grant/", qualification_requests.grant_shown, name="desk-grant-shown"),
+    path("asked/<int:key>/", qualification_requests.settle, name="desk-settle-request"),
+    path("letters/", messages.letters, name="desk-letters"),
+    path("letters/<int:key>/reply/", messages.reply, name="desk-reply"),
+    path("contests/<int:key>/", messages.settle_contest, name="desk-settle-contest"),
 ]

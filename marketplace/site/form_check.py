@@ -9,7 +9,7 @@ class FormCheck(CsrfViewMiddleware):
     """Django's own check of a form's token; only what a visitor then reads is ours."""
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
-        from marketplace.site.trouble import form_not_ours
+        from marketplace.site.error_pages import form_not_ours
 
         return form_not_ours(request)
 

@@ -13,7 +13,7 @@ from common.without_nul import without_nul
 from marketplace.models import Message, Session, Worker
 from marketplace.site.form_check import form_checked
 from marketplace.site.languages import speaking
-from marketplace.site.sessions import session_of
+from marketplace.site.signing_in.sessions import session_of
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -64,7 +64,7 @@ def page(view: View[Arguments]) -> View[Arguments]:
         with speaking(request):
             response = view(request, *args, **kwargs)
         if response.status_code == 405 and response.has_header("Allow"):
-            from marketplace.site.trouble import form_only
+            from marketplace.site.error_pages import form_only
 
             return form_only(request, response["Allow"])
         return response if response.has_header("Content-Security-Policy") else harden(response)
@@ -129,4 +129,4 @@ def sorry(
     request: SignedInRequest, sentence: str, status: int = 404, **context: Any
 ) -> HttpResponse:
     """Return a page with one clear sentence and a way on, instead of what cannot be had."""
-    return show(request, "sorry.html", status=status, sentence=sentence, **context)
+    return show(request, "error.html", status=status, sentence=sentence, **context)

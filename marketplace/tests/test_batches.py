@@ -177,7 +177,7 @@ def test_a_batch_that_was_cut_off_goes_on_where_it_was(desk: DeskVisitor, monkey
     batch = draft(desk, project(desk, TEMPLATES["text"]), [ROWS["text"]] * 3)
     path = f"/desk/batches/{batch.pk}/"
     at_once = partial(publish_some, seconds=0)
-    monkeypatch.setattr("marketplace.desk.batches.publish_some", at_once)
+    monkeypatch.setattr("marketplace.desk.requester.batches.publish_some", at_once)
     page = desk.post(path, f"{path}publish/")
     assert "1 of 3 rows are published" in page.content.decode()
     monkeypatch.undo()

@@ -6,7 +6,7 @@ from typing import Any
 from marketplace import clock
 from marketplace.accounts.opening import open_worker
 from marketplace.models import Session, Worker
-from marketplace.site.sessions import COOKIE
+from marketplace.site.signing_in.sessions import COOKIE
 from marketplace.tests.visitor import Visitor
 
 

@@ -19,9 +19,9 @@ from marketplace.batches.bonuses import (
 )
 from marketplace.batches.calls import call_of
 from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.batches import NO_BATCH, own_batch
-from marketplace.desk.hits import NO_HIT
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.requester.batches import NO_BATCH, own_batch
+from marketplace.desk.requester.hits import NO_HIT
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, State
 from marketplace.money.amounts import price_of, typed_cents

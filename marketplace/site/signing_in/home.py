@@ -5,8 +5,8 @@ from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.site.pages import page
-from marketplace.site.sessions import session_of
-from marketplace.site.sign_in import door
+from marketplace.site.signing_in.sessions import session_of
+from marketplace.site.signing_in.sign_in import door
 from marketplace.wire.view import requester_api
 
 

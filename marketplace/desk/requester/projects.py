@@ -16,8 +16,8 @@ from marketplace.batches.publishing import (
 from marketplace.batches.template import template_of, variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, show, sorry
-from marketplace.desk.project_form import STARTER, form_class
-from marketplace.desk.reach import reach_of
+from marketplace.desk.requester.audience import reach_of
+from marketplace.desk.requester.project_form import STARTER, form_class
 from marketplace.desk.uploading import text_from
 from marketplace.models import Project, ProjectKind
 from marketplace.router import DATABASE

@@ -13,7 +13,7 @@ from marketplace.configuration import base_url, requesters_see_mail
 from marketplace.models import Assignment, State
 from marketplace.money import funds
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
-from marketplace.site.sessions import end
+from marketplace.site.signing_in.sessions import end
 
 
 @worker_page

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import State
+from marketplace.site.assignments.work import NOT_YOURS, own, receipt
 from marketplace.site.pages import SignedInRequest, leave_notice, sorry, worker_page
-from marketplace.site.work import NOT_YOURS, own, receipt
 
 
 @worker_page

@@ -5,9 +5,9 @@ from django.views.decorators.http import require_safe
 
 from marketplace.batches.publishing import page_of_row
 from marketplace.desk.access import DeskRequest, requester_page
-from marketplace.desk.batches import NO_BATCH, own_batch
 from marketplace.desk.pages import sorry
-from marketplace.site.html_question import framed
+from marketplace.desk.requester.batches import NO_BATCH, own_batch
+from marketplace.site.assignments.question_pages import framed
 
 
 @requester_page

@@ -14,8 +14,8 @@ from marketplace import clock
 from marketplace.accounts.opening import open_requester
 from marketplace.configuration import base_url, default_balance_cents
 from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.account import AccountForm, keep_account, present
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.requester.account import AccountForm, keep_account, present
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.identifiers import new_secret
 from marketplace.models import AccessKey, DeskUser, Requester

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
 from marketplace.desk.access import DeskRequest, host_page, record, requester_page
+from marketplace.desk.host.workers import found_worker
 from marketplace.desk.pages import leave_notice, page_of, show, sorry
-from marketplace.desk.workers import found_worker
 from marketplace.models import HANDED_IN, Assignment, Worker, WorkerGroup
 from marketplace.people.groups import (
     GroupError,

@@ -14,8 +14,8 @@ from marketplace.configuration import requesters_see_mail
 from marketplace.models import Assignment, Message, Requester
 from marketplace.notifications.messages import LetterError, write_letter
 from marketplace.notifications.system_messages import said
+from marketplace.site.assignments.work import NOT_YOURS, own
 from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
-from marketplace.site.work import NOT_YOURS, own
 
 PAGE_SIZE = 25
 NO_MESSAGE = gettext_noop("There is no such message.")
@@ -77,12 +77,12 @@ def _letter(
         "address": request.path,
     }
     if request.method != "POST":
-        return show(request, "letter.html", subject=subject, text="", problem="", **context)
+        return show(request, "message.html", subject=subject, text="", problem="", **context)
     subject, text = request.POST.get("subject", ""), request.POST.get("text", "")
     try:
         write_letter(request.worker, requester, subject, text, clock.now(), about)
     except LetterError as refusal:
         typed = {"subject": subject, "text": text, "problem": str(refusal)}
-        return show(request, "letter.html", status=400, **typed, **context)
+        return show(request, "message.html", status=400, **typed, **context)
     leave_notice(request, _("Your message to %(name)s was sent.") % {"name": requester.name})
     return redirect("messages")

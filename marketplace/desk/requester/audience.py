@@ -7,7 +7,7 @@ from typing import Any
 from marketplace.hits.audience import Visibility, visibilities_of
 from marketplace.models import HITType, QualificationType
 from marketplace.qualifications.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
-from marketplace.site.reasons import places_of, score_words
+from marketplace.site.hits.reasons import places_of, score_words
 
 
 @dataclass(frozen=True)

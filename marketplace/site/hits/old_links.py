@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
-from marketplace.site.available import groups_for
+from marketplace.site.hits.available import groups_for
 from marketplace.site.pages import SignedInRequest, page, worker_page
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Protocol, TypeVar
 
 from marketplace.models import Worker
-from marketplace.site.facts import Facts
+from marketplace.site.hits.facts import Facts
 
 ORDERS = ("newest", "reward", "hourly", "shortest", "requester")
 LONGEST = 80

@@ -15,10 +15,10 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LIVE, Assignment, HITType, State, Worker
 from marketplace.qualifications.earning import ways_to_earn
 from marketplace.qualifications.requirements import Access, access_to, custom_types_of, standing_of
-from marketplace.site.choices import NAMES, choices_from, chosen, keep
-from marketplace.site.facts import Facts, facts_of
+from marketplace.site.hits.facts import Facts, facts_of
+from marketplace.site.hits.list_choices import NAMES, choices_from, chosen, keep
+from marketplace.site.hits.reasons import Reason, reason_for
 from marketplace.site.pages import SignedInRequest, show, worker_page
-from marketplace.site.reasons import Reason, reason_for
 
 PAGE_SIZE = 50
 RESET = "all"

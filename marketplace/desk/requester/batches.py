@@ -22,7 +22,7 @@ from marketplace.batches.results import answers_in, results
 from marketplace.batches.template import template_of, variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import csv_file, leave_notice, show, sorry
-from marketplace.desk.reach import reach_of
+from marketplace.desk.requester.audience import reach_of
 from marketplace.desk.uploading import text_from
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Batch, State

@@ -7,7 +7,7 @@ from marketplace import clock
 from marketplace.batches.bonuses import rewardable
 from marketplace.desk.access import DeskRequest, requester_page
 from marketplace.desk.pages import page_of, show, sorry
-from marketplace.desk.reach import reach_of, reaches_of
+from marketplace.desk.requester.audience import reach_of, reaches_of
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
 

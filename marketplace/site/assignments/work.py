@@ -26,8 +26,10 @@ from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, wi
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.money.amounts import price_of
 from marketplace.qualifications.requirements import access_to, standing_of
-from marketplace.site.facts import facts_of
-from marketplace.site.html_question import SANDBOX, page_address
+from marketplace.site.assignments.question_pages import SANDBOX, page_address
+from marketplace.site.assignments.sent import sent_with
+from marketplace.site.hits.facts import facts_of
+from marketplace.site.hits.previews import origin_of
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -36,8 +38,6 @@ from marketplace.site.pages import (
     sorry,
     worker_page,
 )
-from marketplace.site.previews import origin_of
-from marketplace.site.sent import sent_with
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"

@@ -18,7 +18,7 @@ from marketplace.people.invitations import (
     typed,
 )
 from marketplace.site.pages import draw, page
-from marketplace.site.sessions import begin, session_of
+from marketplace.site.signing_in.sessions import begin, session_of
 from marketplace.throttle import note_failure, too_many
 
 UNKNOWN = gettext_noop(

@@ -18,7 +18,7 @@ from common import unavailable
 from marketplace.desk.sessions import session_of as desk_session_of
 from marketplace.site.languages import ENGLISH, speaking
 from marketplace.site.pages import SignedInRequest, draw, harden, sorry
-from marketplace.site.sessions import session_of
+from marketplace.site.signing_in.sessions import session_of
 
 # Heading and sentence of each page.
 Words = tuple[str, str]
@@ -149,7 +149,7 @@ def _at_desk(request: HttpRequest, words: Words, status: int, back: str) -> Http
     heading, sentence = words
     context = {"heading": heading, "sentence": sentence, "came_from": back}
     with override(ENGLISH):
-        return show(at_desk, "sorry.html", status, **context)
+        return show(at_desk, "error.html", status, **context)
 
 
 def _drawn_for_anybody(
@@ -160,10 +160,10 @@ def _drawn_for_anybody(
     if _is_desk(request):
         given = {"heading": heading, "sentence": sentence, **context}
         with override(ENGLISH):
-            return render(request, "desk/sorry.html", given, status=status)
+            return render(request, "desk/error.html", given, status=status)
     with speaking(request):
         given = {"heading": _(heading), "sentence": _(sentence), **context}
-        return draw(request, "sorry.html", status, **given)
+        return draw(request, "error.html", status, **given)
 
 
 def _is_desk(request: HttpRequest) -> bool:

@@ -47,7 +47,7 @@ def asked(request: DeskRequest) -> HttpResponse:
     page = page_of(request, shown.select_related("worker__profile", "qualification_type"))
     return show(
         request,
-        "asked.html",
+        "qualification_requests.html",
         here="asked",
         page=page,
         lines=_lines(request, page),

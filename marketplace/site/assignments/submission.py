@@ -18,7 +18,7 @@ from marketplace.hits.questions.answers import RESERVED, answers_xml, form_answe
 from marketplace.hits.questions.question import FormQuestion, read_question
 from marketplace.hits.questions.question_form import answers_of
 from marketplace.models import Assignment
-from marketplace.site.html_question import form_page
+from marketplace.site.assignments.question_pages import form_page
 from marketplace.site.languages import speaking
 from marketplace.site.pages import harden
 

@@ -28,7 +28,7 @@ def letters(request: DeskRequest) -> HttpResponse:
         for contest in unanswered_contests(request.requester)[:50]
     ]
     shown = [message.pk for message in page]
-    response = show(request, "letters.html", here="letters", page=page, contests=contests)
+    response = show(request, "messages.html", here="letters", page=page, contests=contests)
     Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
     return response
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from marketplace.batches.results import readable
 from marketplace.models import Assignment
-from marketplace.site.previews import origin_of
+from marketplace.site.hits.previews import origin_of
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from marketplace.models import Worker
 from marketplace.models.worker import sign_in_name_of
 from marketplace.people.invitations import mark_used
 from marketplace.site.pages import draw, page
-from marketplace.site.sessions import begin, end
+from marketplace.site.signing_in.sessions import begin, end
 from marketplace.throttle import note_failure, too_many
 
 

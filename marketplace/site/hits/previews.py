@@ -17,8 +17,9 @@ from marketplace.hits.questions.entry import preview_url, with_liking
 from marketplace.models import HIT, Assignment, HITType, State
 from marketplace.qualifications.earning import ways_to_earn
 from marketplace.qualifications.requirements import access_to, custom_types_of, standing_of
-from marketplace.site.facts import facts_of
-from marketplace.site.html_question import SANDBOX, page_address
+from marketplace.site.assignments.question_pages import SANDBOX, page_address
+from marketplace.site.hits.facts import facts_of
+from marketplace.site.hits.reasons import reason_for
 from marketplace.site.pages import (
     SignedInRequest,
     harden,
@@ -27,7 +28,6 @@ from marketplace.site.pages import (
     sorry,
     worker_page,
 )
-from marketplace.site.reasons import reason_for
 
 GONE = gettext_noop("This HIT is no longer available. Choose another one from the list.")
 

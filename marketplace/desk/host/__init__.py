@@ -1,0 +1,1 @@
+"""The host's pages: requesters, workers, groups, invitations, payments, settings."""

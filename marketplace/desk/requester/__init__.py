@@ -1,0 +1,1 @@
+"""A requester's pages: projects, batches, HITs, bonuses, messages, events."""

@@ -1,0 +1,1 @@
+"""The list of HITs, what stands beside each, and previews."""

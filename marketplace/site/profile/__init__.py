@@ -1,0 +1,1 @@
+"""A worker's own pages: earnings, history, qualifications, messages, preferences."""

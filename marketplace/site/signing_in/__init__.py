@@ -1,0 +1,1 @@
+"""The first page, signing in, and coming in with a code."""
