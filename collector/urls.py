@@ -4,8 +4,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from collector.serving.health import health
 
-handler400 = "tasks.pages.notices.unread"
-handler500 = "tasks.pages.away.server_error"
+handler400 = "tasks.pages.notice_pages.unread"
+handler500 = "tasks.pages.unavailable.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health, name="health"),

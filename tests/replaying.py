@@ -31,8 +31,8 @@ from tasks.money import bonuses
 from tasks.people import qualifications
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
-from tasks.simulation.desk import Desk
 from tasks.simulation.identity import introduce
+from tasks.simulation.work_page import Desk
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
 from tests.serving import ROOT

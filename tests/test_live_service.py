@@ -19,7 +19,7 @@ from tests import services
 from tests.serving import ROOT, SETTINGS
 
 START_SECONDS = 60
-RING = "from tasks.dialog.doorbell import ring; ring([1, 2]); print('rung')"
+RING = "from tasks.dialog.notifier import ring; ring([1, 2]); print('rung')"
 
 
 def settings(home: Path, port: int, redis: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from annotation.dashboard.marks import Quote
 from annotation.dashboard.passages import OWN, QUESTION, article_texts, quoted, text_of
 from collector.models import Corpus
 from tasks.models import Answer
-from tasks.simulation.marks import genuine
+from tasks.simulation.synthetic_fields import genuine
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import answer_text, type_words

@@ -10,7 +10,7 @@ from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
 from collector.protocols.loading import Protocol, ProtocolError, every, find
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 
 class CollectionForm(forms.Form):

@@ -23,7 +23,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from collector.seeds.selection import is_curated
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 View = Callable[..., HttpResponseBase]
 TABS = {

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.desk import Desk, on_desk
 from collector.models import Collection, CollectionText
-from tasks.pages.words import fill, markdown
+from tasks.pages.wording import fill, markdown
 
 MAX_CHARACTERS = 50_000
 

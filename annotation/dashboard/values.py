@@ -4,7 +4,7 @@ from typing import Any
 
 from annotation.dashboard.stages import cents_of
 from collector.protocols.parameters import Parameters
-from tasks.pages.words import price
+from tasks.pages.wording import price
 from tasks.posting.hits import money
 
 LABELS = {

@@ -21,7 +21,7 @@ from annotation.release.shape import (
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from tasks.models import Answer, Question, Skip
-from tasks.simulation.marks import genuine, made_up
+from tasks.simulation.synthetic_fields import genuine, made_up
 
 CHUNK_SEEDS = 100
 

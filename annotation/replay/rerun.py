@@ -23,9 +23,9 @@ from tasks.models import (
 )
 from tasks.people import qualifications
 from tasks.simulation.browser import Browser
-from tasks.simulation.desk import Desk
 from tasks.simulation.identity import introduce
 from tasks.simulation.pages import Page
+from tasks.simulation.work_page import Desk
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
 

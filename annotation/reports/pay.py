@@ -10,7 +10,7 @@ from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
 from tasks.models import Payment, PaymentKind, PaymentState, Submission
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 RATES = ("stage", "assignments", "simulated", "reward", "bonus", "median minutes", "hourly rate")
 COLUMNS = (*RATES, "approved", "pending")

@@ -10,7 +10,7 @@ from annotation.dashboard.answers import PLACES
 from annotation.dashboard.verdicts import reason_words
 from collector.protocols.parameters import Parameters
 from common.commands import MANAGE
-from tasks.pages.words import price as price_of
+from tasks.pages.wording import price as price_of
 from tasks.posting.hits import money
 
 register = template.Library()

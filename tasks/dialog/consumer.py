@@ -19,11 +19,11 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from tasks.dialog import messages, room
-from tasks.dialog.doorbell import group_of, ring_all, serve_here
+from tasks.dialog.dialog_state import Holder, Standing
 from tasks.dialog.flow import Flow
+from tasks.dialog.heartbeat import Mark, Signs, mark_of
+from tasks.dialog.notifier import group_of, ring_all, serve_here
 from tasks.dialog.rules import Refused
-from tasks.dialog.signs import Mark, Signs, mark_of
-from tasks.dialog.standing import Holder, Standing
 
 log = logging.getLogger(__name__)
 # A socket that does not say who it is within this is closed.

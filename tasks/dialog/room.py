@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from collector.ingest.tokens import tokens
 from tasks.dialog import arrival, drafts, messages, pairing, presence, saying, settlement, turns
+from tasks.dialog.dialog_state import Holder, Standing, standing_of
 from tasks.dialog.rules import Ending, Refused
-from tasks.dialog.standing import Holder, Standing, standing_of
 from tasks.dialog.view import seen_by
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
-from tasks.pages.stays import held_lease
+from tasks.pages.lease_context import held_lease
 from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY
 
 OVER = "Your time for this HIT is over, or it was returned. Open it again from the marketplace."

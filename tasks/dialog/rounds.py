@@ -9,7 +9,7 @@ from typing import Any
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.dialog import departure, pairing, presence, settlement, waiting
-from tasks.dialog.doorbell import ring
+from tasks.dialog.notifier import ring
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)

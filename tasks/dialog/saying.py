@@ -12,10 +12,10 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from tasks.dialog import messages, rules
+from tasks.dialog.dialog_state import Standing, Told, Turn
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Refused, Reply, Role
 from tasks.dialog.sections import section_of
-from tasks.dialog.standing import Standing, Told, Turn
 from tasks.dialog.transcript import stored_id
 from tasks.dialog.turns import role_of
 from tasks.models import DialogState

@@ -7,11 +7,11 @@ from typing import Any
 from django.db.models import Count, Q
 
 from tasks.dialog import rules
+from tasks.dialog.dialog_state import Standing, Told, Turn
 from tasks.dialog.limits import limits_of
 from tasks.dialog.presence import is_present
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.sections import Section, section_of
-from tasks.dialog.standing import Standing, Told, Turn
 from tasks.dialog.turns import role_of
 from tasks.dialog.waiting import seconds_waited
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState

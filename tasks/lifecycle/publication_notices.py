@@ -2,7 +2,7 @@
 
 from collector.protocols.parameters import Parameters
 from tasks.money.expected_pay import Shortfall, shortfalls
-from tasks.pages.words import price
+from tasks.pages.wording import price
 from tasks.posting.qualification_requirements import notice
 
 

@@ -17,11 +17,11 @@ from rest_framework.response import Response
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, ProblemReport, Submission
 from tasks.pages import entry as entries
-from tasks.pages.items import items_of
-from tasks.pages.notices import work_form
+from tasks.pages.notice_pages import work_form
+from tasks.pages.page_state import DEFAULTS, seen_instructions
 from tasks.pages.payload import BoundedJSON
-from tasks.pages.state import DEFAULTS, seen_instructions
 from tasks.pages.tokens import LeaseToken
+from tasks.pages.unit_items import items_of
 from tasks.work import leases, submissions
 from tasks.work.articles import article_page
 from tasks.work.ordered_answers import NotNext

@@ -9,7 +9,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from tasks.models import Lease, Session, Worker
-from tasks.pages.stays import held_lease
+from tasks.pages.lease_context import held_lease
 
 LEASE_SALT = "collector.lease"
 SESSION_SALT = "collector.session"

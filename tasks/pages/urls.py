@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from tasks.pages import api, sent, views
+from tasks.pages import api, sent_work, views
 
 urlpatterns = [
     path("", views.enter, name="hit"),
     path("consent", views.consent, name="hit_consent"),
-    path("sent/<slug:receipt>/", sent.sent, name="hit_sent"),
+    path("sent/<slug:receipt>/", sent_work.sent, name="hit_sent"),
     path("draft", api.draft, name="hit_draft"),
     path("submit", api.submit, name="hit_submit"),
     path("answer", api.answer, name="hit_answer"),

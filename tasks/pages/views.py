@@ -24,11 +24,11 @@ from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseState, PostingState, Session, Submission
 from tasks.money.funding import NotHeld
 from tasks.pages import entry as entries
-from tasks.pages import notices, stays
+from tasks.pages import lease_context, notice_pages
 from tasks.pages.entry import Refused
-from tasks.pages.state import LIKINGS, liked
+from tasks.pages.page_state import LIKINGS, liked
 from tasks.pages.tokens import session_of, session_token
-from tasks.pages.words import fill, markdown, pay
+from tasks.pages.wording import fill, markdown, pay
 from tasks.pages.work import preview_page, work_page
 from tasks.people import eligibility
 from tasks.people.qualifications import may_take
@@ -61,7 +61,7 @@ def enter(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     try:
         entry = entries.read(request.GET, now)
-        stay = stays.resume(entry)
+        stay = lease_context.resume(entry)
         if stay:
             with suppress(leases.Ended):
                 leases.follow(stay.lease, entry.expires_at)
@@ -69,11 +69,11 @@ def enter(request: HttpRequest) -> HttpResponse:
         posting = entries.posting_of(entry)
         entries.check_holds(entry, posting)
     except Refused as refused:
-        return notices.notice(request, refused.title, str(refused), status=403)
+        return notice_pages.notice(request, refused.title, str(refused), status=403)
     stage = posting.stage
     if entry.preview:
         words = current_text(stage.collection, stage.name)
-        setting = stays.setting_of(stage.pk, words.pk)
+        setting = lease_context.setting_of(stage.pk, words.pk)
         page = preview_page(setting, posting.reward_cents, now, liked(request.GET))
         return HttpResponse(page)
     session = entries.open_session(entry, posting, now)
@@ -85,34 +85,36 @@ def enter(request: HttpRequest) -> HttpResponse:
 def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpResponse:
     """Lead a known person through consent and qualification to their work."""
     if session.posting.worker_id:
-        return notices.compensation(request, session)
+        return notice_pages.compensation(request, session)
     done = Submission.objects.filter(lease__session=session).order_by("-id").first()
     if done:
-        return notices.handed_in(request, session, done)
+        return notice_pages.handed_in(request, session, done)
     if session.posting.state in DECIDED:
-        return notices.decided(request, session)
+        return notice_pages.decided(request, session)
     text = current_text(stage.collection, "consent")
     answered = Consent.objects.filter(worker=session.worker, text=text).first()
     if answered is None:
         return _ask_consent(request, session, stage)
     if not answered.agreed:
         eligibility.found_nothing(session.worker, stage)
-        return notices.declined(request)
+        return notice_pages.declined(request)
     table = parameters_of(stage.collection).stages()[stage.name]
     if not may_take(session.worker, stage, table):
-        return notices.not_qualified(request, stage)
+        return notice_pages.not_qualified(request, stage)
     if not is_open(stage) and not session.leases.filter(state=LeaseState.LIVE).exists():
-        return notices.closed(request, stage)
+        return notice_pages.closed(request, stage)
     reconcile.free_returned(session, stage, timezone.now())
     try:
         lease = leases.claim(session, stage, timezone.now())
     except NotHeld:
-        return notices.not_held(request)
+        return notice_pages.not_held(request)
     if lease is None:
         eligibility.found_nothing(session.worker, stage)
-        return notices.no_work(request)
+        return notice_pages.no_work(request)
     _look_again(session, stage)
-    page = work_page(stays.stay_of(lease), timezone.now(), liked(request.GET or request.POST))
+    page = work_page(
+        lease_context.stay_of(lease), timezone.now(), liked(request.GET or request.POST)
+    )
     return HttpResponse(page)
 
 
@@ -130,10 +132,10 @@ def consent(request: HttpRequest) -> HttpResponse:
     try:
         token = request.POST.get("token", "")
     except UNREAD as error:
-        return notices.unread(request, error)
+        return notice_pages.unread(request, error)
     session = session_of(token, timezone.now())
     if session is None:
-        return notices.notice(
+        return notice_pages.notice(
             request,
             "We could not check who you are",
             "Open the HIT again from the marketplace; nothing is lost.",

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from tasks.pages.items import inert, items_of, items_script, script
-from tasks.pages.state import (
+from tasks.pages.lease_context import Setting, Stay
+from tasks.pages.page_state import (
     DEFAULTS,
     has_seen,
     own_state,
@@ -17,7 +17,7 @@ from tasks.pages.state import (
     preview_state,
     shared_state,
 )
-from tasks.pages.stays import Setting, Stay
+from tasks.pages.unit_items import inert, items_of, items_script, script
 from tasks.work.samples import sample_of
 
 OPENING = '<script id="page-state" type="application/json">'

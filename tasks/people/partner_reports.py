@@ -6,7 +6,7 @@ from django.db import transaction
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.crowd import letters, marketplace
+from tasks.crowd import marketplace, messages
 from tasks.models import Grant, GrantState, PartnerReport, ReportDecision
 from tasks.people import qualifications
 
@@ -60,7 +60,7 @@ def tell_warned(collection: Collection, now: datetime) -> int:
     ).select_related("reported__identity")
 
     def tell(report: PartnerReport) -> int:
-        letters.send(
+        messages.send(
             report.reported.identity.person,
             subject=f"About a dialog of yours: {collection.title}",
             text=report.words,

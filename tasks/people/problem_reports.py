@@ -7,7 +7,7 @@ from django.db import transaction
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.crowd import letters, marketplace
+from tasks.crowd import marketplace, messages
 from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
 from tasks.money import bonuses
 from tasks.money.bonuses import BonusError
@@ -83,7 +83,7 @@ def tell_reporters(collection: Collection, now: datetime) -> int:
     ).select_related("lease__worker__identity")
 
     def tell(report: ProblemReport) -> int:
-        letters.send(
+        messages.send(
             report.lease.worker.identity.person,
             subject=f"Your report about a HIT: {collection.title}",
             text=f"{report.answer}\n\nYou wrote:\n{report.message}",

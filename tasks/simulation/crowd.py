@@ -12,8 +12,8 @@ from django.db import connections
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.simulation import news
-from tasks.simulation.turns import Turns
+from tasks.simulation import collection_watch
+from tasks.simulation.turn_taking import Turns
 from tasks.simulation.worker import SimulatedWorker
 
 # A worker who found nothing looks again after this long, or as soon as there is something new.
@@ -118,13 +118,13 @@ class Crowd:
         if not worker.counts["signed in"]:
             worker.sign_in()
             worker.counts["signed in"] += 1
-        offers = news.offers(self.collection, self._types_for(worker))
+        offers = collection_watch.offers(self.collection, self._types_for(worker))
         if not offers:
             return REST_SECONDS
         outcome = worker.turn(offers, time.monotonic())
         if outcome != "submitted":
             return REST_SECONDS
-        stage = news.stage_of(worker.doing)
+        stage = collection_watch.stage_of(worker.doing)
         with self._lock:
             self.result.hits[stage] += 1
         self._changed_at = time.monotonic()
@@ -134,8 +134,8 @@ class Crowd:
         tables = parameters_of(self.collection).stages()
         types = {
             one: stage
-            for one, stage in news.hit_types(self.collection, self.stage).items()
-            if news.has_partners(self.collection, tables[stage])
+            for one, stage in collection_watch.hit_types(self.collection, self.stage).items()
+            if collection_watch.has_partners(self.collection, tables[stage])
         }
         self._once = {one for one, stage in types.items() if tables[stage].qualifies}
         self._types = {one: tables[stage].kind for one, stage in types.items()}
@@ -153,7 +153,7 @@ class Crowd:
         for granted in self.inspect():
             self.result.counts["qualified" if granted else "declined"] += 1
         now = time.monotonic()
-        latest = news.latest(self.collection)
+        latest = collection_watch.latest(self.collection)
         if latest != self._latest:
             self._latest, self._changed_at = latest, now
             self._look_up_types()
@@ -163,7 +163,9 @@ class Crowd:
         n_waiting = sum(worker.is_waiting for worker in self.workers)
         if self.turns.n_busy > n_waiting or quiet < settings.LOOK_SECONDS + 1:
             return False
-        if quiet < QUIET_LOOKS * settings.LOOK_SECONDS + 1 and not news.is_done(self.collection):
+        if quiet < QUIET_LOOKS * settings.LOOK_SECONDS + 1 and not collection_watch.is_done(
+            self.collection
+        ):
             return False
-        self.result.waiting = news.waiting(self.collection)
+        self.result.waiting = collection_watch.waiting(self.collection)
         return not self.result.waiting or quiet > PATIENCE_SECONDS

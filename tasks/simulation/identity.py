@@ -10,8 +10,8 @@ from tasks.crowd import marketplace
 from tasks.models import Answer, Identity, Submission, UnitItem, Worker
 from tasks.models.worker import new_worker_id
 from tasks.pages.tokens import LEASE_SALT
-from tasks.simulation.marks import marked
 from tasks.simulation.pages import StuckError
+from tasks.simulation.synthetic_fields import marked
 
 
 def introduce(person: str, *, synthetic: bool, now: datetime, worker_id: str = "") -> str:

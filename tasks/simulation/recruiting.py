@@ -12,14 +12,14 @@ from django.utils import timezone
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import find
-from tasks.simulation import news
+from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser
 from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
-from tasks.simulation.desk import Opener
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
+from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
 
 # Longer names do not fit the marketplace's field.
@@ -113,7 +113,7 @@ class Recruit:
         if not self.worker_id:
             synthetic = self._replay is None
             self.worker_id = introduce(person, synthetic=synthetic, now=timezone.now())
-        return news.is_ours(self._collection, hit)
+        return collection_watch.is_ours(self._collection, hit)
 
     def script(self) -> Script:
         """Return what the worker types into a page."""

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from tasks.simulation.browser import Browser
 from tasks.simulation.conversation import WAITING, Conversation
-from tasks.simulation.desk import Desk, Opener
 from tasks.simulation.pages import Form, Page, StuckError
 from tasks.simulation.socket import converse_on
+from tasks.simulation.work_page import Desk, Opener
 
 # (state of the page, opener of linked articles) -> what the worker types.
 Script = Callable[[Mapping[str, Any], Opener], dict[str, Any]]

@@ -3,8 +3,8 @@
 import pytest
 
 from collector.protocols.creation import current_text
-from tasks.pages.state import DEFAULTS
-from tasks.pages.stays import setting_of
+from tasks.pages.lease_context import setting_of
+from tasks.pages.page_state import DEFAULTS
 from tasks.pages.work import _frame
 from tasks.tests.making import stage_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.crowd import letters
+from tasks.crowd import messages
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import LeaseState, Payment, PaymentKind, ProblemReport
 from tasks.people import problem_reports
@@ -27,7 +27,7 @@ def report(work):
 def told(monkeypatch):
     """Return the letters that the marketplace was asked to pass on."""
     found = []
-    monkeypatch.setattr(letters, "call", lambda operation, **given: found.append(given))
+    monkeypatch.setattr(messages, "call", lambda operation, **given: found.append(given))
     return found
 
 
@@ -61,7 +61,7 @@ def test_an_answer_that_nobody_heard_of_is_passed_on_later(collection, report, m
         raise MarketplaceError("It does not answer.", permanent=False)
 
     answer(report)
-    monkeypatch.setattr(letters, "call", silent)
+    monkeypatch.setattr(messages, "call", silent)
     with pytest.raises(MarketplaceError):
         problem_reports.tell_reporters(collection, SOON)
     assert ProblemReport.objects.get().told_at is None

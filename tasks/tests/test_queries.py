@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from collector.protocols.loading import find
 from tasks.kinds import answer, question
 from tasks.models import Lease, Question
-from tasks.pages import items
+from tasks.pages import unit_items
 from tasks.tests.making import (
     NOW,
     consent,
@@ -46,7 +46,7 @@ def statements(captured):
 
 def forget():
     """Forget what a process keeps, as when another one answers."""
-    for kept in (items._items, question.seeds_of, answer._written, _article_id, _page):
+    for kept in (unit_items._items, question.seeds_of, answer._written, _article_id, _page):
         kept.cache_clear()
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from tasks.crowd import letters
+from tasks.crowd import messages
 from tasks.dialog import settlement, turns
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
@@ -60,7 +60,7 @@ def test_nothing_to_do_is_a_decision(rita, report):
 
 def test_a_warning_is_told_once_in_the_words_of_the_requester(rita, report, monkeypatch):
     sent = []
-    monkeypatch.setattr(letters, "call", lambda operation, **given: sent.append(given))
+    monkeypatch.setattr(messages, "call", lambda operation, **given: sent.append(given))
     decide(rita, report, "warn", "Do not swear at anybody.")
     collection = report.dialog.stage.collection
     assert partner_reports.tell_warned(collection, timezone.now()) == 1

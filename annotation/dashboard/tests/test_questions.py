@@ -18,7 +18,7 @@ from annotation.release.shape import chosen_vote
 from annotation.release.votes import rows, write_votes
 from collector.models import Collection
 from tasks.models import Answer, Payment, Question
-from tasks.simulation.marks import marked
+from tasks.simulation.synthetic_fields import marked
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from collector.protocols.creation import parameters_of
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.money.estimates import estimate, totals
-from tasks.pages.words import price
+from tasks.pages.wording import price
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.lifecycle.maintenance import tend_alone
 from tasks.lifecycle.publication import PublicationError, finish, reopen
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 
 class Command(BaseCommand):

@@ -22,7 +22,7 @@ from collector.models import Collection
 from collector.protocols.loading import EXTRAS, PARTS, Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table
 from tasks.kinds import kind
-from tasks.pages.words import fill
+from tasks.pages.wording import fill
 from tasks.work.samples import Sample
 
 KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")

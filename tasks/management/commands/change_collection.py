@@ -19,7 +19,7 @@ from common.arguments import amount
 from common.commands import MANAGE
 from tasks.lifecycle.publication import PublicationError, raise_budget
 from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 
 class Command(BaseCommand):

@@ -16,7 +16,7 @@ from common.commands import MANAGE
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import StageEstimate, Totals, estimate, totals
 from tasks.money.expected_pay import shortfalls
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 
 class Command(BaseCommand):

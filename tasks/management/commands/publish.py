@@ -16,7 +16,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import tend_alone
 from tasks.lifecycle.publication import PublicationError, provider_name, publish
 from tasks.lifecycle.publication_notices import notices
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 
 class Command(BaseCommand):

@@ -16,13 +16,13 @@ from common.arguments import processes, seed, whole
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import PublicationError
-from tasks.simulation import news
+from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import UnreachableError, knock
 from tasks.simulation.crowd import Crowd, Result
 from tasks.simulation.pages import StuckError
 from tasks.simulation.recruiting import real_work, recruit
-from tasks.simulation.staging import stage_replay
+from tasks.simulation.replay_collection import stage_replay
 
 REFUSALS = (
     *(StuckError, UnreachableError, MarketplaceError, PublicationError),
@@ -117,7 +117,7 @@ class Command(BaseCommand):
             return crowd.run(lambda result: bar.update(line, description=_done(result)))
 
     def _print(self, collection: Collection, result: Result, *, as_json: bool) -> None:
-        left = news.places_left(collection)
+        left = collection_watch.places_left(collection)
         if as_json:
             found = {
                 "collection": collection.slug,

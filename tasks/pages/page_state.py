@@ -13,7 +13,7 @@ from collector.protocols.parameters import StageTable
 from tasks.kinds import kind, own
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
-from tasks.pages.words import currency, fill, markdown, pay
+from tasks.pages.wording import currency, fill, markdown, pay
 
 URLS = (
     "draft",

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tasks.pages.words import price
+from tasks.pages.wording import price
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.defaults import server_error as broken
 
 from common import unavailable
-from tasks.pages.notices import notice
+from tasks.pages.notice_pages import notice
 from tasks.pages.views import framed
 
 TITLE = "Back in a moment"

@@ -12,8 +12,8 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from tasks.dialog import presence
-from tasks.dialog.doorbell import is_shaky
-from tasks.dialog.standing import Standing, last_lines
+from tasks.dialog.dialog_state import Standing, last_lines
+from tasks.dialog.notifier import is_shaky
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from tasks.dialog.sections import section_of
 from tasks.models import Identity, Lease, Submission, Turn
-from tasks.pages import notices
+from tasks.pages import notice_pages
 from tasks.work.answer_summary import answer_text, type_words
 
 
@@ -37,7 +37,7 @@ def sent(request: HttpRequest, receipt: str) -> HttpResponse:
     submission = rows.filter(receipt=receipt).first()
     named = Identity.objects.filter(worker__leases__submission=submission)
     if submission is None or not named.exists():
-        return notices.notice(
+        return notice_pages.notice(
             request,
             "Nothing to show here",
             "No work was handed in under this address, or it was erased.",

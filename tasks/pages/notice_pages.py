@@ -11,8 +11,8 @@ from django.urls import reverse
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.models import PostingState, Session, Submission
-from tasks.pages.state import liked
-from tasks.pages.words import price
+from tasks.pages.page_state import liked
+from tasks.pages.wording import price
 
 RETURN = "Return the HIT with the button above; it costs you nothing."
 
