@@ -70,7 +70,7 @@ def _of_money(slug: str) -> list[str]:
     """What was spent is confirmed here and owed there, person by person; nothing is held."""
     from collector.models import Collection
     from marketplace.models import HIT, LedgerEntry
-    from marketplace.models.ledger_entry import Kind
+    from marketplace.models.money import Kind
     from tasks.models import Payment, PaymentState, Posting
 
     collection = Collection.objects.get(slug=slug)

@@ -27,7 +27,7 @@ from collector.seeds.selection import Candidate, store_seeds
 from marketplace import clock
 from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.models import LedgerEntry
-from marketplace.models.ledger_entry import Kind
+from marketplace.models.money import Kind
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from marketplace.identifiers import digest, new_secret
 from marketplace.models import Worker
-from marketplace.models.worker import sign_in_name_of
+from marketplace.models.workers import sign_in_name_of
 from marketplace.router import DATABASE
 
 SHORTEST = 10

@@ -15,7 +15,7 @@ from marketplace.models import (
     QualificationType,
     State,
 )
-from marketplace.models.hit import status_at
+from marketplace.models.hits import status_at
 from marketplace.money.amounts import amount_of
 from marketplace.qualifications.requirements import SYSTEM_NAMES, WIRE_NAMES, described
 from marketplace.wire.timestamps import Epoch

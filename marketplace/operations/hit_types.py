@@ -6,7 +6,7 @@ from marketplace.configuration import granted_cap_seconds
 from marketplace.hits.keywords import stated_in
 from marketplace.hits.lifecycle import refresh
 from marketplace.models import HITType
-from marketplace.models.hit_type import fingerprint_of
+from marketplace.models.hits import fingerprint_of
 from marketplace.money.amounts import cents_of
 from marketplace.operations.ownership import own_hit, require_changeable
 from marketplace.prepared import Prepared, fields_of, instance_of

@@ -4,7 +4,7 @@ from typing import Any
 
 from marketplace import clock
 from marketplace.models import HIT, HITType
-from marketplace.models.hit_type import fingerprint_of
+from marketplace.models.hits import fingerprint_of
 from marketplace.money.funds import MOVE
 from marketplace.operations.chain import chained
 from marketplace.operations.descriptions import type_members

@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.batches.template import question_xml
 from marketplace.configuration import choose
 from marketplace.models import HIT
-from marketplace.models.hit import status_at
+from marketplace.models.hits import status_at
 from marketplace.qualifications.requirements import ADULT, LOCALE
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.refusals import refused

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from marketplace.models import Worker
-from marketplace.models.worker import sign_in_name_of
+from marketplace.models.workers import sign_in_name_of
 from marketplace.tests.boto import HOST
 
 

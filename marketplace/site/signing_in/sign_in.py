@@ -11,7 +11,7 @@ from marketplace.accounts.passwords import LONGEST_NAME, worker_by_password
 from marketplace.configuration import open_sign_in
 from marketplace.identifiers import digest
 from marketplace.models import Worker
-from marketplace.models.worker import sign_in_name_of
+from marketplace.models.workers import sign_in_name_of
 from marketplace.people.invitations import mark_used
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, end

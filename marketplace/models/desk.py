@@ -1,10 +1,10 @@
-"""Who signs in at the desk: the host of the marketplace, or somebody of a requester."""
+"""The desk: who signs in, what the host has chosen, and the audit log."""
 
 from django.contrib.auth.hashers import check_password, make_password
 from django.db import models
 from django.db.models import Q
 
-from marketplace.models.requester import Requester
+from marketplace.models.requesters import Requester
 
 
 class Role(models.TextChoices):
@@ -44,3 +44,46 @@ class DeskUser(models.Model):
     def has_password(self, password: str) -> bool:
         """Tell whether this is the password; takes as long for users who have none."""
         return check_password(password, self.password or make_password(None))
+
+
+class DeskSession(models.Model):
+    """One signed-in browser; only the digest of its cookie is kept.
+
+    A host may open a requester's desk: `acting_for` is that requester, and the audit log says so.
+    """
+
+    user = models.ForeignKey(DeskUser, models.CASCADE, related_name="sessions")
+    acting_for = models.ForeignKey(Requester, models.CASCADE, null=True, related_name="+")
+    token_digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    # One sentence for the next page, shown once.
+    notice = models.CharField(max_length=500, blank=True)
+
+    def __str__(self) -> str:
+        return f"desk session of {self.user_id}"
+
+
+class Setting(models.Model):
+    """One choice by name; it outranks the same choice in Django's settings (configuration.py)."""
+
+    name = models.CharField(max_length=60, unique=True)
+    value = models.JSONField()
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AuditEntry(models.Model):
+    """One sentence per change; never changed and never deleted. It holds no secret and no mail."""
+
+    at = models.DateTimeField()
+    who = models.CharField(max_length=220)
+    what = models.CharField(max_length=600)
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="audit_at")]
+
+    def __str__(self) -> str:
+        return f"{self.who}: {self.what}"

@@ -1,11 +1,11 @@
-"""One acceptance of a HIT by a worker, from accept to decision."""
+"""One acceptance of a HIT by a worker, from accept to decision, and a contest of that."""
 
 from django.db import models
 from django.db.models import Q
 
 from marketplace.identifiers import new_entity_id, new_secret
-from marketplace.models.hit import HIT
-from marketplace.models.worker import Worker
+from marketplace.models.hits import HIT
+from marketplace.models.workers import Worker
 
 
 class State(models.TextChoices):
@@ -41,7 +41,7 @@ class Assignment(models.Model):
     auto_approval_delay_seconds = models.IntegerField(null=True)
     accepted_at = models.DateTimeField()
     deadline = models.DateTimeField()
-    # More time is given once, where the HIT type states how much (stated.py).
+    # More time is given once, where the HIT type states how much (hits/keywords.py).
     is_extended = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(null=True)
     auto_approval_at = models.DateTimeField(null=True)
@@ -84,3 +84,27 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} ({self.state})"
+
+
+class Contest(models.Model):
+    """One per assignment; without an answer by `due_at` the rejected work is approved.
+
+    `answered_at` is set by the requester's answer; approved work needs none.
+    """
+
+    assignment = models.OneToOneField(Assignment, models.CASCADE, related_name="contest")
+    text = models.CharField(max_length=2000)
+    raised_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+    answer = models.CharField(max_length=1024, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["due_at"], condition=Q(answered_at=None), name="contest_unanswered"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"contest of {self.assignment_id}"

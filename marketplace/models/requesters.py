@@ -1,9 +1,9 @@
-"""Who posts HITs, and the credit the host has granted them."""
+"""Who posts HITs: accounts, the credit the host has granted them, and their keys."""
 
 from django.db import models
 from django.db.models import Q
 
-from marketplace.identifiers import new_secret
+from marketplace.identifiers import new_access_key_id, new_secret
 
 
 class Requester(models.Model):
@@ -16,7 +16,7 @@ class Requester(models.Model):
     entry_secret = models.CharField(max_length=64, default=new_secret)
     balance_cents = models.BigIntegerField(default=0)
     held_cents = models.BigIntegerField(default=0)
-    # What goes wrong on purpose for this account (weather.py); empty = fair weather.
+    # What goes wrong on purpose for this account (wire/fault_injection.py); empty = fair weather.
     weather = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
@@ -28,3 +28,16 @@ class Requester(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class AccessKey(models.Model):
+    """One key of a requester; the secret itself is kept, since checking a signature needs it."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="access_keys")
+    access_key_id = models.CharField(max_length=32, unique=True, default=new_access_key_id)
+    secret_access_key = models.CharField(max_length=64, default=new_secret)
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.access_key_id

@@ -1,10 +1,11 @@
-"""What a requester publishes from the desk: a template or a survey link, and its terms."""
+"""What a requester publishes from the desk: projects, batches and their rows."""
 
 from typing import Any, ClassVar
 
 from django.db import models
 
-from marketplace.models.requester import Requester
+from marketplace.models.hits import HIT
+from marketplace.models.requesters import Requester
 
 
 class ProjectKind(models.TextChoices):
@@ -65,3 +66,37 @@ class Project(models.Model):
         left_out = {"id", "requester", "created_at"}
         names = [field.name for field in self._meta.concrete_fields if field.name not in left_out]
         return {name: getattr(self, name) for name in names}
+
+
+class Batch(models.Model):
+    """`terms` are the project's own at publication, so that later changes touch nothing here."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="batches")
+    name = models.CharField(max_length=120)
+    columns = models.JSONField(default=list)
+    # Template's variable -> column of the CSV.
+    mapping = models.JSONField(default=dict)
+    terms: Any = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+    # Set when the requester said so; rows without a HIT are then published one after the other.
+    published_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class BatchRow(models.Model):
+    """The values of a row by column, and the HIT made of it."""
+
+    batch = models.ForeignKey(Batch, models.CASCADE, related_name="rows")
+    position = models.IntegerField()
+    inputs = models.JSONField(default=dict)
+    hit = models.OneToOneField(HIT, models.SET_NULL, null=True, related_name="batch_row")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "position"], name="one_row_per_position"),
+        ]
+
+    def __str__(self) -> str:
+        return f"row {self.position} of {self.batch_id}"

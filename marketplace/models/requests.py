@@ -1,8 +1,8 @@
-"""Remembers which requests were already carried out, for a day."""
+"""Requests to the API that were carried out already, so that none is carried out twice."""
 
 from django.db import models
 
-from marketplace.models.requester import Requester
+from marketplace.models.requesters import Requester
 
 
 class IdempotencyToken(models.Model):
@@ -23,3 +23,13 @@ class IdempotencyToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.token}"
+
+
+class SeenRequest(models.Model):
+    """A digest of one attempt; forgotten when its signature is too old to be believed anyway."""
+
+    attempt = models.CharField(max_length=64, unique=True)
+    seen_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.attempt

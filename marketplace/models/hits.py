@@ -1,14 +1,65 @@
-"""A HIT: a question, its slots and how many of them are open, taken, waiting and decided."""
+"""HITs, what those of one kind have in common, and the policies that review their work."""
 
+import hashlib
+import json
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 
+from marketplace.hits.keywords import Stated, stated_in
 from marketplace.hits.questions.question import kind_of
 from marketplace.identifiers import new_entity_id
-from marketplace.models.hit_type import HITType
-from marketplace.models.requester import Requester
+from marketplace.models.requesters import Requester
+
+
+def fingerprint_of(values: dict[str, Any]) -> str:
+    """Return a digest that is equal exactly when all the values of two HIT types are equal."""
+    canonical = json.dumps(values, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+class HITType(models.Model):
+    """Title, reward, time allotted and who may take it."""
+
+    hit_type_id = models.CharField(max_length=64, unique=True, default=new_entity_id)
+    hit_group_id = models.CharField(max_length=64, unique=True, default=new_entity_id)
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="hit_types")
+    fingerprint = models.CharField(max_length=64)
+    title = models.CharField(max_length=128)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    reward_cents = models.BigIntegerField()
+    assignment_duration_seconds = models.BigIntegerField()
+    auto_approval_delay_seconds = models.BigIntegerField()
+    # As the requester sent them: a list of QualificationRequirement.
+    requirements = models.JSONField(default=list)
+    # As the requester sent it: a NotificationSpecification; None = no events are told.
+    notification = models.JSONField(null=True)
+    is_notifying = models.BooleanField(default=False)
+    # What the keywords state, for the database to know which HITs a worker cannot take as well.
+    is_once = models.BooleanField(default=False)
+    is_one_at_a_time = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    # Worker's key and seconds from accept to submit of people's latest submissions (hits/timing.py).
+    recent_work = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "fingerprint"], name="one_hit_type_per_value"
+            ),
+            models.CheckConstraint(condition=Q(reward_cents__gte=0), name="reward_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def stated(self) -> Stated:
+        """Return what its requester states of pay and time beyond the wire's members."""
+        return stated_in(self.keywords)
 
 
 def status_at(now: datetime) -> Case:
@@ -97,3 +148,33 @@ class HIT(models.Model):
         if self.n_pending > 0:
             return "Unassignable"
         return "Reviewing" if self.is_reviewing else "Reviewable"
+
+
+class Level(models.TextChoices):
+    """What a policy looks at: each assignment when it comes in, or the HIT when all are in."""
+
+    ASSIGNMENT = "Assignment", "known answers"
+    HIT = "HIT", "agreement"
+
+
+class ReviewPolicy(models.Model):
+    """Set when its HIT is made and never changed; its report is written under the HIT's lock."""
+
+    hit = models.ForeignKey(HIT, models.CASCADE, related_name="review_policies")
+    level = models.CharField(max_length=10, choices=Level)
+    # By the names of the service's parameters, read and checked.
+    parameters = models.JSONField()
+    # As the API tells them: members of ReviewResultDetail and ReviewActionDetail.
+    results = models.JSONField(default=list)
+    actions = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["hit", "level"], name="one_review_policy_per_level"),
+            models.CheckConstraint(
+                condition=models.Q(level__in=Level.values), name="review_level_is_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.level} of {self.hit_id}"

@@ -1,11 +1,52 @@
-"""An invitation of one worker: how it went out, and what became of it."""
+"""Groups of workers, and how workers are invited."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
-from marketplace.models.class_code import ClassCode
-from marketplace.models.qualification_type import QualificationType
-from marketplace.models.worker import Worker
+from marketplace.models.qualifications import QualificationType
+from marketplace.models.workers import Worker
+
+
+class WorkerGroup(models.Model):
+    """A group is a qualification of the host's own account: its members are those who have it."""
+
+    qualification_type = models.OneToOneField(
+        QualificationType, models.CASCADE, related_name="group"
+    )
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return str(self.qualification_type)
+
+
+class ClassCode(models.Model):
+    """Whoever has the code takes a seat and becomes a worker, straight into a group if one is set.
+
+    The code is kept in clear: the host shows it to a room, and seats and dates limit its harm.
+    """
+
+    code = models.CharField(max_length=16, unique=True)
+    label = models.CharField(max_length=80)
+    n_seats = models.IntegerField()
+    n_taken = models.IntegerField(default=0)
+    qualification_type = models.ForeignKey(
+        QualificationType, models.SET_NULL, null=True, related_name="+"
+    )
+    integer_value = models.IntegerField(default=1)
+    made_at = models.DateTimeField()
+    made_by = models.CharField(max_length=80)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(n_taken__gte=0, n_taken__lte=F("n_seats")), name="seats_not_exceeded"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
 
 
 class Delivery(models.TextChoices):

@@ -1,0 +1,131 @@
+"""Who works: the account, what the host knows of the person, who blocks them, their sign-ins."""
+
+import unicodedata
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.identifiers import new_worker_id
+from marketplace.models.requesters import Requester
+
+
+def sign_in_name_of(display_name: str) -> str:
+    """Return the form of a name that open sign-in compares: one spelling per person's typing."""
+    return " ".join(unicodedata.normalize("NFKC", display_name).casefold().split())
+
+
+class Worker(models.Model):
+    """A worker; requesters only ever see `worker_id`."""
+
+    worker_id = models.CharField(max_length=64, unique=True, default=new_worker_id)
+    display_name = models.CharField(max_length=80)
+    # Set only for workers who came in by typing a name or chose one beside a password.
+    sign_in_name = models.CharField(max_length=160, unique=True, null=True, blank=True)
+    link_digest = models.CharField(max_length=64, unique=True, null=True, blank=True)
+    country = models.CharField(max_length=2, blank=True)
+    subdivision = models.CharField(max_length=2, blank=True)
+    is_adult = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    # A program's account: its times count nowhere, and nothing is ever paid to it.
+    is_simulated = models.BooleanField(default=False)
+    accepts_next = models.BooleanField(default=False)
+    # Django's salted hash; empty for workers who come in by their link (or a name) alone.
+    password = models.CharField(max_length=128, blank=True)
+    # What the site looks like for them; empty = as the browser asks.
+    language = models.CharField(max_length=8, blank=True)
+    theme = models.CharField(max_length=5, blank=True)
+    has_large_text = models.BooleanField(default=False)
+    # How they last sorted and filtered the list of HITs (site/hits/list_choices.py).
+    list_choices = models.JSONField(default=dict)
+    erased_at = models.DateTimeField(null=True)
+    # The account that this one was found to be a second one of; its id then names that worker.
+    merged_into = models.ForeignKey("self", models.PROTECT, null=True, related_name="merged")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(worker_id__startswith="A"), name="worker_id_begins_with_a"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.display_name
+
+    @property
+    def liking(self) -> dict[str, str]:
+        """Return how they like pages, "" where they have not said."""
+        large = "xl" if self.has_large_text else ""
+        return {"theme": self.theme, "text_size": large, "language": self.language}
+
+    @property
+    def account_id(self) -> int:
+        """Return the key of the account that the person has, this one unless it was merged."""
+        return int(self.merged_into_id or self.pk)
+
+
+class WorkerProfile(models.Model):
+    """Identity, contact and history brought along; no API reply and no worker's page reads it."""
+
+    worker = models.OneToOneField(Worker, models.CASCADE, related_name="profile")
+    # Lower case; two people who share a mailbox cannot both be told apart by it.
+    mail = models.CharField(max_length=254, unique=True, null=True, blank=True)
+    mturk_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
+    prolific_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
+    notes = models.TextField(blank=True)
+    # History on another marketplace; None = none was imported.
+    n_approved_before = models.IntegerField(null=True)
+    percent_approved_before = models.IntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"profile of {self.worker_id}"
+
+
+class WorkerBlock(models.Model):
+    """One block per requester and worker; it touches no other requester's HITs."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="blocks")
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="blocks")
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "worker"], name="one_block_per_requester_and_worker"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.requester_id} blocks {self.worker_id}"
+
+
+class Session(models.Model):
+    """One signed-in browser; only the digest of its cookie is kept."""
+
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="sessions")
+    token_digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    # One sentence for the next page, shown once ("You returned the HIT.").
+    notice = models.CharField(max_length=300, blank=True)
+
+    def __str__(self) -> str:
+        return f"session of {self.worker_id}"
+
+
+class SignInFailure(models.Model):
+    """One failed try; names and addresses are kept as digests only."""
+
+    name_digest = models.CharField(max_length=64, blank=True)
+    address_digest = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["address_digest", "at"], name="sign_in_failure_address"),
+            models.Index(fields=["name_digest", "at"], name="sign_in_failure_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"failure at {self.at}"
