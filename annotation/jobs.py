@@ -4,11 +4,11 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.dashboard.orders import fulfil, orders_to_fulfil
-from annotation.deciding import decide_collection
-from annotation.difficulty.folds import fail_exhausted, folds_to_train, train_alone
-from annotation.difficulty.runs import runs_to_sum_up, sum_up
-from annotation.second_reading import sample_questions
+from annotation.decisions.verdicts import decide_collection
+from annotation.readers.human_performance import sample_questions
+from annotation.release.release_jobs import fulfil, orders_to_fulfil
+from annotation.splits.difficulty.runs import runs_to_sum_up, sum_up
+from annotation.splits.difficulty.training import fail_exhausted, folds_to_train, train_alone
 from collector.models import Collection, CollectionState
 
 

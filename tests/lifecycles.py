@@ -18,8 +18,8 @@ import pytest
 from django.db.models import Count, F, Sum
 from django.utils import timezone
 
-from annotation.deciding import decide_collection
-from annotation.second_reading import sample_questions
+from annotation.decisions.verdicts import decide_collection
+from annotation.readers.human_performance import sample_questions
 from collector.models import Corpus, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import find

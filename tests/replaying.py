@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.leaving_out import leave_out
+from annotation.decisions.exclusions import leave_out
+from annotation.decisions.overrides import override_verdict
 from annotation.models import Verdict
-from annotation.review.review import override_verdict
 from collector.models import Collection
 from collector.protocols.loading import find
 from collector.protocols.revisions import revise

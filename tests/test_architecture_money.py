@@ -14,12 +14,19 @@ PAGES = {
 }
 PAGES |= {f"annotation/dashboard/{name}.py" for name in ("deciding_pay", "pay_acts")}
 # What turns votes into verdicts and verdicts into splits, and where a person overrides one.
-BELIEF = ("deciding", "placing", "second_reading", "review.review", "dashboard.verdicts")
+BELIEF = (
+    "decisions.verdicts",
+    "decisions.overrides",
+    "decisions.exclusions",
+    "splits.assignment",
+    "readers.human_performance",
+    "dashboard.verdicts",
+)
 ROWS = {"Payment", "Posting", "Rejection", "Submission", "Unmatched"}
 WRITES = {"bulk_create", "bulk_update", "create", "delete", "save", "update"}
 WRITES |= {"get_or_create", "update_or_create"}
 # They make rows of work that is long done: of an archive, or of another run's log.
-REMAKING = ("annotation/archive/", "annotation/replay/")
+REMAKING = ("annotation/mturk_import/", "annotation/replay/")
 
 
 def imported(path: Path) -> Iterator[str]:

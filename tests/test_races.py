@@ -5,7 +5,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from annotation.release.assignments import assignments
+from annotation.release.assignment_log import assignments
 from tasks.tests.making import (
     NOW,
     make_collection,

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 
-from annotation.release import folder
+from annotation.release import release_folder
 from collector.graph import files as graphs
 from collector.inside import OutsideError, inside
 from collector.models import Collection, Corpus, LinkGraph
@@ -99,4 +99,4 @@ def test_every_file_stays_in_its_folder(tmp_path: Path) -> None:
     with pytest.raises(OutsideError):
         indexes.folder_of(escaped)
     with pytest.raises(OutsideError):
-        folder.put(tmp_path, "../evil.json", [b"{}"])
+        release_folder.put(tmp_path, "../evil.json", [b"{}"])

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from annotation.dashboard.attention import (
-    refused_submissions,
-    refused_unmatched,
-    unmatched_waiting,
-)
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.people import People
+from annotation.reports.attention import refused_submissions, refused_unmatched, unmatched_waiting
 from collector.models import Collection, Stage
 from tasks.models import (
     ReceiptState,

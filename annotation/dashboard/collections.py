@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.access import requester_required
-from annotation.dashboard.attention import attention_to
 from annotation.dashboard.creating import CollectionForm, what_workers_do
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.events import events_of
@@ -21,7 +20,8 @@ from annotation.dashboard.stages import LONGEST_AMOUNT
 from annotation.dashboard.summaries import summaries_of
 from annotation.dashboard.todo import todo_of
 from annotation.dashboard.verdict_counts import verdict_counts
-from annotation.difficulty.standing import last_run
+from annotation.reports.attention import attention_to
+from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import CreationError, create_collection
 from collector.protocols.loading import ProtocolError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.dashboard.passages import QUESTION, article_texts, text_of
-from annotation.review.review import ReviewError
+from annotation.decisions.overrides import ReviewError
 from collector.models import Corpus
 from tasks.kinds import kind
 from tasks.models import Answer, Question

@@ -11,13 +11,9 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotation.dashboard.access import requester_required
-from annotation.dashboard.attention import (
-    decisions_waiting,
-    problems_open,
-    submissions_waiting,
-)
-from annotation.difficulty.hops import undecided
-from annotation.difficulty.table import DifficultyTable
+from annotation.reports.attention import decisions_waiting, problems_open, submissions_waiting
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.single_hop_review import undecided
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError

@@ -15,15 +15,20 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, View, on_desk
 from annotation.dashboard.people import people_of
 from annotation.dashboard.verdicts import splits_of
-from annotation.difficulty.errors import DifficultyError
-from annotation.difficulty.examples import kept_questions
-from annotation.difficulty.hops import decisions, draw_sample, sampled, suggested
-from annotation.difficulty.runs import begin_run
-from annotation.difficulty.standing import n_unjudged
-from annotation.difficulty.table import DifficultyTable
 from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
-from annotation.placing import make_splits
 from annotation.readers.reader import READERS
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty.errors import DifficultyError
+from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.runs import begin_run
+from annotation.splits.difficulty.single_hop_review import (
+    decisions,
+    draw_sample,
+    sampled,
+    suggested,
+)
+from annotation.splits.difficulty.status import n_unjudged
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
 

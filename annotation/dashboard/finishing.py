@@ -6,9 +6,9 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.closing import closing_of
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
+from annotation.reports.finishing import closing_of
 from collector.models import CollectionState
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import PublicationError

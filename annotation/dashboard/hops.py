@@ -13,11 +13,11 @@ from annotation.dashboard.desk import Desk
 from annotation.dashboard.difficulty import on_judging_desk, sampled_workers
 from annotation.dashboard.passages import Passage, pair_passages, seed_paragraphs
 from annotation.dashboard.people import people_of
-from annotation.difficulty.examples import answer_of
-from annotation.difficulty.hops import decide, sampled, undecided
-from annotation.difficulty.table import DifficultyTable
 from annotation.models import HopDecision, Hops, SampledQuestion
-from annotation.readers.alone import answers_alone
+from annotation.readers.single_paragraph_hint import answers_alone
+from annotation.splits.difficulty.examples import answer_of
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.single_hop_review import decide, sampled, undecided
 
 DECISIONS = {"single": True, "multi": False, "take_back": None}
 

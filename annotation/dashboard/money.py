@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.assignments import assignments_of, lines_of
-from annotation.dashboard.attention import attention_to, refused_bonuses
 from annotation.dashboard.debts import debt_of, debts_of, unfinished
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.pace import Pace, pace_of
@@ -20,6 +19,7 @@ from annotation.dashboard.people import people_of
 from annotation.dashboard.spending import spending_of
 from annotation.dashboard.stages import cents_of
 from annotation.dashboard.todo import decisions_of
+from annotation.reports.attention import attention_to, refused_bonuses
 from collector.models import Collection, Stage
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
 from tasks.money import bonuses

@@ -14,7 +14,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.stages import LONGEST_AMOUNT, cents_of
-from annotation.deciding import voting_stages
+from annotation.decisions.verdicts import voting_stages
 from tasks.models import ProblemReport, UnitItem
 from tasks.people import problem_reports
 from tasks.people.problem_reports import MOST_WORDS, ReportError

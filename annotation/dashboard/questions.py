@@ -32,9 +32,9 @@ from annotation.dashboard.verdicts import (
     sentence_of,
     splits_of,
 )
-from annotation.deciding import IN_ORDER, voting_stages
+from annotation.decisions.overrides import ReviewError, correct, follow_votes, override_verdict
+from annotation.decisions.verdicts import IN_ORDER, voting_stages
 from annotation.models import Override, Placement, Verdict
-from annotation.review.review import ReviewError, correct, follow_votes, override_verdict
 from collector.models import Corpus
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION

@@ -16,12 +16,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.desk import Desk, on_desk
-from annotation.dashboard.orders import order_release
 from annotation.dashboard.released import CARD, Example, card_html, first_example
 from annotation.dashboard.verdict_counts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
-from annotation.release.issue import beside_release
-from annotation.release.zipped import zipped
+from annotation.release.publish_release import beside_release
+from annotation.release.release_jobs import order_release
+from annotation.release.zip_file import zipped
 
 SUMS = "SHA256SUMS"
 PIECE_BYTES = 1 << 16

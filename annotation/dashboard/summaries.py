@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from annotation.dashboard.attention import Attention, attention_to
 from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.progress import places_by_stage
 from annotation.models import Release, Verdict
+from annotation.reports.attention import Attention, attention_to
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError

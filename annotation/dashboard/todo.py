@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from annotation.dashboard.attention import Attention
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.progress import StageProgress
+from annotation.reports.attention import Attention
 from tasks.models import GrantState
 
 # What waits for a decision about pay; each name is a list of the assignments page.

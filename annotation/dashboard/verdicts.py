@@ -10,10 +10,10 @@ from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.desk import Desk
-from annotation.deciding import LEFT_OUT, voting_stages
+from annotation.decisions.overrides import REASON
+from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
-from annotation.review.review import REASON
 from collector.protocols.loading import find
 from collector.protocols.parameters import FOLDS
 from tasks.models import Question

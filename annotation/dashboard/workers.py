@@ -14,8 +14,8 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.assignments import lines_of
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.people import people_of
-from annotation.deciding import voting_stages
-from annotation.leaving_out import ExclusionError, leave_out, take_back
+from annotation.decisions.exclusions import ExclusionError, leave_out, take_back
+from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion
 from tasks.models import Answer, Question, ReceiptState, Session, Submission, Worker
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.metrics.normalisation import answer_tokens
-from annotation.readers import choice, features
+from annotation.readers import features, question_type
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
 from annotation.readers.reader import Tell, silent
 from annotation.readers.trees import Trees
@@ -23,7 +23,7 @@ BATCH = 200
 # Wrong candidates to learn from, per question; fewer where there are many questions.
 MOST_WRONG = 24
 MOST_ROWS = 1_200_000
-_KINDS = {"yes": choice.YES, "no": choice.NO}
+_KINDS = {"yes": question_type.YES, "no": question_type.NO}
 
 
 class LightReader:
@@ -85,8 +85,8 @@ class LightReader:
 
         rows, kinds = [], []
         for example in examples:
-            rows.append(choice.of_example(example, self._asked(example)))
-            kinds.append(_KINDS.get(example.answer, choice.SPAN))
+            rows.append(question_type.of_example(example, self._asked(example)))
+            kinds.append(_KINDS.get(example.answer, question_type.SPAN))
         self.kinds.fit(numpy.array(rows), numpy.array(kinds), rng)
 
     def _learn_spans(self, examples: Examples, rng: random.Random, tell: Tell) -> None:
@@ -124,7 +124,9 @@ class LightReader:
         ends = numpy.cumsum([len(rows) for _, rows in found])
         own = numpy.split(scores, ends[:-1])
         kinds = self.kinds.probabilities(
-            numpy.array([choice.of_example(*pair) for pair in zip(batch, asked, strict=True)]),
+            numpy.array(
+                [question_type.of_example(*pair) for pair in zip(batch, asked, strict=True)]
+            ),
             len(YES_NO) + 1,
         )
         for example, (answers, _), score, kind in zip(batch, found, own, kinds, strict=True):
@@ -146,11 +148,11 @@ def _best(answers: list[str], scores: "numpy.ndarray", kinds: "numpy.ndarray") -
             said.setdefault(name, answer)
             shares[name] = shares.get(name, 0.0) + float(weight)
     ranked = {
-        "yes": float(kinds[choice.YES]),
-        "no": float(kinds[choice.NO]),
+        "yes": float(kinds[question_type.YES]),
+        "no": float(kinds[question_type.NO]),
     }
     best = max(shares, key=shares.__getitem__, default=None)
-    of_kind = float(kinds[choice.SPAN])
+    of_kind = float(kinds[question_type.SPAN])
     if best is not None and of_kind >= max(ranked.values()):
         return said[best], of_kind * shares[best]
     answer = max(ranked, key=ranked.__getitem__)

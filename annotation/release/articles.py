@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from annotation.models import OfficialArticle
-from annotation.release.shape import ArticleRecord, SeedRecord
+from annotation.release.records_schema import ArticleRecord, SeedRecord
 from collector.ingest.resolving import Resolver
 from collector.models import Article, Collection, Corpus
 from collector.models.corpus import CorpusKind

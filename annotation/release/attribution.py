@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from annotation.release.articles import reached
-from annotation.release.shape import PassageRecord, SeedRecord
+from annotation.release.records_schema import PassageRecord, SeedRecord
 from collector.models import Collection, Corpus
 from common.spreadsheet import csv_lines
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from annotation.release import votes
+from annotation.release import votes_table
 from collector.models import Collection
 
 FILE = "croissant.json"
@@ -78,7 +78,7 @@ def metadata(collection: Collection, description: str, digests: dict[str, dict[s
         "distribution": [
             _file(name, entry) for name, entry in digests.items() if _format(name) is not None
         ],
-        "recordSet": [_votes()] if votes.FILE in digests else [],
+        "recordSet": [_votes()] if votes_table.FILE in digests else [],
     }
     if corpus.base_url:
         value["isBasedOn"] = corpus.base_url
@@ -122,7 +122,7 @@ def _votes() -> dict[str, Any]:
         "@id": "votes",
         "name": "votes",
         "description": "Every vote on every question, those left out of the dataset included.",
-        "field": [_field(name, text) for name, text in votes.COLUMNS.items()],
+        "field": [_field(name, text) for name, text in votes_table.COLUMNS.items()],
     }
 
 
@@ -133,10 +133,10 @@ def _field(name: str, description: str) -> dict[str, Any]:
         "name": name,
         "description": description,
     }
-    if name in votes.SPAN_LISTS:
-        subfields = [_subfield(name, part) for part in votes.SPAN_FIELDS]
+    if name in votes_table.SPAN_LISTS:
+        subfields = [_subfield(name, part) for part in votes_table.SPAN_FIELDS]
         return {**field, "repeated": True, "source": _source(name), "subField": subfields}
-    if name in votes.TEXT_LISTS:
+    if name in votes_table.TEXT_LISTS:
         field["repeated"] = True
     return {**field, "dataType": _type(name), "source": _source(name)}
 
@@ -152,10 +152,10 @@ def _subfield(name: str, part: str) -> dict[str, Any]:
 
 
 def _source(column: str) -> dict[str, Any]:
-    return {"fileObject": {"@id": votes.FILE}, "extract": {"column": column}}
+    return {"fileObject": {"@id": votes_table.FILE}, "extract": {"column": column}}
 
 
 def _type(name: str) -> str:
-    if name in votes.BOOLEANS:
+    if name in votes_table.BOOLEANS:
         return "sc:Boolean"
-    return "sc:Integer" if name in votes.INTEGERS else "sc:Text"
+    return "sc:Integer" if name in votes_table.INTEGERS else "sc:Text"

@@ -7,11 +7,11 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
-from annotation.counting_in import counted_in
-from annotation.deciding import IN_ORDER
+from annotation.decisions.counted_work import counted_in
+from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
 from annotation.release.pseudonyms import pseudonym
-from annotation.release.shape import (
+from annotation.release.records_schema import (
     PassageRecord,
     QuestionRecord,
     SeedRecord,

@@ -7,7 +7,7 @@ writes their gold by `gold`. Only what this module lets through reaches a public
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.release.shape import IMPORTED, QuestionRecord, SeedRecord
+from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord
 
 # Split -> names of the contexts that are published with its questions.
 Withheld = Mapping[str, Sequence[str]]

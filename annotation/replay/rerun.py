@@ -7,9 +7,9 @@ import httpx
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.replay.layout import write_texts
 from annotation.replay.log import AssignmentLine, Log, LogError
-from annotation.replay.places import Places, only
+from annotation.replay.recreation import write_texts
+from annotation.replay.units import Places, only
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from tasks.models import (

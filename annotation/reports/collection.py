@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from annotation.release.records import records
-from annotation.release.shape import SeedRecord
+from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, shown
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table

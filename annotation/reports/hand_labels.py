@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError
-from annotation.release.shape import SeedRecord, is_simulated
+from annotation.release.records_schema import SeedRecord, is_simulated
 from annotation.reports.collection import PART, identified
 from annotation.reports.table import Table
 from collector.models import Collection

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from annotation.release.shape import SeedRecord, is_simulated
+from annotation.release.records_schema import SeedRecord, is_simulated
 from annotation.reports.table import Table, share
 
 ORDER = ("kept", "dropped", "waiting")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.deciding import decide_collection, voting_stages
-from annotation.second_reading import sample_questions
+from annotation.decisions.verdicts import decide_collection, voting_stages
+from annotation.readers.human_performance import sample_questions
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from tasks.models import Answer, Lease, Question, Skip

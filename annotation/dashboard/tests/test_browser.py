@@ -18,10 +18,10 @@ from annotation.dashboard.tests.making import (
     make_lease,
     make_refused_bonus,
 )
-from annotation.difficulty.hops import draw_sample
-from annotation.difficulty.standing import table_of
-from annotation.difficulty.tests.making import make_kept
 from annotation.models import Release
+from annotation.splits.difficulty.single_hop_review import draw_sample
+from annotation.splits.difficulty.status import table_of
+from annotation.splits.difficulty.tests.making import make_kept
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import CandidateSet, Collection
 from collector.seeds.selection import select_seeds

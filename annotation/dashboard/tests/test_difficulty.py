@@ -3,14 +3,14 @@
 import pytest
 from django.urls import reverse
 
-from annotation.dashboard.orders import fulfil, order_release
-from annotation.difficulty.hops import decisions, draw_sample, undecided
-from annotation.difficulty.runs import begin_run
-from annotation.difficulty.sampling import draw, sample_size, top_contributors
-from annotation.difficulty.standing import table_of
-from annotation.difficulty.tests.making import NOW, make_kept
 from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestion, Verdict
-from annotation.second_reading import sample_questions
+from annotation.readers.human_performance import sample_questions
+from annotation.release.release_jobs import fulfil, order_release
+from annotation.splits.difficulty.runs import begin_run
+from annotation.splits.difficulty.sampling import draw, sample_size, top_contributors
+from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
+from annotation.splits.difficulty.status import table_of
+from annotation.splits.difficulty.tests.making import NOW, make_kept
 from tasks.models import Worker
 from tasks.tests.making import make_collection
 

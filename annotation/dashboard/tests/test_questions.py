@@ -11,11 +11,11 @@ from django.utils.html import escape
 from annotation.dashboard.passages import article_texts
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
-from annotation.deciding import decide_collection
+from annotation.decisions.verdicts import decide_collection
 from annotation.models import Override, Verdict
 from annotation.release.records import records
-from annotation.release.shape import chosen_vote
-from annotation.release.votes import rows, write_votes
+from annotation.release.records_schema import chosen_vote
+from annotation.release.votes_table import rows, write_votes
 from collector.models import Collection
 from tasks.models import Answer, Payment, Question
 from tasks.simulation.synthetic_fields import marked

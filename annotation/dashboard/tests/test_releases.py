@@ -12,13 +12,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard import orders
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import believe_all, fulfil_order
 from annotation.models import OrderState, Release, ReleaseOrder
-from annotation.release.folder import ReleaseError
-from annotation.release.issue import Issued
+from annotation.release import release_jobs
+from annotation.release.publish_release import Issued
+from annotation.release.release_folder import ReleaseError
 from collector.models import Collection
 from tasks.tests.making import make_collection, stage_of
 
@@ -82,7 +82,7 @@ def test_a_job_finds_the_order_and_says_why_it_cannot_be(
     believe_all()
     fulfil_order(found[0])
     order = ReleaseOrder.objects.get()
-    assert (order.state, order.message) == (OrderState.FAILED, orders.NOTHING)
+    assert (order.state, order.message) == (OrderState.FAILED, release_jobs.NOTHING)
     page = rita.get(PAGE).content.decode()
     assert "The release was not made. There is no question to release yet" in page
     assert rita.post(f"{PAGE}make/").status_code == 302
@@ -100,9 +100,9 @@ def test_a_fulfilled_order_names_its_release(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     release = issue_into(tmp_path, pilot)
-    monkeypatch.setattr(orders, "_make", lambda order, now: (release, False))
+    monkeypatch.setattr(release_jobs, "_make", lambda order, now: (release, False))
     order = order_of(pilot)
-    orders.fulfil(order.pk, timezone.now())
+    release_jobs.fulfil(order.pk, timezone.now())
     order.refresh_from_db()
     assert (order.state, order.release) == (OrderState.DONE, release)
     assert "Nothing has changed since release 1." in rita.get(PAGE).content.decode()
@@ -129,7 +129,7 @@ def test_the_button_brings_a_release_with_its_files(
 
 @pytest.mark.parametrize(
     ("error", "sentence"),
-    [(ReleaseError("Make room."), "Make room."), (RuntimeError("secret"), orders.BROKEN)],
+    [(ReleaseError("Make room."), "Make room."), (RuntimeError("secret"), release_jobs.BROKEN)],
 )
 def test_an_order_that_breaks_says_so_without_its_insides(
     pilot: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
@@ -137,9 +137,9 @@ def test_an_order_that_breaks_says_so_without_its_insides(
     def fail(order: ReleaseOrder, now: object) -> None:
         raise error
 
-    monkeypatch.setattr(orders, "_make", fail)
+    monkeypatch.setattr(release_jobs, "_make", fail)
     order = order_of(pilot)
-    orders.fulfil(order.pk, timezone.now())
+    release_jobs.fulfil(order.pk, timezone.now())
     order.refresh_from_db()
     assert (order.state, order.message) == (OrderState.FAILED, sentence)
 
@@ -147,11 +147,13 @@ def test_an_order_that_breaks_says_so_without_its_insides(
 def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collection) -> None:
     now = timezone.now()
     order = order_of(pilot, state=OrderState.RUNNING, seen_at=now)
-    assert orders.orders_to_fulfil(now) == []
-    orders.fulfil(order.pk, now)
+    assert release_jobs.orders_to_fulfil(now) == []
+    release_jobs.fulfil(order.pk, now)
     order.refresh_from_db()
     assert order.state == OrderState.RUNNING
-    assert orders.orders_to_fulfil(now + orders.SILENT + timedelta(seconds=1)) == [order.pk]
+    assert release_jobs.orders_to_fulfil(now + release_jobs.SILENT + timedelta(seconds=1)) == [
+        order.pk
+    ]
 
 
 @pytest.mark.parametrize("lost_in", ["decide_collection", "issue"])
@@ -168,8 +170,8 @@ def test_a_job_that_lost_its_order_stops_and_leaves_it_to_the_other(
 
     steps = ("decide_collection", "make_splits", "issue")
     for name in steps:
-        monkeypatch.setattr(orders, name, lambda *given, name=name: lose(name))
-    orders.fulfil(order.pk, timezone.now())
+        monkeypatch.setattr(release_jobs, name, lambda *given, name=name: lose(name))
+    release_jobs.fulfil(order.pk, timezone.now())
     assert tuple(done) == steps[: steps.index(lost_in) + 1]
     order.refresh_from_db()
     assert (order.state, order.claim) == (OrderState.RUNNING, "the other's")

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.dashboard import report as page_of_report
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
-from annotation.release.intake import Source, take_in
+from annotation.release.official_import import Source, take_in
 from collector.protocols.loading import find
 from tasks.models import Question
 from tasks.tests.making import make_collection

@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_submission
 from annotation.dashboard.tests.test_collections import queries
-from annotation.deciding import decide_collection
+from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
 from collector.models import Collection
 from tasks.models import Submission

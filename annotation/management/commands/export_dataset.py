@@ -10,9 +10,9 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.release.contents import Watcher
-from annotation.release.folder import ReleaseError
-from annotation.release.issue import Issued, issue
+from annotation.release.publish_release import Issued, issue
+from annotation.release.release_files import Watcher
+from annotation.release.release_folder import ReleaseError
 from annotation.replay.log import LogError
 from collector.lookup import collection_named
 from collector.models import Collection

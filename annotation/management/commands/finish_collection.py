@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from annotation.closing import Closing, closing_of
+from annotation.reports.finishing import Closing, closing_of
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rich.console import Console
 
 from annotation.models import Placement
-from annotation.release.intake import IntakeError, Source, take_in
+from annotation.release.official_import import IntakeError, Source, take_in
 from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE

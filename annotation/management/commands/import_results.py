@@ -9,11 +9,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from annotation.archive.mapping import columns_for
-from annotation.archive.opening import look, made
-from annotation.archive.planning import Plan, form_of, plan
-from annotation.archive.reading import ArchiveError, read
-from annotation.archive.storing import Stored, store
+from annotation.mturk_import.columns import columns_for
+from annotation.mturk_import.destination import look, made
+from annotation.mturk_import.plan import Plan, form_of, plan
+from annotation.mturk_import.result_files import ArchiveError, read
+from annotation.mturk_import.storing import Stored, store
 from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError, find
 from collector.protocols.parameters import assignment

@@ -10,15 +10,15 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.difficulty.errors import DifficultyError
-from annotation.difficulty.hops import decide, draw_sample, undecided
-from annotation.difficulty.outside import write_examples
-from annotation.difficulty.runs import begin_run, run_from_file
-from annotation.difficulty.standing import last_run, n_unjudged, table_of
-from annotation.difficulty.table import DifficultyTable
-from annotation.difficulty.working import work_on
 from annotation.models import Fold, JudgingRun, RunState
 from annotation.readers.predictions import PredictionsError
+from annotation.splits.difficulty.errors import DifficultyError
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.question_files import write_examples
+from annotation.splits.difficulty.runs import begin_run, run_from_file
+from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided
+from annotation.splits.difficulty.status import last_run, n_unjudged, table_of
+from annotation.splits.difficulty.working import work_on
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.difficulty.errors import DifficultyError
-from annotation.placing import make_splits
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty.errors import DifficultyError
 from collector.lookup import collection_named
 from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE

@@ -10,10 +10,10 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.release.folder import ReleaseError
+from annotation.decisions.overrides import ReviewError
+from annotation.release.release_folder import ReleaseError
 from annotation.replay.log import Log, LogError, read_log
-from annotation.replay.remaking import Remade, remake
-from annotation.review.review import ReviewError
+from annotation.replay.remake_release import Remade, remake
 from collector.models import Corpus
 from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
-from annotation.deciding import decide_collection
+from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from collector.lookup import collection_named
 from collector.models import Collection

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.readers.alone import answers_alone
+from annotation.readers.single_paragraph_hint import answers_alone
 
 Given = Mapping[str, Any]
 # Two words with capitals or more; full stops end initials alone.

@@ -20,7 +20,7 @@ from annotation.protocols.hotpotqa.layout import (
     settings_of,
 )
 from annotation.protocols.hotpotqa.published import GOLD, PUBLIC, read, seed_records
-from annotation.release.shape import (
+from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
     PassageRecord,

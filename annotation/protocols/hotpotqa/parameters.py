@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from annotation.difficulty.table import DifficultyTable
+from annotation.splits.difficulty.parameters import DifficultyTable
 from collector.protocols.parameters import BonusesTable, CuratedTable, StageTable, Table
 from collector.protocols.parameters import Parameters as EveryProtocol
 

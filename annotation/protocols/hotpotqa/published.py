@@ -5,7 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.protocols.hotpotqa.layout import TRAIN, WITHHELD, File, LayoutError, file_of
-from annotation.release.shape import IMPORTED, PassageRecord, QuestionRecord, SeedRecord, VoteRecord
+from annotation.release.records_schema import (
+    IMPORTED,
+    PassageRecord,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+)
 
 REASON = "published"
 # The stage in which the writer asks and answers.

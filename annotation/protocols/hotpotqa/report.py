@@ -15,7 +15,7 @@ from annotation.protocols.hotpotqa.analysis.ranks import Ranks
 from annotation.protocols.hotpotqa.analysis.sizes import Sizes
 from annotation.protocols.hotpotqa.analysis.systems import Systems
 from annotation.protocols.hotpotqa.scoring import read_predictions
-from annotation.release.shape import SeedRecord
+from annotation.release.records_schema import SeedRecord
 from annotation.reports.table import Table
 
 if TYPE_CHECKING:

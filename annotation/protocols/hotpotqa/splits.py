@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from annotation.planning import text_key
+from annotation.splits.folds import text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters

@@ -9,7 +9,12 @@ from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
 from annotation.protocols.iirc.analysis.released import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote
-from annotation.release.shape import QuestionRecord, VoteRecord, is_simulated, peoples_votes
+from annotation.release.records_schema import (
+    QuestionRecord,
+    VoteRecord,
+    is_simulated,
+    peoples_votes,
+)
 from annotation.reports.table import Cell, Table, share
 
 if TYPE_CHECKING:

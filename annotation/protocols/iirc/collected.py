@@ -16,7 +16,7 @@ from annotation.protocols.iirc.layout import (
     passage_id,
     question_id,
 )
-from annotation.release.shape import (
+from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
     QuestionRecord,

@@ -20,7 +20,7 @@ from annotation.protocols.iirc.layout import (
 from annotation.protocols.iirc.markup import readable, to_markup
 from annotation.protocols.iirc.published import article_records, seed_records
 from annotation.protocols.iirc.reading import read_articles, read_passages
-from annotation.release.shape import ArticleRecord, Published, SeedRecord
+from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.protocols.iirc.layout import Article, Dataset, Passage, Question, Span
-from annotation.release.shape import IMPORTED, ArticleRecord, QuestionRecord, SeedRecord
+from annotation.release.records_schema import IMPORTED, ArticleRecord, QuestionRecord, SeedRecord
 
 REASON = "published"
 

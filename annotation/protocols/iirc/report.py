@@ -15,7 +15,7 @@ from annotation.protocols.iirc.analysis.systems import Systems
 from annotation.protocols.iirc.export import FOLDS
 from annotation.protocols.iirc.layout import LayoutError
 from annotation.protocols.iirc.scoring import links_group, read_predictions
-from annotation.release.shape import QuestionRecord, SeedRecord, chosen_vote, is_kept
+from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from annotation import planning
-from annotation.planning import text_key
+from annotation.splits import folds
+from annotation.splits.folds import text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
@@ -23,13 +23,13 @@ def plan(
 ) -> dict[Hashable, str]:
     """Return the fold of each seed's passage, by seed key (IIRC 2.3, "80% of the data").
 
-    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.planning.
+    planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.
     """
-    return planning.plan(seeds, parameters.splits, rng, planned, fold_of_text)
+    return folds.plan(seeds, parameters.splits, rng, planned, fold_of_text)
 
 
 def assign(
     examples: Iterable[Example], parameters: "Parameters", rng: random.Random
 ) -> Iterator[tuple[Example, str, str]]:
     """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped."""
-    return planning.as_planned(examples)
+    return folds.as_planned(examples)

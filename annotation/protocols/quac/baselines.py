@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from annotation.metrics.abreast import abreast
+from annotation.metrics.comparison import abreast
 from annotation.metrics.result import Result, ScoreError
 from annotation.protocols.quac.predicting import bounds, sanity
 from annotation.protocols.quac.predicting.regression import logistic_regression

@@ -16,7 +16,7 @@ from annotation.protocols.quac.layout import (
     split_of,
 )
 from annotation.protocols.quac.published import seed_records
-from annotation.release.shape import (
+from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
     Published,

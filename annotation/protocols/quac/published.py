@@ -12,7 +12,7 @@ from annotation.protocols.quac.layout import (
     others_of,
     split_of,
 )
-from annotation.release.shape import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
+from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
 
 REASON = "published"
 # The stages in which a teacher answers, and whoever answers the same questions again.

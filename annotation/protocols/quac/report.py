@@ -15,7 +15,7 @@ from annotation.protocols.quac.analysis.sizes import Sizes
 from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import read_predictions
 from annotation.protocols.quac.turns import Turn, turns_of
-from annotation.release.shape import SeedRecord
+from annotation.release.records_schema import SeedRecord
 from annotation.reports.table import Table
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from annotation import planning
-from annotation.planning import FOLDS, text_key
+from annotation.splits import folds
+from annotation.splits.folds import FOLDS, text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters
@@ -26,18 +26,18 @@ def plan(
     """Return the fold of each section, by seed key; no section is in two folds (QuAC 4).
 
     The weights are of questions: a fold whose sections are talked about twice has half as many of
-    them. planned, fold_of_text: what earlier choices of seeds fixed; see annotation.planning.
+    them. planned, fold_of_text: what earlier choices of seeds fixed; see annotation.splits.folds.
     """
     weights = {
         fold: Fraction(str(getattr(parameters.splits, fold)))
         / parameters.dialog.redundancy.of(fold)
         for fold in FOLDS
     }
-    return planning.plan(seeds, SimpleNamespace(**weights), rng, planned, fold_of_text)
+    return folds.plan(seeds, SimpleNamespace(**weights), rng, planned, fold_of_text)
 
 
 def assign(
     examples: Iterable[Example], parameters: "Parameters", rng: random.Random
 ) -> Iterator[tuple[Example, str, str]]:
     """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped."""
-    return planning.as_planned(examples)
+    return folds.as_planned(examples)

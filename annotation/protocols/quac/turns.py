@@ -15,7 +15,7 @@ from annotation.protocols.quac.layout import (
 )
 from annotation.protocols.quac.published import read, seed_record
 from annotation.protocols.quac.references import counted
-from annotation.release.shape import (
+from annotation.release.records_schema import (
     IMPORTED,
     QuestionRecord,
     SeedRecord,

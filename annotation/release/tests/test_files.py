@@ -9,12 +9,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from annotation.placing import make_splits
 from annotation.protocols.iirc.tests.island import island
-from annotation.release import votes
-from annotation.release.assignments import assignment_lines
-from annotation.release.issue import issue
+from annotation.release import votes_table
+from annotation.release.assignment_log import assignment_lines
+from annotation.release.publish_release import issue
 from annotation.release.records import records
+from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
 from collector.models import Collection
 from collector.protocols.revisions import revise
@@ -44,8 +44,8 @@ def test_every_vote_is_there_dropped_questions_and_second_readings_too(tmp_path:
         stage="human_performance",
     )
     folder = release(collection, tmp_path / "out")
-    rows = table(folder / votes.FILE)
-    assert list(rows[0]) == list(votes.COLUMNS)
+    rows = table(folder / votes_table.FILE)
+    assert list(rows[0]) == list(votes_table.COLUMNS)
     assert len(rows) == 16
     assert {row["outcome"] for row in rows} == {"kept", "dropped"}
     assert [row["stage"] for row in rows].count("human_performance") == 1
@@ -65,10 +65,10 @@ def test_every_vote_is_there_dropped_questions_and_second_readings_too(tmp_path:
 def test_votes_are_written_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow import parquet
 
-    monkeypatch.setattr(votes, "ROWS_PER_GROUP", 4)
-    assert votes.write_votes(tmp_path / "v.parquet", records(island())) == 15
+    monkeypatch.setattr(votes_table, "ROWS_PER_GROUP", 4)
+    assert votes_table.write_votes(tmp_path / "v.parquet", records(island())) == 15
     assert parquet.ParquetFile(tmp_path / "v.parquet").num_row_groups == 4
-    assert votes.write_votes(tmp_path / "none.parquet", []) == 0
+    assert votes_table.write_votes(tmp_path / "none.parquet", []) == 0
     assert table(tmp_path / "none.parquet") == []
 
 
@@ -124,7 +124,7 @@ def test_simulated_work_is_named_before_anything_else(tmp_path: Path) -> None:
     lines = [line for line in (folder / "README.md").read_text().splitlines() if line]
     assert lines[0] == "# The pilot"
     assert lines[1].startswith("> **Simulated work.** 8 of 8 questions and 15 of 15 answers (100 %")
-    assert all(row["synthetic"] for row in table(folder / votes.FILE))
+    assert all(row["synthetic"] for row in table(folder / votes_table.FILE))
 
 
 def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.models import Verdict
-from annotation.placing import make_splits
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.assignments import work_digest
-from annotation.release.issue import issue
-from annotation.replay.layout import lay_out
+from annotation.release.assignment_log import work_digest
+from annotation.release.publish_release import issue
 from annotation.replay.log import LogError, read_log
-from annotation.replay.remaking import different_files, override_again
-from annotation.replay.writing import check_loggable
-from annotation.review.review import correct, follow_votes, override_verdict
+from annotation.replay.recreation import lay_out
+from annotation.replay.remake_release import different_files, override_again
+from annotation.replay.write_log import check_loggable
+from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection, make_corpus
 from collector.models import Collection, Corpus
 from collector.protocols.creation import CreationError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from annotation.protocols.hotpotqa.human import Reply
 from annotation.protocols.hotpotqa.layout import sentences_of
-from annotation.release.shape import (
+from annotation.release.records_schema import (
     PassageRecord,
     QuestionRecord,
     RanksRecord,

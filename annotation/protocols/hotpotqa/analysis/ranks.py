@@ -3,7 +3,7 @@
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.protocols.hotpotqa.compared import COMPARED, compared
-from annotation.release.shape import RanksRecord
+from annotation.release.records_schema import RanksRecord
 from annotation.reports.table import Cell, Table
 
 COLUMNS = ("set", "questions", "MAP %", "mean rank", "Hits@2 %", "Hits@10 %", "CorAns rank")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from annotation import contexts
-from annotation.contexts import find_contexts
 from annotation.models import Context, Placement, Verdict
 from annotation.protocols.hotpotqa.contexts import wanted
 from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
-from annotation.release.folder import ReleaseError
-from annotation.release.issue import issue
+from annotation.release import contexts
+from annotation.release.contexts import find_contexts
+from annotation.release.publish_release import issue
+from annotation.release.release_folder import ReleaseError
 from annotation.tests.making import NOW
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of

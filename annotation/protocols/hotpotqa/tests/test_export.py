@@ -19,7 +19,7 @@ from annotation.protocols.hotpotqa.export import (
 )
 from annotation.protocols.hotpotqa.layout import LayoutError, sentences_of
 from annotation.protocols.hotpotqa.tests.items import TEXTS, item, passage, record, released
-from annotation.release.shape import SeedRecord
+from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import asked
 
 DEV, DEV_WIKI = "hotpot_dev_distractor_v1.json", "hotpot_dev_fullwiki_v1.json"

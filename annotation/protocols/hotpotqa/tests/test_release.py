@@ -11,19 +11,19 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 from django.test import Client
 
-from annotation.difficulty.standing import Facts
 from annotation.models import Context, Placement, Release, Verdict
-from annotation.placing import make_splits
 from annotation.protocols.hotpotqa import layout
 from annotation.protocols.hotpotqa.layout import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
 from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, ask, give_context, pairs, town
-from annotation.release.assignments import work_digest
-from annotation.release.folder import ReleaseError
-from annotation.release.intake import Source, take_in
-from annotation.release.issue import Issued, issue
+from annotation.release.assignment_log import work_digest
+from annotation.release.official_import import Source, take_in
+from annotation.release.publish_release import Issued, issue
 from annotation.release.records import records
+from annotation.release.release_folder import ReleaseError
 from annotation.release.withholding import shown
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty.status import Facts
 from annotation.tests.making import NOW
 from collector.models import Collection, Paragraph
 from tasks.models import Question
@@ -191,7 +191,7 @@ def test_a_question_without_its_context_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection: Collection = pairs()
-    monkeypatch.setattr("annotation.release.issue.find_contexts", lambda *given: 0)
+    monkeypatch.setattr("annotation.release.publish_release.find_contexts", lambda *given: 0)
     Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
     with pytest.raises(ReleaseError, match="no fullwiki context yet: find the contexts first"):
         issue(collection, tmp_path / "out", NOW)
@@ -225,7 +225,7 @@ def test_a_later_release_moves_nothing_and_hides_nothing_that_was_told(
     before = dict(Placement.objects.values_list("question__key", "split"))
     later = pair_in(collection, "Later", NOW + timedelta(days=1))
     facts = {each.pk: Facts(False, False, 1.0) for each in Question.objects.all()}
-    monkeypatch.setattr("annotation.placing.facts_of", lambda collection, rows: facts)
+    monkeypatch.setattr("annotation.splits.assignment.facts_of", lambda collection, rows: facts)
     make_splits(collection, NOW + timedelta(days=2))
     after = dict(Placement.objects.values_list("question__key", "split"))
     assert {key: after[key] for key in before} == before

@@ -13,7 +13,7 @@ from hashlib import sha256
 from annotation.metrics.drop import answer_strings
 from annotation.metrics.result import ScoreError
 from annotation.protocols.iirc.analysis.released import gold_of
-from annotation.release.shape import QuestionRecord, SeedRecord, chosen_vote, is_kept
+from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share
 
 Labels = Mapping[str, tuple[str, float | None]]

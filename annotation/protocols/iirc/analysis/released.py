@@ -6,7 +6,7 @@ from typing import Any
 from annotation.protocols.iirc.conversion import drop_answer, n_linked_documents
 from annotation.protocols.iirc.layout import QUESTION
 from annotation.protocols.iirc.validation import Vote, vote
-from annotation.release.shape import QuestionRecord, chosen_vote
+from annotation.release.records_schema import QuestionRecord, chosen_vote
 
 NONE = "none"
 

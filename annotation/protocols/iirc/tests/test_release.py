@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.placing import make_splits
 from annotation.protocols.iirc.markup import TAG
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.issue import issue
+from annotation.release.publish_release import issue
+from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_question, make_seed, make_verdict
 from collector.models import Collection
 

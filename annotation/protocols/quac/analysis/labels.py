@@ -9,7 +9,7 @@ from itertools import groupby
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.quac.turns import Turn, turns_of
-from annotation.release.shape import SeedRecord
+from annotation.release.records_schema import SeedRecord
 from annotation.reports.table import Cell, Table, share
 
 LABELS = ("factoid", "contextual_history", "contextual_article")

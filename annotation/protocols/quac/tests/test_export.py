@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotation.protocols.quac.export import files, identified, published
 from annotation.protocols.quac.layout import LayoutError
-from annotation.release.shape import SeedRecord
+from annotation.release.records_schema import SeedRecord
 
 TEXT = "Ada wrote the notes. Grace read them."
 

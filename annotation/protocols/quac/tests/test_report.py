@@ -23,7 +23,7 @@ from annotation.protocols.quac.report import predicted, tables
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
 from annotation.protocols.quac.turns import Marked, Turn, read_turns
-from annotation.release.shape import SeedRecord, VoteRecord
+from annotation.release.records_schema import SeedRecord, VoteRecord
 from annotation.reports.table import Table
 from collector.protocols.loading import find
 

@@ -1,0 +1,150 @@
+"""Overrides a verdict by hand and gives it back to its votes: logged, without touching any pay."""
+
+from collections.abc import Set
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from annotation.agreement.verdict import Outcome
+from annotation.decisions.counted_work import left_out_of
+from annotation.decisions.verdicts import believe_votes
+from annotation.models import Override, Verdict
+from tasks.models import Answer
+
+REASON = "by_hand"
+MAX_SENTENCE = 500
+UNUSABLE = "bad"
+
+
+class ReviewError(Exception):
+    """The override cannot be recorded as asked; the message says what to do."""
+
+
+def override_verdict(
+    verdict: Verdict, outcome: str, chosen: Answer | None, note: str, by: str, now: datetime
+) -> Override:
+    """Return the logged override that keeps the question with the answer `chosen`, or drops it.
+
+    The verdict follows no vote any more, until it is given back to them. Raises ReviewError
+    for an empty note, an outcome other than kept or dropped, a question kept without an answer of
+    its own, or one kept with an answer that calls it bad; then nothing changes.
+    """
+    note = _checked(note)
+    if outcome not in (Outcome.KEPT, Outcome.DROPPED):
+        raise ReviewError("Choose an answer to keep the question with, or exclude it.")
+    if outcome == Outcome.DROPPED:
+        chosen = None
+    elif chosen is None or chosen.question_id != verdict.question_id:
+        raise ReviewError("Choose one of this question's answers to keep it with.")
+    elif chosen.type == UNUSABLE:
+        raise ReviewError("This answer says that the question is bad: choose another one.")
+    elif left_out_of(verdict.question.stage.collection) & {
+        verdict.question.worker_id,
+        chosen.worker_id,
+    }:
+        raise ReviewError("Everything by its worker is excluded: include it again first.")
+    with transaction.atomic():
+        row = Verdict.objects.select_for_update().get(pk=verdict.pk)
+        logged = Override.objects.create(
+            verdict=row,
+            old_outcome=row.outcome,
+            new_outcome=outcome,
+            old_chosen=row.chosen,
+            new_chosen=chosen,
+            note=note,
+            by=by,
+            at=now,
+        )
+        row.outcome, row.chosen, row.reason, row.overridden = outcome, chosen, REASON, True
+        row.sentence = _by_hand(note)
+        row.decided_at = now
+        row.save()
+    return logged
+
+
+def correct(
+    verdict: Verdict,
+    base: Answer,
+    type_: str,
+    payload: dict[str, Any],
+    note: str,
+    by: str,
+    now: datetime,
+) -> Override:
+    """Return the logged override that keeps the question with an answer that a requester entered.
+
+    It belongs to the stage of `base`, the vote that it corrects, is no vote itself, and is marked
+    to the releases. Raises ReviewError as `override_verdict` does, and then nothing changes.
+    """
+    with transaction.atomic():
+        answer = Answer.objects.create(
+            question_id=verdict.question_id,
+            stage=base.stage,
+            type=type_,
+            payload=payload,
+            synthetic=base.synthetic,
+            corrected_by=by,
+            created_at=now,
+        )
+        return override_verdict(verdict, Outcome.KEPT, answer, note, by, now)
+
+
+def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Override:
+    """Return the logged step that gives a verdict decided by hand back to its votes.
+
+    It is decided anew by the votes given so far, and by later ones. Raises ReviewError for an
+    empty note, or a verdict that follows the votes already; then nothing changes.
+    """
+    note = _checked(note)
+    with transaction.atomic():
+        # The lock is the verdict's alone: its question and stage are read, not changed.
+        row = (
+            Verdict.objects.select_for_update(of=("self",))
+            .select_related("question__stage__collection", "question__seed")
+            .get(pk=verdict.pk)
+        )
+        if not row.overridden:
+            raise ReviewError("It follows the votes already: there is nothing to take back.")
+        logged = Override(
+            verdict=row,
+            old_outcome=row.outcome,
+            old_chosen=row.chosen,
+            follows_votes=True,
+            note=note,
+            by=by,
+            at=now,
+        )
+        believe_votes(row, now)
+        row.save()
+        logged.new_outcome, logged.new_chosen = row.outcome, row.chosen
+        logged.save()
+    return logged
+
+
+def decide_as_last_by_hand(verdict: Verdict, out: Set[str]) -> None:
+    """Put a verdict back to what a hand decided last, if that was not to follow the votes.
+
+    out: workers whose answers no verdict can rest on. Expects a transaction.
+    """
+    last = verdict.overrides.select_related("new_chosen").last()
+    if last is None or last.follows_votes or verdict.question.worker_id in out:
+        return
+    if last.new_chosen and last.new_chosen.worker_id in out:
+        return
+    verdict.outcome, verdict.chosen = last.new_outcome, last.new_chosen
+    verdict.reason, verdict.overridden = REASON, True
+    verdict.sentence = _by_hand(last.note)
+    verdict.save()
+
+
+def _by_hand(note: str) -> str:
+    return f"Decided by hand: {note}"[:MAX_SENTENCE]
+
+
+def _checked(note: str) -> str:
+    """Return the note without space around it; raises ReviewError for an empty one."""
+    note = note.strip()
+    if not note:
+        raise ReviewError("Say in the note why: whoever reads the dataset's log wants to know.")
+    return note

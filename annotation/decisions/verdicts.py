@@ -1,0 +1,169 @@
+"""Turns votes into verdicts: finds questions with enough answers and asks the protocol."""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q
+
+from annotation.agreement.verdict import Outcome
+from annotation.agreement.verdict import Verdict as Belief
+from annotation.decisions.counted_work import counted, left_out_of
+from annotation.models import Verdict
+from collector.models import Collection
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
+from tasks.models import Answer, Question
+
+CHUNK = 500
+# Answers in the order in which they were given: one that was handed in bears the time of that.
+IN_ORDER = ("created_at", "submission_id", "id")
+LEFT_OUT = Belief(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
+
+
+def decide_collection(collection: Collection, now: datetime) -> int:
+    """Return how many verdicts were made or changed; safe to run twice.
+
+    A verdict follows the votes in the order in which they were given; one that a requester
+    overrode is left alone, unless whoever gave its answer has withdrawn or is left out. Votes of a
+    later reading (human performance), of people who have withdrawn and of those who are left out
+    are not counted.
+    """
+    parameters = parameters_of(collection)
+    validation = find(collection.protocol).part("validation")
+    out = left_out_of(collection)
+    changed = 0
+    for source_name, stage_names in voting_stages(parameters).items():
+        given = Q(answers__stage__name__in=stage_names, answers__corrected_by="")
+        given &= counted(out, "answers__")
+        votes = Count("answers", filter=given)
+        by_hand = Q(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
+        asked = (
+            Question.objects.filter(stage__collection=collection, stage__name=source_name)
+            .annotate(votes=votes)
+            .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
+            .filter(Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")))
+            .exclude(by_hand & ~Q(verdict__chosen__worker_id__in=out))
+            .order_by("id")
+        )
+        for question in asked.select_related("seed").iterator(CHUNK):
+            changed += _decide(question, stage_names, validation, parameters, out, now)
+    return changed
+
+
+def decide_anew(collection: Collection, questions: Iterable[Question], now: datetime) -> None:
+    """Decide these questions by the votes that count now, whoever decided before.
+
+    A question without any vote has no verdict, unless its writer is left out.
+    """
+    parameters = parameters_of(collection)
+    validation = find(collection.protocol).part("validation")
+    out, stages = left_out_of(collection), voting_stages(parameters)
+    for question in questions:
+        names = stages[question.stage.name]
+        believed = _believed(question, names, validation, parameters, out, now)
+        rows = Verdict.objects.filter(question=question)
+        if believed["n_votes"] or question.worker_id in out or rows.filter(overrides__isnull=False):
+            Verdict.objects.update_or_create(question=question, defaults=believed)
+        else:
+            rows.delete()
+
+
+def voting_stages(parameters: Any) -> dict[str, tuple[str, ...]]:
+    """Return each stage that asks, with the stages whose answers are votes on its questions.
+
+    What a main stage makes from seeds is voted on in that stage itself, where who asks is answered
+    at once, and in the main stages that take its questions, in their order. Whoever reads those
+    answers again gives no vote.
+    """
+    main = {name: table for name, table in parameters.stages().items() if not table.qualifies}
+    return {
+        source: (source, *(name for name, table in main.items() if _votes(table, source)))
+        for source, asking in main.items()
+        if asking.items_from == "seeds"
+    }
+
+
+def _votes(table: Any, source: str) -> bool:
+    return table.items_from == source and not table.sample_questions
+
+
+def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[str]) -> list[Answer]:
+    """Return the question's votes, one per annotator, in the order in which they were given.
+
+    out: the workers who are left out.
+    """
+    rows = question.answers.filter(counted(out), stage__name__in=stage_names, corrected_by="")
+    return list(rows.order_by(*IN_ORDER))
+
+
+def _decide(
+    question: Question,
+    stage_names: Sequence[str],
+    validation: Any,
+    parameters: Any,
+    out: AbstractSet[str],
+    now: datetime,
+) -> int:
+    believed = _believed(question, stage_names, validation, parameters, out, now)
+    with transaction.atomic():
+        row = Verdict.objects.select_for_update().filter(question=question).first()
+        if row and row.overridden and not _is_out(row, out):
+            # A requester has decided since the question was picked.
+            return 0
+        Verdict.objects.update_or_create(question=question, defaults=believed)
+    return 1
+
+
+def believe_votes(verdict: Verdict, now: datetime) -> None:
+    """Set the verdict, not saved, to what its votes say now, whoever decided before.
+
+    Raises ProtocolError for a collection that this installation cannot read.
+    """
+    question = verdict.question
+    collection = question.stage.collection
+    parameters = parameters_of(collection)
+    validation = find(collection.protocol).part("validation")
+    names, out = voting_stages(parameters)[question.stage.name], left_out_of(collection)
+    believed = _believed(question, names, validation, parameters, out, now)
+    for name, value in believed.items():
+        setattr(verdict, name, value)
+
+
+def _believed(
+    question: Question,
+    stage_names: Sequence[str],
+    validation: Any,
+    parameters: Any,
+    out: AbstractSet[str],
+    now: datetime,
+) -> dict[str, Any]:
+    """Return the fields of the verdict that the question's votes lead to.
+
+    out: the workers who are left out; what one of them wrote is dropped whatever its votes.
+    """
+    answers = votes_on(question, stage_names, out)
+    if question.worker_id in out:
+        found = LEFT_OUT
+    else:
+        votes = [validation.vote(answer.type, answer.payload) for answer in answers]
+        found = validation.verdict(votes, parameters, question.seed.fold or "train")
+    chosen = answers[found.chosen] if found.chosen is not None else None
+    return {
+        "outcome": str(found.outcome),
+        "reason": found.reason,
+        "sentence": found.sentence,
+        "chosen": chosen if found.outcome == Outcome.KEPT else None,
+        "agreeing": [answers[index].pk for index in found.agreeing],
+        "n_votes": len(answers),
+        "overridden": False,
+        "decided_at": now,
+    }
+
+
+def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:
+    """Return whether whoever gave the chosen answer has withdrawn or is left out."""
+    worker = verdict.chosen.worker if verdict.chosen else None
+    return worker is not None and (worker.withdrawn_at is not None or worker.pk in out)

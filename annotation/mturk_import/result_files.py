@@ -1,0 +1,193 @@
+"""Reads batch-result CSVs and dumps of ListAssignmentsForHIT as one kind of record."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from annotation.mturk_import.timestamps import moment
+from common.spreadsheet import typed_cell
+from tasks.crowd.marketplace import answer_fields
+
+NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
+STATUSES = ("Submitted", "Approved", "Rejected")
+
+
+class ArchiveError(Exception):
+    """The files cannot be taken in as asked; the message is one line that says what to do."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One assignment as it was handed in; `values` by column, `Input.…` and `Answer.…`.
+
+    `reward_cents` is None where the file does not tell it.
+    """
+
+    place: str
+    hit_id: str
+    assignment_id: str
+    person: str
+    status: str
+    values: dict[str, str]
+    hit_type_id: str = ""
+    feedback: str = ""
+    reward_cents: int | None = None
+    accepted_at: datetime | None = None
+    submitted_at: datetime | None = None
+    work_seconds: int = 0
+
+
+def read(files: Mapping[str, bytes], inputs: Mapping[str, bytes]) -> list[Result]:
+    """Return every assignment of the files, by the time it was handed in.
+
+    inputs: CSVs with a column HITId that tell what each HIT showed, where a dump does not.
+    Raises ArchiveError naming the file and the line.
+    """
+    shown = {
+        line["HITId"]: line
+        for name, content in inputs.items()
+        for _, line in _table(name, content, ("HITId",))
+    }
+    found = [
+        _completed(result, shown.get(result.hit_id, {}))
+        for name, content in files.items()
+        for result in (_dumped if _is_json(content) else _listed)(name, content)
+    ]
+    return sorted(found, key=lambda each: (each.submitted_at is not None, each.submitted_at or 0))
+
+
+def _is_json(content: bytes) -> bool:
+    return content.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"{", b"[")
+
+
+def _completed(result: Result, shown: Mapping[str, str]) -> Result:
+    more = {
+        name if name.startswith("Input.") else f"Input.{name}": value
+        for name, value in shown.items()
+    }
+    values = {**more, **_flat(result.values)}
+    reward = result.reward_cents
+    if reward is None and shown.get("Reward"):
+        reward = _cents(shown["Reward"], result.place)
+    return replace(result, values=values, reward_cents=reward)
+
+
+def _flat(values: dict[str, str]) -> dict[str, str]:
+    """Return the values with what `crowd-*` elements pack into one, each under its own name."""
+    flat = dict(values)
+    try:
+        packed = json.loads(values.get("Answer.taskAnswers") or "[]")
+    except ValueError:
+        packed = []
+    for answers in packed if isinstance(packed, list) else [packed]:
+        for name, value in answers.items() if isinstance(answers, dict) else ():
+            flat.setdefault(f"Answer.{name}", _plain(value))
+    for column, value in values.items():
+        group, _, choice = column.rpartition(".")
+        if group.startswith("Answer.") and value.lower() == "true":
+            flat[group] = f"{flat[group]}|{choice}" if flat.get(group) else choice
+    return flat
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return "|".join(name for name, is_chosen in value.items() if is_chosen is True)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _table(
+    name: str, content: bytes, needed: Iterable[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield (place, line by column) of a CSV; raises ArchiveError."""
+    try:
+        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        missing = [column for column in needed if column not in (reader.fieldnames or ())]
+        if missing:
+            raise ArchiveError(f"{name}: it has no column {missing[0]}; give results as exported.")
+        for line in reader:
+            row = {
+                key: typed_cell(value or "") for key, value in line.items() if isinstance(key, str)
+            }
+            yield f"{name}, line {reader.line_num}", row
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ArchiveError(f"{name}: it is no CSV in UTF-8 ({error}); save it as one.") from None
+
+
+def _listed(name: str, content: bytes) -> Iterator[Result]:
+    for place, line in _table(name, content, NEEDED):
+        answers = {key: value for key, value in line.items() if key[:6] in ("Input.", "Answer")}
+        yield _result(place, line, answers)
+
+
+def _dumped(name: str, content: bytes) -> Iterator[Result]:
+    try:
+        told = json.loads(content.decode("utf-8-sig"))
+    except ValueError as error:
+        raise ArchiveError(f"{name}: it is no JSON ({error}); dump the reply again.") from None
+    number = 0
+    for page in told if isinstance(told, list) else [told]:
+        pages = page.get("Assignments", [page]) if isinstance(page, dict) else [page]
+        for row in pages:
+            number += 1
+            place = f"{name}, assignment {number}"
+            if not isinstance(row, dict) or any(not row.get(column) for column in NEEDED):
+                raise ArchiveError(
+                    f"{place}: it is not as ListAssignmentsForHIT returns it; dump the whole reply."
+                )
+            fields = answer_fields(str(row.get("Answer", "")))
+            answers = {f"Answer.{field}": value for field, value in fields.items()}
+            yield _result(place, row, answers)
+
+
+def _result(place: str, row: Mapping[str, Any], values: dict[str, str]) -> Result:
+    status = str(row["AssignmentStatus"])
+    if status not in STATUSES or not all(row[column] for column in NEEDED):
+        raise ArchiveError(
+            f"{place}: AssignmentStatus has to be Submitted, Approved or Rejected, and the ids "
+            "have to be there; mend or delete the line."
+        )
+    accepted, submitted = (_moment(row.get(name), place) for name in ("AcceptTime", "SubmitTime"))
+    seconds = str(row.get("WorkTimeInSeconds") or "")
+    if seconds.isdigit():
+        worked = int(seconds)
+    elif accepted and submitted:
+        worked = max(0, int((submitted - accepted).total_seconds()))
+    else:
+        worked = 0
+    return Result(
+        place=place,
+        hit_id=str(row["HITId"]),
+        assignment_id=str(row["AssignmentId"]),
+        person=str(row["WorkerId"]),
+        status=status,
+        values=values,
+        hit_type_id=str(row.get("HITTypeId") or ""),
+        feedback=str(row.get("RequesterFeedback") or ""),
+        reward_cents=_cents(str(row["Reward"]), place) if row.get("Reward") else None,
+        accepted_at=accepted,
+        submitted_at=submitted,
+        work_seconds=worked,
+    )
+
+
+def _moment(value: Any, place: str) -> datetime | None:
+    try:
+        return moment(value)
+    except ValueError:
+        raise ArchiveError(
+            f"{place}: {value!r} is no time; write it like 2019-05-03 10:00."
+        ) from None
+
+
+def _cents(written: str, place: str) -> int:
+    try:
+        return int((Decimal(written.strip().lstrip("$")) * 100).to_integral_value())
+    except (InvalidOperation, ValueError, OverflowError):
+        raise ArchiveError(f"{place}: {written!r} is no amount; write it like $0.50.") from None

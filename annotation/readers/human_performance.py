@@ -1,0 +1,64 @@
+"""Has new annotators answer a sample of kept questions once more (human performance)."""
+
+import random
+
+from django.db import transaction
+from django.db.models import Q
+
+from annotation.splits.difficulty.examples import kept_questions
+from collector.models import Collection, Stage, StageState
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
+from tasks.models import Question
+from tasks.work.units import create_unit, is_done
+
+
+def sample_questions(collection: Collection) -> int:
+    """Make the units of every stage that re-reads decided questions; returns how many.
+
+    The sample is drawn once, by the collection's seed, when the stage it reads has decided all;
+    nobody who voted on a question can take it, since nobody answers one question twice.
+    """
+    parameters = parameters_of(collection)
+    made = 0
+    for name, table in parameters.stages().items():
+        if not table.sample_questions:
+            continue
+        with transaction.atomic():
+            stage = Stage.objects.select_for_update(no_key=True).get(
+                collection=collection, name=name
+            )
+            if stage.state == StageState.OPEN and not stage.units.exists():
+                made += _make_units(stage, table)
+    return made
+
+
+def _make_units(stage: Stage, table: StageTable) -> int:
+    """Make units of the questions planned for, or placed in, the splits that are sampled."""
+    collection = stage.collection
+    stages = parameters_of(collection).stages()
+    sources = {table.items_from, stages[table.items_from].items_from} - {"seeds"}
+    if not all(_is_over(collection, name) for name in sources):
+        return 0
+    kept = list(
+        kept_questions(collection).filter(
+            Q(seed__fold__in=table.sample_splits)
+            | Q(seed__fold="", placement__split__in=table.sample_splits)
+        )
+    )
+    random.Random(f"{collection.seed}:second reading").shuffle(kept)
+    sample, per_unit = kept[: table.sample_questions], table.items_per_hit
+    for start in range(0, len(sample), per_unit):
+        create_unit(stage, sample[start : start + per_unit], table.redundancy.of("test"))
+    return (len(sample) + per_unit - 1) // per_unit
+
+
+def _is_over(collection: Collection, name: str) -> bool:
+    """Return whether nothing more comes of the stage and all of it is decided."""
+    stage = collection.stages.get(name=name)
+    undecided = Question.objects.filter(
+        stage__collection=collection, answers__stage=stage, verdict__isnull=True
+    ) | Question.objects.filter(
+        stage__collection=collection, answers__stage=stage, verdict__outcome="waiting"
+    )
+    return (stage.state == StageState.CLOSED or is_done(stage)) and not undecided.exists()

@@ -1,0 +1,298 @@
+"""Stores published files as a collection of its own: to replay, compare and release again."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import PurePath
+from typing import TypeVar
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import DatabaseError, transaction
+
+from annotation.decisions.verdicts import voting_stages
+from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
+from annotation.release.records import main_stages
+from annotation.release.records_schema import (
+    ArticleRecord,
+    PassageRecord,
+    Published,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+)
+from collector.models import (
+    Article,
+    Collection,
+    CollectionState,
+    Corpus,
+    Paragraph,
+    Section,
+    Seed,
+    SeedParagraph,
+    Stage,
+)
+from collector.models.corpus import CorpusKind, CorpusState
+from collector.protocols.creation import create_collection, parameters_of
+from collector.protocols.loading import find
+from common.storable import storable
+from tasks.models import Answer, Question
+
+BATCH = 500
+MAX_TITLE = 300
+# Of sentences that published files have cut.
+SPLITTER = "published"
+Item = TypeVar("Item")
+
+
+class IntakeError(Exception):
+    """The files cannot be stored; the message is one line that says what to do."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the files do not say of themselves: their language and the licence of their text."""
+
+    language: str = "en"
+    licence_name: str = ""
+    licence_url: str = ""
+
+
+def take_in(
+    slug: str, protocol: str, files: Mapping[str, bytes], source: Source, now: datetime
+) -> Collection:
+    """Return a finished collection of what the official `files` hold, by name; all or nothing.
+
+    Its corpus, of the same slug, has the passages; every question is kept with its answers.
+    Raises ValueError naming the file for a wrong layout, ProtocolError, CreationError for a
+    taken slug, and IntakeError.
+    """
+    published = find(protocol).part("export").published(files)
+    if Corpus.objects.filter(slug=slug).exists():
+        raise IntakeError(f"There is already a corpus {slug!r}: choose another name.")
+    try:
+        with transaction.atomic():
+            collection = _collection(slug, protocol, files, source, now)
+            _store_files(collection, files, published)
+            writer = _Rows(collection, now)
+            for seeds in _batches(published.seeds):
+                writer.add(seeds)
+            _store_articles(collection, published.articles or ())
+    except (DatabaseError, UnicodeEncodeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise IntakeError(
+            f"The database cannot store what the files hold ({reason}); nothing was stored. "
+            "Mend the files, or use another database."
+        ) from None
+    return collection
+
+
+def _collection(
+    slug: str, protocol: str, files: Mapping[str, bytes], source: Source, now: datetime
+) -> Collection:
+    names = ", ".join(PurePath(name).name for name in files)
+    corpus = storable(
+        Corpus(
+            slug=slug,
+            name=f"the passages of {slug}",
+            kind=CorpusKind.IMPORTED,
+            language=source.language,
+            licence_name=source.licence_name,
+            licence_url=source.licence_url,
+            source=names,
+            state=CorpusState.READY,
+        )
+    )
+    corpus.save(force_insert=True)
+    collection = create_collection(
+        slug,
+        find(protocol),
+        corpus,
+        overrides={},
+        seed=0,
+        now=now,
+        title=slug,
+        requester_name="The authors of the published files",
+        requester_contact="",
+    )
+    collection.state = CollectionState.FINISHED
+    collection.save(update_fields=["state"])
+    return collection
+
+
+def _store_files(collection: Collection, files: Mapping[str, bytes], published: Published) -> None:
+    OfficialFile.objects.bulk_create(
+        OfficialFile(
+            collection=collection,
+            name=PurePath(name).name,
+            split=published.splits[name],
+            sha256=hashlib.sha256(content).hexdigest(),
+            size_bytes=len(content),
+        )
+        for name, content in files.items()
+    )
+
+
+def _store_articles(collection: Collection, articles: Iterable[ArticleRecord]) -> None:
+    numbered = enumerate(articles)
+    for batch in _batches(numbered):
+        OfficialArticle.objects.bulk_create(
+            OfficialArticle(
+                collection=collection,
+                position=position,
+                title=article["title"],
+                content=article["imported"] or "",
+            )
+            for position, article in batch
+        )
+
+
+class _Rows:
+    """Writes seeds with their passages, questions, answers, verdicts and placements."""
+
+    def __init__(self, collection: Collection, now: datetime) -> None:
+        self.collection, self.now = collection, now
+        self.stages = {stage.name: stage for stage in collection.stages.all()}
+        self.asking: Stage = self.stages[main_stages(collection)[0]]
+        voting = voting_stages(parameters_of(collection))[self.asking.name]
+        # Where the files do not say who gave an answer.
+        self.answering: Stage = self.stages[voting[-1]]
+        self.sections: dict[str, Section] = {}
+        self.n_paragraphs: dict[str, int] = {}
+        self.n_seeds = 0
+
+    def add(self, records: list[SeedRecord]) -> None:
+        """Write one batch."""
+        seeds = Seed.objects.bulk_create(self._seed(record) for record in records)
+        placed = [
+            (seed, position, passage)
+            for seed, record in zip(seeds, records, strict=True)
+            for position, passage in enumerate(record["passages"])
+        ]
+        self._add_sections(passage["title"] for _, _, passage in placed)
+        paragraphs = Paragraph.objects.bulk_create(
+            self._paragraph(passage) for _, _, passage in placed
+        )
+        SeedParagraph.objects.bulk_create(
+            SeedParagraph(seed=seed, paragraph=paragraph, position=position)
+            for (seed, position, _), paragraph in zip(placed, paragraphs, strict=True)
+        )
+        asked = [
+            (seed, position, question)
+            for seed, record in zip(seeds, records, strict=True)
+            for position, question in enumerate(record["questions"])
+        ]
+        questions = Question.objects.bulk_create(
+            self._question(seed, position, question) for seed, position, question in asked
+        )
+        voted = [
+            (row, vote)
+            for row, (_, _, question) in zip(questions, asked, strict=True)
+            for vote in question["votes"]
+        ]
+        answers = Answer.objects.bulk_create(self._answer(row, vote) for row, vote in voted)
+        cast: dict[int, list[tuple[Answer, VoteRecord]]] = {row.pk: [] for row in questions}
+        for answer, (row, vote) in zip(answers, voted, strict=True):
+            cast[row.pk].append((answer, vote))
+        self._believe(questions, cast, [question for _, _, question in asked])
+
+    def _seed(self, record: SeedRecord) -> Seed:
+        self.n_seeds += 1
+        return Seed(
+            collection=self.collection,
+            key=self._key("seed", record["key"]),
+            position=self.n_seeds,
+            fold=record["fold"],
+            stage_name=self.asking.name,
+            payload=record["payload"],
+        )
+
+    def _paragraph(self, passage: PassageRecord) -> Paragraph:
+        title = passage["title"][:MAX_TITLE]
+        section = self.sections[title]
+        position = self.n_paragraphs.get(title, 0)
+        self.n_paragraphs[title] = position + 1
+        return Paragraph(
+            article=section.article,
+            section=section,
+            position=position,
+            text=passage["text"],
+            links=passage["links"],
+            n_links=len({target for _, _, target in passage["links"]}),
+            sentences=passage.get("sentences"),
+            splitter=SPLITTER if "sentences" in passage else "",
+        )
+
+    def _add_sections(self, titles: Iterable[str]) -> None:
+        """Make an article of one section for each title that has none."""
+        new = dict.fromkeys(title[:MAX_TITLE] for title in titles)
+        articles = Article.objects.bulk_create(
+            Article(corpus=self.collection.corpus, page_id=number, title=title, revision_id=0)
+            for number, title in enumerate(
+                (title for title in new if title not in self.sections), len(self.sections) + 1
+            )
+        )
+        sections = Section.objects.bulk_create(
+            Section(article=article, position=0, level=0) for article in articles
+        )
+        self.sections |= {section.article.title: section for section in sections}
+
+    def _question(self, seed: Seed, position: int, question: QuestionRecord) -> Question:
+        return Question(
+            stage=self.asking,
+            position=position,
+            seed=seed,
+            key=self._key("question", question["key"]),
+            text=question["text"],
+            payload=question["payload"],
+            created_at=self.now,
+        )
+
+    def _answer(self, row: Question, vote: VoteRecord) -> Answer:
+        return Answer(
+            question=row,
+            stage=self.stages.get(vote["stage"], self.answering),
+            type=vote["type"][:20],
+            payload=vote["payload"],
+            created_at=self.now,
+        )
+
+    def _believe(
+        self,
+        rows: list[Question],
+        cast: Mapping[int, list[tuple[Answer, VoteRecord]]],
+        questions: list[QuestionRecord],
+    ) -> None:
+        verdicts, placements = [], []
+        for row, question in zip(rows, questions, strict=True):
+            votes = cast[row.pk]
+            told, split = question["verdict"], question["split"]
+            assert told is not None
+            assert split is not None
+            verdicts.append(
+                Verdict(
+                    question=row,
+                    outcome=told["outcome"],
+                    reason=told["reason"],
+                    sentence=told["sentence"],
+                    chosen=next(answer for answer, vote in votes if vote["chosen"]),
+                    agreeing=[answer.pk for answer, vote in votes if vote["agrees"]],
+                    n_votes=len(votes),
+                    decided_at=self.now,
+                )
+            )
+            placements.append(
+                Placement(question=row, split=split, reason=told["reason"], placed_at=self.now)
+            )
+        Verdict.objects.bulk_create(verdicts)
+        Placement.objects.bulk_create(placements)
+
+    def _key(self, what: str, key: str) -> str:
+        return uuid5(NAMESPACE_URL, f"{what}\n{key}").hex
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, BATCH)):
+        yield batch

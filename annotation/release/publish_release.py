@@ -1,0 +1,163 @@
+"""Issues a release: all files from one reading of the rows, then the folder, then the row."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from annotation.decisions.counted_work import counted_in
+from annotation.models import Release
+from annotation.release import release_folder
+from annotation.release.contexts import find_contexts
+from annotation.release.records import main_stages
+from annotation.release.release_files import Watcher, write
+from annotation.release.release_folder import ReleaseError
+from annotation.replay.write_log import check_loggable, keep_log
+from collector.inside import inside
+from collector.models import Collection
+from collector.retrieval.file_format import RetrievalError
+from tasks.models import Question
+
+# At the end of the name of a folder that holds what a release withholds.
+PRIVATE = "-private"
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A release and where it is; `is_new` is false when it had been issued before.
+
+    `private`: the folder with what is withheld, None where nothing is.
+    """
+
+    release: Release
+    folder: Path
+    is_new: bool
+    private: Path | None = None
+
+
+def issue(
+    collection: Collection,
+    out: Path | None,
+    now: datetime,
+    watcher: Watcher | None = None,
+    log: Path | None = None,
+) -> Issued:
+    """Return the release of what is kept now, written to `out` or to releases/<slug>.
+
+    An issued folder is never touched: other content goes to the next free releases/<slug>-N, or
+    is refused where `out` is given; equal content is found again. What the protocol withholds is
+    beside it in a folder of its own, readable by its owner alone. With `log` the private log of all
+    work up to then is kept there. Raises ReleaseError or LogError in one line, and then nothing is
+    left behind.
+    """
+    watcher = watcher or Watcher()
+    _check(collection)
+    try:
+        find_contexts(collection, watcher.say)
+    except RetrievalError as error:
+        raise ReleaseError(str(error)) from None
+    if log:
+        check_loggable(collection, log)
+    base = out.resolve() if out else inside(Path(settings.RELEASES), collection.slug)
+    with release_folder.beside(base) as space:
+        made, private = space / "release", space / "private"
+        made.mkdir()
+        lines = space / "log.jsonl" if log else None
+        counts = write(collection, made, private, watcher, lines)
+        parts = [part for part in (private, made) if part.exists()]
+        target = _place(made, parts, base, fixed=out is not None)
+        manifest = release_folder.digests(made)
+        if log and lines:
+            keep_log(lines, manifest, log)
+        for part in parts:
+            if release_folder.is_free(_where(part, made, target)):
+                release_folder.publish(part, _where(part, made, target), is_private=part != made)
+    release, is_new = _record(collection, target, manifest, counts, now)
+    return Issued(release, target, is_new, beside_release(target) if len(parts) > 1 else None)
+
+
+def beside_release(target: Path) -> Path:
+    """Return the folder that holds what the release in `target` withholds."""
+    return target.with_name(f"{target.name}{PRIVATE}")
+
+
+def _check(collection: Collection) -> None:
+    """Raise ReleaseError unless there is something to release and all of it has a split."""
+    kept = Question.objects.filter(
+        counted_in(collection),
+        stage__collection=collection,
+        stage__name__in=main_stages(collection),
+        verdict__outcome="kept",
+    )
+    imported = collection.official_files.exists()
+    if not kept.exists() and not imported:
+        raise ReleaseError(
+            f"{collection.slug} has no question to release yet: collect answers, then run "
+            f"validate_answers {collection.slug} and make_splits {collection.slug}."
+        )
+    withdrawn = kept.filter(verdict__chosen__worker__withdrawn_at__isnull=False).count()
+    if withdrawn:
+        raise ReleaseError(
+            f"The answers to {withdrawn} kept questions are by people who have withdrawn: run "
+            f"validate_answers {collection.slug} and make_splits {collection.slug}."
+        )
+    unplaced = kept.filter(placement__isnull=True).count()
+    if unplaced:
+        raise ReleaseError(
+            f"{unplaced} kept questions have no split yet: run make_splits {collection.slug}."
+        )
+
+
+def _where(part: Path, made: Path, target: Path) -> Path:
+    return target if part == made else beside_release(target)
+
+
+def _place(made: Path, parts: list[Path], base: Path, *, fixed: bool) -> Path:
+    """Return where the release belongs, or is already with all its parts; raises ReleaseError."""
+    for number in count(1):
+        target = base if number == 1 else base.with_name(f"{base.name}-{number}")
+        places = {part: _where(part, made, target) for part in parts}
+        if all(
+            release_folder.is_free(place)
+            or (place.is_dir() and release_folder.is_same(part, place))
+            for part, place in places.items()
+        ):
+            return target
+        if fixed:
+            raise ReleaseError(
+                f"{target}: it holds something else, and an issued release is never changed; "
+                "name another folder with --out."
+            )
+    raise AssertionError("count() never ends")
+
+
+def _record(
+    collection: Collection,
+    target: Path,
+    manifest: dict[str, Any],
+    counts: dict[str, Any],
+    now: datetime,
+) -> tuple[Release, bool]:
+    """Return the row of the release, and whether it was made now."""
+    with transaction.atomic():
+        Collection.objects.select_for_update().get(pk=collection.pk)
+        last = Release.objects.filter(collection=collection).order_by("-number").first()
+        if last is not None and last.manifest == manifest:
+            if not Path(last.folder).exists():
+                Release.objects.filter(pk=last.pk).update(folder=str(target))
+                last.folder = str(target)
+            return last, False
+        made = Release.objects.create(
+            collection=collection,
+            number=last.number + 1 if last else 1,
+            folder=str(target),
+            manifest=manifest,
+            counts=counts,
+            supersedes=last,
+            created_at=now,
+        )
+    return made, True

@@ -1,0 +1,234 @@
+"""What a release holds: every file of it from one reading of the rows, the withheld ones apart."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from annotation.models import Placement
+from annotation.release import assignment_log, attribution, croissant, release_folder, votes_table
+from annotation.release.articles import articles_of, linked_titles
+from annotation.release.dataset_card import FILE as CARD
+from annotation.release.dataset_card import MANIFEST, card, changes, description
+from annotation.release.pseudonyms import sealed
+from annotation.release.records import records, snapshot
+from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
+from annotation.release.spool import Spool
+from annotation.release.withholding import asked, hidden, shown, withheld_by
+from annotation.replay.write_log import log_lines
+from annotation.reports.collection import tables_from
+from annotation.reports.pay import rates_table
+from collector.models import Collection
+from collector.protocols.loading import find
+
+PRIVATE_CARD = (
+    "# Not to be published\n\n"
+    "What the release beside this folder withholds: the answers, in files of the same names for\n"
+    "`score`, all votes on these questions, and in the manifest the random seed, from which\n"
+    "anybody could draw the same passages again.\n"
+)
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """Who is told how far it has come: `say` each step, `advance` each seed that was read."""
+
+    say: Callable[[str], object] = lambda step: None
+    advance: Callable[[], object] = lambda: None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The seeds of a withheld split as they are published, read anew each time."""
+
+    seeds: Iterable[SeedRecord]
+    contexts: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[SeedRecord]:
+        return asked(self.seeds, self.contexts)
+
+
+def write(
+    collection: Collection, made: Path, private: Path, watcher: Watcher, log: Path | None
+) -> dict[str, Any]:
+    """Write every file of the release into `made`, and its log; returns its counts.
+
+    made: a folder; what lies beside it is for use while writing. What the protocol withholds goes
+    to the folder `private`, which is made only if there is any. Raises ReleaseError for what does
+    not fit together.
+    """
+    export = find(collection.protocol).part("export")
+    withheld = withheld_by(export)
+    watcher.say("Reading questions and votes")
+    with snapshot():
+        spool = Spool(made.with_name("records.jsonl")).fill(
+            export.identified(records(collection)), watcher.advance
+        )
+        release_folder.put(
+            made, assignment_log.FILE, assignment_log.assignment_lines(collection, withheld)
+        )
+        if log:
+            release_folder.put(log.parent, log.name, log_lines(collection))
+    watcher.say("Writing the official files")
+    by_split = _splits(collection, export, spool)
+    in_public = {
+        name: _Asked(seeds, tuple(withheld[name])) if name in withheld else seeds
+        for name, seeds in by_split.items()
+    }
+    official = []
+    with _refused():
+        _write_private(collection, private, export, by_split, spool)
+        for name, chunks in export.files(in_public, _articles(collection, in_public)):
+            release_folder.put(made, name, chunks)
+            official.append(name)
+    watcher.say("Writing votes, licence and card")
+    n_votes = votes_table.write_votes(made / votes_table.FILE, shown(spool.seeds(), withheld))
+    used = chain(shown(spool.seeds(), withheld), *in_public.values())
+    release_folder.put(
+        made, attribution.FILE, attribution.attribution_lines(collection.corpus, used)
+    )
+    release_folder.put(
+        made, attribution.LICENCE_FILE, [attribution.licence_text(collection).encode()]
+    )
+    return _describe(collection, made, private, spool, _kept(spool, by_split), official, n_votes)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Refuse the release, with its words, for what a protocol's export says does not fit."""
+    try:
+        yield
+    except ValueError as error:
+        raise release_folder.ReleaseError(str(error)) from error
+
+
+def _describe(
+    collection: Collection,
+    made: Path,
+    private: Path,
+    spool: Spool,
+    kept: dict[str, int],
+    official: list[str],
+    n_votes: int,
+) -> dict[str, Any]:
+    """Write card, metadata, manifest and checksums; returns the counts."""
+    withheld = withheld_by(find(collection.protocol).part("export"))
+    secret = [name for name in kept if name in withheld] if private.exists() else []
+    tables, outcomes = tables_from(
+        collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
+    )
+    text = card(collection, kept, official, tables, outcomes, secret)
+    release_folder.put(made, CARD, [text.encode()])
+    counts = {
+        "questions": kept,
+        "dropped": outcomes.number("dropped"),
+        "waiting": outcomes.number("waiting"),
+        "votes": n_votes,
+    }
+    described = croissant.metadata(
+        collection, description(collection, kept), release_folder.digests(made)
+    )
+    release_folder.put(made, croissant.FILE, [described])
+    value = _manifest(collection, counts, release_folder.digests(made))
+    if secret:
+        # Another answer makes another release, and nobody can guess at answers by it.
+        sums = json.dumps(release_folder.digests(private), sort_keys=True)
+        seal = sealed(collection.pseudonym_key, sums)
+        value |= {"seed": None, "withheld": {"splits": secret, "seal": seal}}
+    release_folder.put(made, MANIFEST, [_as_json(value)])
+    release_folder.write_sums(made)
+    return counts
+
+
+def _write_private(
+    collection: Collection,
+    private: Path,
+    export: Any,
+    by_split: Mapping[str, Iterable[SeedRecord]],
+    spool: Spool,
+) -> None:
+    """Write what is withheld, where the protocol withholds anything that is there."""
+    withheld = withheld_by(export)
+    secret = {name: seeds for name, seeds in by_split.items() if name in withheld}
+    for name, chunks in export.gold(secret) if secret else ():
+        private.mkdir(exist_ok=True)
+        release_folder.put(private, name, chunks)
+    if private.exists():
+        n_votes = votes_table.write_votes(
+            private / votes_table.FILE, hidden(spool.seeds(), withheld)
+        )
+        release_folder.put(private, CARD, [PRIVATE_CARD.encode()])
+        value = _manifest(collection, {"votes": n_votes}, release_folder.digests(private))
+        release_folder.put(private, MANIFEST, [_as_json(value)])
+        release_folder.write_sums(private)
+
+
+def _splits(collection: Collection, export: Any, spool: Spool) -> dict[str, Iterable[SeedRecord]]:
+    """Return the splits to write: the protocol's, or those that were read from files.
+
+    A layout may hold all its splits in one file; what was read tells then which there are.
+    """
+    names = list(export.SPLITS)
+    files = list(collection.official_files.all())
+    if files:
+        of_files = [file.split for file in files if file.split]
+        placed = Placement.objects.filter(question__stage__collection=collection)
+        found = set(placed.values_list("split", flat=True)) if not of_files else set()
+        names = of_files or [name for name in names if name in found]
+    return {name: spool.of_split(name) for name in names}
+
+
+def _articles(
+    collection: Collection, by_split: Mapping[str, Iterable[SeedRecord]]
+) -> Iterator[ArticleRecord] | None:
+    """Return the articles that released passages link to; None where the files read had none."""
+    files = collection.official_files.all()
+    if files and all(file.split for file in files):
+        return None
+    titles: set[str] = set()
+    for seeds in by_split.values():
+        titles.update(linked_titles(seeds))
+    return articles_of(collection, sorted(titles))
+
+
+def _kept(spool: Spool, by_split: Iterable[str]) -> dict[str, int]:
+    """Return how many questions each split holds."""
+    found = Counter(
+        question["split"]
+        for seed in spool.seeds()
+        for question in seed["questions"]
+        if is_kept(question)
+    )
+    return {name: found[name] for name in by_split}
+
+
+def _manifest(
+    collection: Collection, counts: dict[str, Any], digests: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    corpus = collection.corpus
+    return {
+        "collection": collection.slug,
+        "title": collection.title,
+        "protocol": collection.protocol,
+        "protocol_version": collection.protocol_version,
+        "seed": collection.seed,
+        "corpus": {
+            "name": corpus.name,
+            "language": corpus.language,
+            "source": corpus.source,
+            "licence": corpus.licence_name,
+            "licence_url": corpus.licence_url,
+        },
+        "parameters": collection.parameters,
+        "changes": changes(collection),
+        "counts": counts,
+        "files": digests,
+    }
+
+
+def _as_json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"

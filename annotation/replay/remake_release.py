@@ -1,0 +1,148 @@
+"""Makes a release again from a log: the work, the verdicts, the splits, the files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+from django.utils import timezone
+
+from annotation.decisions.overrides import correct, follow_votes, override_verdict
+from annotation.decisions.verdicts import decide_collection
+from annotation.models import Verdict
+from annotation.readers.example import Prediction
+from annotation.release.publish_release import Issued, issue
+from annotation.release.release_folder import SUMS, digests
+from annotation.replay.log import Log, LogError
+from annotation.replay.pay_and_exclusions import settle_again
+from annotation.replay.recreation import OWN_TENDING, lay_out
+from annotation.replay.rerun import Rerun
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty.runs import run_of_answers
+from annotation.splits.difficulty.single_hop_review import decide
+from annotation.splits.difficulty.status import table_of
+from collector.models import Collection, Corpus
+from tasks.crowd import marketplace
+from tasks.lifecycle.publication import pause
+from tasks.models import Answer, Question
+from tasks.posting import hits
+
+
+@dataclass(frozen=True)
+class Remade:
+    """A release made again; `different` are the files that are not byte for byte as they were."""
+
+    issued: Issued
+    different: list[str]
+
+
+def remake(
+    log: Log,
+    corpus: Corpus,
+    out: Path | None,
+    now: datetime,
+    advance: Callable[[], object] = lambda: None,
+    transport: httpx.BaseTransport | None = None,
+) -> Remade:
+    """Return the release of the log's work, done again on a new collection over `corpus`.
+
+    `advance` is called after each step of the work. Raises LogError, and what laying out, working
+    and issuing raise; a collection on which work has begun then stays as it is, for jobs to tend.
+    """
+    check_unused(log)
+    collection = lay_out(log, corpus, now)
+    own = Collection.objects.filter(pk=collection.pk)
+
+    def step() -> None:
+        own.update(tended_until=timezone.now() + OWN_TENDING)
+        advance()
+
+    try:
+        Rerun(collection, log, transport).run(step)
+        pause(collection)
+        collection.refresh_from_db()
+        decide_collection(collection, now)
+        settle_again(collection, log, now)
+        override_again(collection, log, now)
+        judge_again(collection, log, now)
+        make_splits(collection, now)
+        issued = issue(collection, out, now)
+    finally:
+        own.update(tended_until=None)
+    return Remade(issued, different_files(log, issued.folder))
+
+
+def check_unused(log: Log) -> None:
+    """Refuse a marketplace that has HITs of the log's collection; raises LogError."""
+    stages = {line.stage for line in log.units.values()}
+    key = log.collection.pseudonym_key
+    if marketplace.find_hits(str(hits.token_of(key, stage, 0)) for stage in stages):
+        raise LogError(
+            "The marketplace has HITs of this collection: replay the log with another one, whose "
+            "database is empty too."
+        )
+
+
+def override_again(collection: Collection, log: Log, now: datetime) -> None:
+    """Decide by hand what a hand had decided; raises LogError."""
+    verdicts = Verdict.objects.filter(question__stage__collection=collection)
+    out = {line.worker for line in log.exclusions}
+    for line in log.overrides:
+        verdict = _verdict(verdicts, line.question)
+        if out & {verdict.question.worker_id, line.chosen}:
+            # It fell when everything by the worker was left out.
+            continue
+        if line.follows_votes:
+            follow_votes(verdict, line.note, line.by, now)
+            continue
+        if line.correction:
+            given = line.correction
+            stage = collection.stages.get(name=given.stage)
+            base = Answer(question=verdict.question, stage=stage, synthetic=given.synthetic)
+            correct(verdict, base, given.type, given.payload, line.note, line.by, now)
+            continue
+        chosen = verdict.question.answers.filter(worker_id=line.chosen).first()
+        override_verdict(verdict, line.outcome, chosen, line.note, line.by, now)
+    for last in log.agreeing:
+        verdict = _verdict(verdicts, last.question)
+        agreeing = verdict.question.answers.filter(worker_id__in=last.workers)
+        Verdict.objects.filter(pk=verdict.pk).update(
+            agreeing=list(agreeing.values_list("pk", flat=True)), n_votes=last.n_votes
+        )
+
+
+def judge_again(collection: Collection, log: Log, now: datetime) -> None:
+    """Decide about workers and take over what readers answered, as the splits followed it."""
+    table = table_of(collection)
+    if table is None:
+        return
+    for line in log.hops:
+        decide(collection, line.worker, line.single_hop, line.by, now)
+    if not log.judged:
+        return
+    answers = {one.question: Prediction(one.question, one.answer, one.loss) for one in log.judged}
+    written = Question.objects.filter(stage__collection=collection).values_list("pk", "key")
+    run_of_answers(
+        collection,
+        table,
+        [(pk, key) for pk, key in written if key in answers],
+        answers,
+        log.judged[0].reader,
+        "the log",
+        now,
+    )
+
+
+def different_files(log: Log, folder: Path) -> list[str]:
+    """Return the names of the files that differ from the log's release, or are on one side only."""
+    made = {name: str(entry["sha256"]) for name, entry in digests(folder).items() if name != SUMS}
+    return sorted({name for name, _ in made.items() ^ log.files.items()})
+
+
+def _verdict(verdicts: Any, key: str) -> Verdict:
+    found: Verdict | None = verdicts.filter(question__key=key).first()
+    if found is None:
+        raise LogError(f"The question {key} was decided by hand and has no votes now.")
+    return found

@@ -1,0 +1,226 @@
+"""Writes the private log of a collection from its rows."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Sum
+
+from annotation.models import Exclusion, Override, Verdict
+from annotation.release.assignment_log import Assignment, assignments, units_of
+from annotation.replay.log import (
+    VERSION,
+    AgreeingLine,
+    AssignmentLine,
+    CollectionLine,
+    Correction,
+    DecisionLine,
+    ExclusionLine,
+    FilesLine,
+    HopsLine,
+    JudgedLine,
+    Line,
+    LogError,
+    OverrideLine,
+    RevisionLine,
+    SeedLine,
+    TextLine,
+    UnitLine,
+)
+from annotation.splits.difficulty.single_hop_review import decisions
+from annotation.splits.difficulty.status import last_run
+from collector.models import Collection
+from collector.protocols.revisions import revisions_of
+from tasks.models import (
+    Answer,
+    Grant,
+    GrantState,
+    Lease,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Question,
+    ReceiptState,
+    Unit,
+)
+
+
+def check_loggable(collection: Collection, path: Path) -> None:
+    """Raise LogError where no log can be written or none could ever be replayed."""
+    if path.exists():
+        raise LogError(f"{path}: it is there already; name another file.")
+    work = Lease.objects.filter(unit__stage__collection=collection)
+    if not work.exists():
+        raise LogError(f"Nobody has worked on {collection.slug}: there is nothing to replay.")
+    if work.filter(worker__withdrawn_at__isnull=False).exists():
+        raise LogError(
+            f"People have withdrawn their work from {collection.slug}: it is not kept in a log, "
+            "and without it what others did with it cannot be done again. Export without --log."
+        )
+
+
+def log_lines(collection: Collection) -> Iterator[bytes]:
+    """Yield the lines of the log, all but the last one, which tells the files of the release."""
+    for line in _lines(collection):
+        yield line.as_line()
+
+
+def keep_log(lines: Path, files: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+    """Put the written `lines` and the release's `files` at `path`, readable by its owner alone.
+
+    Raises LogError when it cannot be written; then nothing is there.
+    """
+    sums = {name: str(entry["sha256"]) for name, entry in files.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file, lines.open("rb") as source:
+                shutil.copyfileobj(source, file)
+                file.write(FilesLine(files=sums).as_line())
+            os.replace(beside, path)
+        finally:
+            Path(beside).unlink(missing_ok=True)
+    except OSError as error:
+        raise LogError(f"{path}: it cannot be written ({error.strerror}).") from None
+
+
+def _lines(collection: Collection) -> Iterator[Line]:
+    yield CollectionLine(
+        version=VERSION,
+        corpus=collection.corpus.slug,
+        **{
+            name: getattr(collection, name)
+            for name in CollectionLine.model_fields
+            if name not in ("version", "corpus")
+        },
+    )
+    for text in collection.texts.order_by("name", "version"):
+        yield TextLine(text=text.name, version=text.version, markdown=text.markdown)
+    for row in revisions_of(collection):
+        yield RevisionLine(key=row.key, old=row.old, new=row.new, why=row.why, by=row.by, at=row.at)
+    for seed in collection.seeds.order_by("position").iterator():
+        yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage_name)
+    yield from _units(collection)
+    made, given = _made(collection), _given(collection)
+    for one in assignments(collection):
+        yield _assignment(one, made, given)
+    yield from _decisions(collection)
+    yield from _overrides(collection)
+    for out in Exclusion.objects.filter(collection=collection, back_at=None).order_by("at", "id"):
+        yield ExclusionLine(worker=out.worker_id, why=out.why, by=out.by)
+    yield from _difficulty(collection)
+
+
+def _units(collection: Collection) -> Iterator[UnitLine]:
+    units = Unit.objects.filter(stage__collection=collection, leases__isnull=False).distinct()
+    taken = {
+        pk: {"stage": stage, "redundancy": redundancy}
+        for pk, stage, redundancy in units.order_by().values_list("pk", "stage__name", "redundancy")
+    }
+    for pk, name, items in units_of(collection):
+        if pk in taken:
+            yield UnitLine(unit=name, items=items, **taken[pk])
+
+
+def _made(collection: Collection) -> dict[int, list[str]]:
+    """Return the keys of the questions of each submission, as they were written."""
+    made: dict[int, list[str]] = {}
+    rows = Question.objects.filter(stage__collection=collection, submission__isnull=False)
+    for submission, key in rows.order_by("submission_id", "position").values_list(
+        "submission_id", "key"
+    ):
+        made.setdefault(submission, []).append(key)
+    return made
+
+
+def _given(collection: Collection) -> dict[int, int]:
+    """Return the cents that people gave beside what rules promise, by the lease's primary key."""
+    rows = Payment.objects.filter(collection=collection, kind=PaymentKind.BONUS)
+    rows = rows.exclude(by="").exclude(state=PaymentState.WITHHELD).exclude(lease=None)
+    return dict(rows.order_by().values_list("lease").annotate(cents=Sum("amount_cents")))
+
+
+def _assignment(
+    one: Assignment, made: Mapping[int, list[str]], given: Mapping[int, int]
+) -> AssignmentLine:
+    lease, submission = one.lease, one.submission
+    return AssignmentLine(
+        taken=one.taken,
+        handed_in=one.handed_in,
+        unit=one.unit,
+        worker=lease.worker_id,
+        end=lease.state,
+        counts=submission.counts if submission else None,
+        data=submission.raw if submission else None,
+        made=made.get(submission.pk, []) if submission else [],
+        active_seconds=submission.active_seconds if submission else None,
+        reward_cents=lease.session.posting.reward_cents,
+        instructions=lease.instructions.version if lease.instructions else None,
+        consent=lease.consent_text.version if lease.consent_text else None,
+        synthetic=one.synthetic,
+        rejected=submission is not None and submission.state == ReceiptState.REJECTED,
+        bonus_cents=given.get(lease.pk, 0) if submission else 0,
+    )
+
+
+def _decisions(collection: Collection) -> Iterator[DecisionLine]:
+    decided = Grant.objects.filter(qualification__stage__collection=collection).exclude(
+        state=GrantState.SUBMITTED
+    )
+    for grant in decided.select_related("qualification__stage").order_by("decided_at", "id"):
+        yield DecisionLine(
+            stage=grant.qualification.stage.name,
+            worker=grant.worker_id,
+            granted=grant.state == GrantState.GRANTED,
+            note=grant.note,
+            by=grant.decided_by,
+        )
+
+
+def _overrides(collection: Collection) -> Iterator[Line]:
+    of = {"verdict__question__stage__collection": collection}
+    rows = Override.objects.filter(**of).select_related("verdict__question", "new_chosen__stage")
+    for row in rows.order_by("at", "id"):
+        yield OverrideLine(
+            question=row.verdict.question.key,
+            outcome=row.new_outcome,
+            chosen=row.new_chosen.worker_id if row.new_chosen else None,
+            correction=_correction(row.new_chosen),
+            follows_votes=row.follows_votes,
+            note=row.note,
+            by=row.by,
+        )
+    by_hand = Verdict.objects.filter(question__stage__collection=collection, overridden=True)
+    for verdict in by_hand.select_related("question").order_by("question__key"):
+        agreeing = Answer.objects.filter(pk__in=verdict.agreeing).order_by("worker_id")
+        yield AgreeingLine(
+            question=verdict.question.key,
+            workers=[worker for worker in agreeing.values_list("worker_id", flat=True) if worker],
+            n_votes=verdict.n_votes,
+        )
+
+
+def _correction(answer: Answer | None) -> Correction | None:
+    if answer is None or not answer.corrected_by:
+        return None
+    return Correction(
+        stage=answer.stage.name,
+        type=answer.type,
+        payload=answer.payload,
+        synthetic=answer.synthetic,
+    )
+
+
+def _difficulty(collection: Collection) -> Iterator[Line]:
+    for worker, decision in sorted(decisions(collection).items()):
+        yield HopsLine(worker=worker, single_hop=bool(decision.single_hop), by=decision.by)
+    run = last_run(collection)
+    if run is None:
+        return
+    rows = run.judgements.order_by("question__key").values_list("question__key", "answer", "loss")
+    for key, answer, loss in rows.iterator():
+        yield JudgedLine(question=key, reader=run.reader, answer=answer, loss=loss)

@@ -1,1 +1,0 @@
-"""A person's decision against what the votes say."""

@@ -1,0 +1,1 @@
+"""Which fold and split a question is in: planned folds, assignment, and judged difficulty."""

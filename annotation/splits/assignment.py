@@ -1,0 +1,71 @@
+"""Puts every kept question into its split."""
+
+import random
+from collections import Counter
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import Placement
+from annotation.release.withholding import withheld_by
+from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.difficulty.status import as_example, facts_of, table_of
+from collector.models import Collection
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import find
+
+
+def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
+    """Return the number of kept questions per split, placed anew by the protocol's rule.
+
+    Repeatable: the same verdicts, judgements and the collection's seed give the same placements.
+    Where answers of splits are withheld, a release settles what it placed: only what came since is
+    placed, and what was in the open then never enters a withheld split.
+    Raises DifficultyError where the protocol places by difficulty and it is not judged yet.
+    """
+    parameters = parameters_of(collection)
+    splits = find(collection.protocol).part("splits")
+    rng = random.Random(f"{collection.seed}:splits")
+    released = _last_release(collection)
+    settled = Placement.objects.filter(question__stage__collection=collection)
+    settled = settled.filter(placed_at__lte=released) if released else settled.none()
+    kept = (
+        kept_questions(collection)
+        .exclude(placement__in=settled)
+        .select_related("seed", "verdict__chosen")
+    )
+    judged = facts_of(collection, kept) if table_of(collection) else {}
+    examples = [
+        {
+            "question": question,
+            "fold": question.seed.fold,
+            "key": question.key,
+            "worker": question.worker_id,
+            "published": bool(released and question.created_at <= released),
+            **(as_example(judged[question.pk]) if judged else {}),
+        }
+        for question in kept
+    ]
+    placed = kept_questions(collection).filter(placement__in=settled)
+    counts = dict(Counter(placed.values_list("placement__split", flat=True)))
+    rows = []
+    for example, split, reason in splits.assign(examples, parameters, rng):
+        counts[split] = counts.get(split, 0) + 1
+        rows.append(
+            Placement(question=example["question"], split=split, reason=reason, placed_at=now)
+        )
+    with transaction.atomic():
+        Placement.objects.filter(question__stage__collection=collection).exclude(
+            pk__in=settled.values("pk")
+        ).delete()
+        Placement.objects.bulk_create(rows, batch_size=500)
+    return counts
+
+
+def _last_release(collection: Collection) -> datetime | None:
+    """Return when the last release was made that withheld something, None where none was."""
+    if not withheld_by(find(collection.protocol).part("export")):
+        return None
+    made: datetime | None = collection.releases.aggregate(last=Max("created_at"))["last"]
+    return made

@@ -1,0 +1,199 @@
+"""Begins a cross-validation over the questions that need both paragraphs, and sums it up."""
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotation.metrics.squad import exact_match
+from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
+from annotation.readers.example import Prediction
+from annotation.readers.predictions import check_complete, read_predictions
+from annotation.splits.difficulty.errors import DifficultyError
+from annotation.splits.difficulty.examples import answer_of, kept_questions
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
+from collector.models import Collection
+from tasks.models import Question
+
+# Whoever has given no sign for so long has died.
+SILENT = timedelta(minutes=2)
+BATCH = 1000
+
+
+def begin_run(
+    collection: Collection, table: DifficultyTable, by: str, now: datetime, reader: str = "light"
+) -> JudgingRun:
+    """Return a new run with its folds waiting, or the one that goes on.
+
+    Draws the sample of whoever is a top contributor by now. Raises DifficultyError while sampled
+    workers are undecided, and for fewer questions than folds.
+    """
+    going_on = JudgingRun.objects.filter(
+        collection=collection, state__in=JudgingRun.GOING_ON
+    ).first()
+    if going_on is not None:
+        return going_on
+    rows = to_judge(collection, table)
+    try:
+        with transaction.atomic():
+            run = JudgingRun.objects.create(
+                collection=collection,
+                reader=reader,
+                seed=collection.seed,
+                n_examples=len(rows),
+                n_folds=table.folds,
+                by=by,
+                began_at=now,
+            )
+            _deal(run, rows)
+    except IntegrityError:
+        return JudgingRun.objects.get(collection=collection, state__in=JudgingRun.GOING_ON)
+    return run
+
+
+def run_from_file(
+    collection: Collection, table: DifficultyTable, path: Path, by: str, now: datetime
+) -> JudgingRun:
+    """Return a run, done, whose answers are an outside model's; any that goes on ends.
+
+    Raises DifficultyError as `begin_run` does, and PredictionsError for the file.
+    """
+    rows = to_judge(collection, table)
+    predictions = read_predictions(path)
+    check_complete(path, predictions, (key for _, key in rows))
+    return run_of_answers(collection, table, rows, predictions, path.name[:200], by, now)
+
+
+def run_of_answers(
+    collection: Collection,
+    table: DifficultyTable,
+    rows: Sequence[tuple[int, str]],
+    predictions: Mapping[str, Prediction],
+    reader: str,
+    by: str,
+    now: datetime,
+) -> JudgingRun:
+    """Return a run, done, with answers that are there already; any that goes on ends.
+
+    rows: (id, key) of its questions. predictions: one for each of them, by key.
+    """
+    with transaction.atomic():
+        JudgingRun.objects.filter(collection=collection, state__in=JudgingRun.GOING_ON).update(
+            state=RunState.FAILED, message=f"{reader} took its place.", ended_at=now
+        )
+        run = JudgingRun.objects.create(
+            collection=collection,
+            reader=reader,
+            seed=collection.seed,
+            n_examples=len(rows),
+            n_folds=table.folds,
+            by=by,
+            began_at=now,
+        )
+        _deal(run, rows, predictions)
+        run.folds.update(state=FoldState.DONE, share_done=1, ended_at=now, claimed_by=by)
+    sum_up(run.pk, now)
+    run.refresh_from_db()
+    return run
+
+
+def sum_up(run_id: int, now: datetime) -> bool:
+    """Return whether this call summed the run up: the one that finds all its folds done does.
+
+    Says of each answer whether it is right, and of the whole how many are, with a checksum.
+    """
+    unfinished = Fold.objects.filter(run=OuterRef("pk")).exclude(state=FoldState.DONE)
+    free = Q(state=RunState.TRAINING) | Q(state=RunState.SUMMING, seen_at__lt=now - SILENT)
+    claimed = JudgingRun.objects.filter(free, ~Exists(unfinished), pk=run_id)
+    if not claimed.update(state=RunState.SUMMING, seen_at=now):
+        return False
+    run = JudgingRun.objects.get(pk=run_id)
+    digest = hashlib.sha256()
+    right: list[int] = []
+    rows = run.judgements.select_related("question__verdict__chosen").order_by("question__key")
+    for row in rows.iterator(BATCH):
+        gold = answer_of(row.question.verdict.chosen)
+        if exact_match(row.answer, gold):
+            right.append(row.pk)
+        line = [row.question.key, row.answer, f"{row.loss:.6f}"]
+        digest.update(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    with transaction.atomic():
+        for start in range(0, len(right), BATCH):
+            run.judgements.filter(pk__in=right[start : start + BATCH]).update(is_right=True)
+        JudgingRun.objects.filter(pk=run_id, state=RunState.SUMMING).update(
+            state=RunState.DONE, n_right=len(right), checksum=digest.hexdigest(), ended_at=now
+        )
+    return True
+
+
+def runs_to_sum_up(now: datetime) -> list[int]:
+    """Return the runs whose folds are done and that nobody living sums up."""
+    unfinished = Fold.objects.filter(run=OuterRef("pk")).exclude(state=FoldState.DONE)
+    free = Q(state=RunState.TRAINING) | Q(state=RunState.SUMMING, seen_at__lt=now - SILENT)
+    return list(JudgingRun.objects.filter(free, ~Exists(unfinished)).values_list("pk", flat=True))
+
+
+def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:
+    """Return the fold of each question: parts of equal size, the same for the same keys."""
+    ordered = sorted(keys)
+    random.Random(f"{seed}:cross-validation").shuffle(ordered)
+    return {key: place % n_folds for place, key in enumerate(ordered)}
+
+
+def questions_to_judge(collection: Collection) -> QuerySet[Question]:
+    """Return every kept question whose writer is not decided to be single-hop."""
+    easy = [worker for worker, row in decisions(collection).items() if row.single_hop]
+    return kept_questions(collection).exclude(worker_id__in=easy)
+
+
+def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, str]]:
+    """Return (id, key) of the questions of a new run; raises DifficultyError as `begin_run`."""
+    draw_sample(collection, table)
+    waiting = len(undecided(collection))
+    if waiting:
+        some = "One sampled worker is" if waiting == 1 else f"{waiting} sampled workers are"
+        raise DifficultyError(
+            f"{some} not decided yet: say on the Difficulty page of {collection.slug} whether "
+            "their questions are single-hop."
+        )
+    rows = list(questions_to_judge(collection).values_list("pk", "key"))
+    if len(rows) < table.folds:
+        raise DifficultyError(
+            f"{len(rows)} kept questions are to be judged, too few for {table.folds} folds: "
+            f"collect more, or run validate_answers {collection.slug}."
+        )
+    return rows
+
+
+def _deal(
+    run: JudgingRun,
+    rows: Sequence[tuple[int, str]],
+    predictions: Mapping[str, Prediction] | None = None,
+) -> None:
+    """Write the folds and which question is in which, answered where there are predictions."""
+    places = fold_of((key for _, key in rows), run.n_folds, run.seed)
+    sizes = Counter(places.values())
+    folds = Fold.objects.bulk_create(
+        Fold(run=run, number=number, n_examples=sizes[number]) for number in range(run.n_folds)
+    )
+    given = predictions or {}
+    Judgement.objects.bulk_create(
+        (
+            Judgement(
+                run=run,
+                fold=folds[places[key]],
+                question_id=pk,
+                answer=given[key].answer if key in given else "",
+                loss=given[key].loss if key in given else None,
+            )
+            for pk, key in rows
+        ),
+        batch_size=BATCH,
+    )

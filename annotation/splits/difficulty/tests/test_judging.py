@@ -1,0 +1,252 @@
+"""Cross-validation gives the same for any number of workers, and outlives any that dies."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.models import Fold, FoldState, Judgement, JudgingRun, Placement, RunState
+from annotation.readers.example import Prediction
+from annotation.readers.tests.making import make_examples
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty import reader_process, training
+from annotation.splits.difficulty.runs import SILENT, begin_run, fold_of, sum_up
+from annotation.splits.difficulty.single_hop_review import decide
+from annotation.splits.difficulty.status import table_of
+from annotation.splits.difficulty.tests.making import NOW, make_kept
+from annotation.splits.difficulty.training import MOST_ATTEMPTS, folds_to_train, train
+from annotation.splits.difficulty.working import work_on
+
+pytestmark = pytest.mark.django_db
+
+
+def command(*words, **options):
+    said = StringIO()
+    call_command("judge_difficulty", "pilot", *words, stdout=said, **options)
+    return said.getvalue()
+
+
+def begin(collection):
+    for worker in ("wada", "wgrace"):
+        decide(collection, worker, False, "rita", NOW)
+    return begin_run(collection, table_of(collection), "rita", timezone.now())
+
+
+class QuickReader:
+    """Stands in for the process of its own: answers each tenth question right, the rest wrong."""
+
+    died = 0
+
+    def __init__(self, folder):
+        self.keys = []
+
+    def start(self, reader, train, asked, rng):
+        list(train)
+        self.keys = [example.key for example in asked]
+
+    def is_over(self, wait_seconds=0.0):
+        return True
+
+    def progress(self):
+        return "Answering", 1.0
+
+    def predictions(self):
+        if type(self).died > 0:
+            type(self).died -= 1
+            raise reader_process.ReaderDied("code -9: it was killed")
+        gold = {example.key: example.answer for example in make_examples(24)}
+        for key in self.keys:
+            number = int(key[1:])
+            answer = gold[key] if number % 5 == 0 else "Nobody"
+            yield Prediction(key, answer, 0.1 * number)
+
+    def stop(self):
+        pass
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    QuickReader.died = 0
+    monkeypatch.setattr(training, "ReaderProcess", QuickReader)
+    return QuickReader
+
+
+def test_folds_are_of_equal_size_and_follow_from_keys_and_seed():
+    keys = [f"k{number}" for number in range(31)]
+    found = fold_of(keys, 3, 7)
+    assert found == fold_of(reversed(keys), 3, 7) != fold_of(keys, 3, 8)
+    sizes = [list(found.values()).count(fold) for fold in range(3)]
+    assert sorted(sizes) == [10, 10, 11]
+
+
+class FirstKilled(reader_process.ReaderProcess):
+    """Kills the first process that is begun."""
+
+    begun = 0
+
+    def start(self, *given, **named):
+        super().start(*given, **named)
+        type(self).begun += 1
+        if type(self).begun == 1:
+            self.process.kill()
+
+
+def test_a_real_reader_judges_in_a_process_of_its_own_though_one_is_killed(monkeypatch):
+    make_kept(24)
+    monkeypatch.setattr(FirstKilled, "begun", 0)
+    monkeypatch.setattr(training, "ReaderProcess", FirstKilled)
+    said = json.loads(command("--as-multi-hop", "--json"))
+    assert said["judged"] == 24
+    assert Judgement.objects.filter(loss__gte=0).count() == 24
+    assert said["right"] == Judgement.objects.filter(is_right=True).count()
+    assert len(said["checksum"]) == 64
+    assert list(Fold.objects.order_by("number").values_list("attempts", flat=True)) == [2, 1, 1]
+    assert json.loads(command("--json")) == said, "what is judged is not judged again"
+    assert JudgingRun.objects.count() == 1
+
+
+def test_any_order_of_folds_gives_the_same_split(quick):
+    found = []
+    for slug, order in (("one", [0, 1, 2]), ("four", [2, 0, 1])):
+        collection = make_kept(24, slug=slug)
+        run = begin(collection)
+        ids = list(run.folds.values_list("pk", flat=True))
+        assert [train(ids[place]) for place in order] == [True] * 3
+        run.refresh_from_db()
+        counts = make_splits(collection, NOW)
+        placed = Placement.objects.filter(question__stage__collection=collection)
+        rows = sorted(placed.values_list("question__key", "split", "reason"))
+        found.append((run.checksum, run.n_right, counts, rows))
+    assert found[0] == found[1]
+    assert found[0][1] == found[0][2]["train-medium"] == 5
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_one_worker_and_four_at_once_give_the_same(quick):
+    found = []
+    for slug, workers in (("one", 1), ("four", 4)):
+        run = begin(make_kept(24, slug=slug))
+        work_on(run, workers)
+        assert list(run.folds.values_list("state", "attempts")) == [(FoldState.DONE, 1)] * 3
+        make_splits(run.collection, NOW)
+        placed = Placement.objects.filter(question__stage__collection=run.collection)
+        rows = sorted(placed.values_list("question__key", "split", "reason"))
+        found.append((run.state, run.checksum, run.n_right, rows))
+    assert found[0] == found[1]
+
+
+def test_a_killed_fold_is_trained_again_and_the_split_is_the_same(quick):
+    collection = make_kept(24)
+    run = begin(collection)
+    quick.died = 2
+    first = run.folds.get(number=0)
+    assert not train(first.pk)
+    first.refresh_from_db()
+    assert (first.state, first.attempts) == (FoldState.WAITING, 1)
+    assert "killed" in first.step
+    work_on(run)
+    assert run.state == RunState.DONE
+    assert sorted(run.folds.values_list("attempts", flat=True)) == [1, 1, 3]
+
+
+def test_a_fold_whose_worker_died_silently_is_claimed_by_another(quick):
+    run = begin(make_kept(24))
+    now = timezone.now()
+    dead = run.folds.get(number=1)
+    claim = training._claim(dead.pk)
+    assert dead.pk not in folds_to_train(now, run)
+    assert not train(dead.pk), "its worker may be alive"
+    Fold.objects.filter(pk=dead.pk).update(seen_at=now - SILENT - timedelta(seconds=1))
+    assert dead.pk in folds_to_train(now, run)
+    assert train(dead.pk)
+    dead.refresh_from_db()
+    before = list(dead.judgements.values_list("question", "answer", "loss"))
+    late = QuickReader(None)
+    late.keys = list(dead.judgements.values_list("question__key", flat=True))
+    assert not training._store(dead, claim, late), "who lost the claim stores nothing"
+    assert list(dead.judgements.values_list("question", "answer", "loss")) == before
+
+
+def test_a_fold_that_always_fails_ends_the_run_with_a_reason(quick):
+    run = begin(make_kept(24))
+    quick.died = MOST_ATTEMPTS
+    first = run.folds.get(number=0)
+    assert not any(train(first.pk) for _ in range(MOST_ATTEMPTS + 1))
+    run.refresh_from_db()
+    assert run.state == RunState.FAILED
+    assert "Fold 1 failed 3 times: code -9" in run.message
+    assert not train(run.folds.get(number=1).pk), "nobody works for a run that is over"
+
+
+def test_a_fold_that_keeps_dying_silently_ends_the_run(quick):
+    run = begin(make_kept(24))
+    long_ago = timezone.now() - 2 * SILENT
+    run.folds.filter(number=0).update(
+        state=FoldState.RUNNING, attempts=MOST_ATTEMPTS, seen_at=long_ago, claim="x"
+    )
+    work_on(run)
+    assert run.state == RunState.FAILED
+    assert "no sign" in run.message
+
+
+def test_one_of_those_who_finish_last_sums_the_run_up(quick):
+    run = begin(make_kept(24))
+    now = timezone.now()
+    assert not sum_up(run.pk, now), "folds are waiting"
+    run.folds.update(state=FoldState.DONE)
+    run.judgements.update(answer="x", loss=1)
+    JudgingRun.objects.filter(pk=run.pk).update(state=RunState.SUMMING, seen_at=now)
+    assert not sum_up(run.pk, now), "another is at it"
+    assert sum_up(run.pk, now + 2 * SILENT), "who died is relieved"
+    assert not sum_up(run.pk, now + 4 * SILENT)
+
+
+def test_jobs_look_for_folds_that_wait(quick, monkeypatch):
+    run = begin(make_kept(24))
+    sent = []
+    monkeypatch.setattr(jobs.train_fold, "apply_async", lambda args, **options: sent.append(args))
+    jobs.judge_what_is_due()
+    for (fold,) in sent:
+        jobs.train_fold(fold)
+    run.refresh_from_db()
+    assert (len(sent), run.state) == (3, RunState.DONE)
+
+
+def test_the_process_ends_when_it_is_told_nothing_any_more(tmp_path):
+    reader = reader_process.ReaderProcess(tmp_path)
+    examples = make_examples(40)
+    reader.start("light", examples, examples, "1")
+    reader.process.stdin.close()
+    assert any(reader.is_over() for _ in range(60))
+    with pytest.raises(reader_process.ReaderDied, match="code 1"):
+        list(reader.predictions())
+    reader.stop()
+
+
+def test_undecided_workers_stop_the_judging_and_the_splits(quick):
+    collection = make_kept(24)
+    with pytest.raises(CommandError, match="2 sampled workers are not decided yet"):
+        command()
+    with pytest.raises(CommandError, match="2 sampled workers are not decided yet"):
+        call_command("make_splits", "pilot")
+    decide(collection, "wada", True, "rita", NOW)
+    decide(collection, "wgrace", False, "rita", NOW)
+    with pytest.raises(CommandError, match="of 8 of 24 questions is not judged: run judge_diff"):
+        call_command("make_splits", "pilot")
+    command()
+    assert make_splits(collection, NOW)["train-easy"] == 16
+    easy = Placement.objects.filter(split="train-easy")
+    assert set(easy.values_list("question__worker", flat=True)) == {"wada"}
+
+
+def test_a_decision_taken_back_is_missed(quick):
+    collection = make_kept(24)
+    work_on(begin(collection))
+    decide(collection, "wgrace", None, "rita", NOW)
+    with pytest.raises(CommandError, match="one sampled worker is not decided yet"):
+        call_command("make_splits", "pilot")

@@ -1,0 +1,36 @@
+"""The private log carries what the splits followed, so that a replay places alike."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import HopDecision, JudgingRun, Placement
+from annotation.readers.example import Prediction
+from annotation.replay.log import FilesLine, read_log
+from annotation.replay.remake_release import judge_again
+from annotation.replay.write_log import log_lines
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty.runs import run_of_answers, to_judge
+from annotation.splits.difficulty.single_hop_review import decide
+from annotation.splits.difficulty.status import table_of
+from annotation.splits.difficulty.tests.making import NOW, make_kept
+
+pytestmark = pytest.mark.django_db
+
+
+def test_decisions_and_answers_of_a_log_give_the_same_splits(tmp_path):
+    collection = make_kept(24)
+    decide(collection, "wada", False, "rita", NOW)
+    decide(collection, "wgrace", True, "rita", NOW)
+    table = table_of(collection)
+    rows = to_judge(collection, table)
+    answers = {key: Prediction(key, "yes", 0.5 + place) for place, (_, key) in enumerate(rows)}
+    run_of_answers(collection, table, rows, answers, "light", "rita", timezone.now())
+    make_splits(collection, NOW)
+    placed = sorted(Placement.objects.values_list("question__key", "split", "reason"))
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join([*log_lines(collection), FilesLine(files={}).as_line()]))
+    HopDecision.objects.all().delete()
+    JudgingRun.objects.all().delete()
+    judge_again(collection, read_log(path), NOW)
+    make_splits(collection, NOW)
+    assert sorted(Placement.objects.values_list("question__key", "split", "reason")) == placed
