@@ -42,7 +42,7 @@ class HITType(models.Model):
     is_once = models.BooleanField(default=False)
     is_one_at_a_time = models.BooleanField(default=False)
     created_at = models.DateTimeField()
-    # Worker's key and seconds from accept to submit of people's latest submissions (hits/timing.py).
+    # Worker's key and seconds from accept to submit of people's latest submissions.
     recent_work = models.JSONField(default=list)
 
     class Meta:

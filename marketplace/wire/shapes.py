@@ -104,7 +104,7 @@ def _read_time(value: Any) -> datetime:
 
 
 def _write_time(value: Any) -> float:
-    # The database has turned the times of long lists into epoch milliseconds already (timestamps.py).
+    # The database has turned the times of long lists into epoch milliseconds already.
     if type(value) is int:
         return value / 1000
     if not isinstance(value, datetime) or value.tzinfo is None:
