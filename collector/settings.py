@@ -176,7 +176,7 @@ if ENVIRONMENT.REDIS_URL:
     }
     CACHES = {
         "default": {
-            "BACKEND": "collector.serving.fallback_cache.ForgivingCache",
+            "BACKEND": "collector.serving.fallback_cache.FallbackCache",
             "LOCATION": ENVIRONMENT.REDIS_URL,
         }
     }

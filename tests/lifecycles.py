@@ -22,7 +22,7 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.readers.human_performance import sample_questions
 from collector.models import Corpus, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import Candidate, store_seeds
 from marketplace import clock
 from marketplace.accounts.opening import keys_of, open_requester
@@ -85,7 +85,7 @@ class Life:
         self.corpus, self.folds = corpus, folds
         self.collection = create_collection(
             f"life-{uuid4().hex[:8]}",
-            find(protocol),
+            get_protocol(protocol),
             corpus,
             overrides=changed,
             seed=seed,

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from collector.models import Collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.models import Answer, Posting
 from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT
@@ -34,7 +34,7 @@ def run(*command: Any, **options: Any) -> Any:
 
 def look(collection: Collection) -> None:
     """Do what the jobs do while a collection runs, as far as it needs no marketplace."""
-    parameters = find(collection.protocol).resolved(collection.parameters)
+    parameters = get_protocol(collection.protocol).resolved(collection.parameters)
     for stage in collection.stages.all():
         units.bundle(stage, parameters)
         hits.plan_postings(stage, timezone.now())
@@ -80,7 +80,7 @@ class Person:
 
     def _typed(self, state: dict[str, Any], change: Change) -> dict[str, Any]:
         """Return what the page holds in the end; answers that stay are given one by one."""
-        fill = find(self.collection.protocol).part("simulated").fill
+        fill = get_protocol(self.collection.protocol).part("simulated").fill
         data: dict[str, Any] = fill(state, DILIGENT, self.rng, lambda item, title: None)
         change(state, data)
         while any(step["own"] is None for step in state.get("course", ())):

@@ -15,7 +15,7 @@ from annotation.decisions.exclusions import leave_out
 from annotation.decisions.overrides import override_verdict
 from annotation.models import Verdict
 from collector.models import Collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.protocols.revisions import revise
 from tasks.models import (
     Grant,
@@ -112,7 +112,7 @@ def begin(name: str, end: LeaseState) -> Desk:
 
 def hand_in(desk: Desk) -> None:
     """Hand work in whose place others have taken meanwhile."""
-    fill = find("iirc").part("simulated").fill
+    fill = get_protocol("iirc").part("simulated").fill
     form, problems = desk.submit(fill(desk.state, DILIGENT, random.Random(1), desk.open_article))
     assert form is not None, problems
 

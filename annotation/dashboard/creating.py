@@ -9,7 +9,7 @@ from django.utils.text import slugify
 from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
-from collector.protocols.loading import Protocol, ProtocolError, every, find
+from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from tasks.pages.wording import price
 
 
@@ -86,7 +86,7 @@ class CollectionForm(forms.Form):
 
     def _protocol(self, given: dict[str, Any]) -> Protocol | None:
         try:
-            protocol = find(given["protocol"])
+            protocol = get_protocol(given["protocol"])
             units = protocol.parameters().pay.minor_units
         except ProtocolError as error:
             self.add_error("protocol", str(error))
@@ -100,7 +100,7 @@ def what_workers_do() -> list[tuple[str, list[tuple[str, str, str]]]]:
     """Return (protocol's title, its stages as title, description and pay of a HIT)."""
     found = []
     for name, title in protocol_choices():
-        parameters = find(name).parameters()
+        parameters = get_protocol(name).parameters()
         tables = parameters.stages().values()
         stages = [
             (one.title, one.description, price(one.reward_cents, parameters)) for one in tables
@@ -112,7 +112,7 @@ def what_workers_do() -> list[tuple[str, list[tuple[str, str, str]]]]:
 def protocol_choices() -> list[tuple[str, str]]:
     """Return (name, title) of every protocol that this installation can read."""
     found = []
-    for protocol in every():
+    for protocol in all_protocols():
         try:
             found.append((protocol.name, protocol.parameters().protocol.title))
         except ProtocolError:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.desk import Desk, on_desk
 from annotation.metrics.result import ScoreError
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 if TYPE_CHECKING:
     from annotation.reports.table import Table
@@ -31,7 +31,7 @@ def report(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show the protocol's own tables, or how the predictions handed in do; these are not kept."""
     from annotation.reports import tables_of
 
-    protocol = find(desk.collection.protocol)
+    protocol = get_protocol(desk.collection.protocol)
     takes = protocol.has(PART) and hasattr(protocol.part(PART), PREDICTED)
     shown: dict[str, Any] = {"takes_predictions": takes}
     given = request.FILES.get("predictions") if takes else None

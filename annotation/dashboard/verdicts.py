@@ -14,7 +14,7 @@ from annotation.decisions.overrides import REASON
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 from tasks.models import Question
 from tasks.work.answer_summary import type_words
@@ -108,7 +108,7 @@ def splits_of(desk: Desk) -> Sequence[str]:
     """Return the splits that a question can be in."""
     if desk.difficulty is None:
         return FOLDS
-    splits: Sequence[str] = find(desk.collection.protocol).part("export").SPLITS
+    splits: Sequence[str] = get_protocol(desk.collection.protocol).part("export").SPLITS
     return splits
 
 

@@ -14,7 +14,7 @@ from annotation.decisions.counted_work import counted, left_out_of
 from annotation.models import Verdict
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.models import Answer, Question
 
 CHUNK = 500
@@ -32,7 +32,7 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     are not counted.
     """
     parameters = parameters_of(collection)
-    validation = find(collection.protocol).part("validation")
+    validation = get_protocol(collection.protocol).part("validation")
     out = left_out_of(collection)
     changed = 0
     for source_name, stage_names in voting_stages(parameters).items():
@@ -59,7 +59,7 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
     A question without any vote has no verdict, unless its writer is left out.
     """
     parameters = parameters_of(collection)
-    validation = find(collection.protocol).part("validation")
+    validation = get_protocol(collection.protocol).part("validation")
     out, stages = left_out_of(collection), voting_stages(parameters)
     for question in questions:
         names = stages[question.stage.name]
@@ -125,7 +125,7 @@ def believe_votes(verdict: Verdict, now: datetime) -> None:
     question = verdict.question
     collection = question.stage.collection
     parameters = parameters_of(collection)
-    validation = find(collection.protocol).part("validation")
+    validation = get_protocol(collection.protocol).part("validation")
     names, out = voting_stages(parameters)[question.stage.name], left_out_of(collection)
     believed = _believed(question, names, validation, parameters, out, now)
     for name, value in believed.items():

@@ -13,7 +13,7 @@ from annotation.splits.difficulty.examples import kept_questions
 from collector.ingest.sentences import split, version
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.retrieval.files import index_of
 from tasks.models import Question
 
@@ -32,7 +32,7 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
     `context(index, setting, question, parameters, rng)`. What is stored stays: releases are the
     same, whatever the corpus becomes. Raises RetrievalError where the index is to be built first.
     """
-    protocol = find(collection.protocol)
+    protocol = get_protocol(collection.protocol)
     if not protocol.has(PART):
         return 0
     part, parameters = protocol.part(PART), parameters_of(collection)

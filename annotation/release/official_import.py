@@ -35,7 +35,7 @@ from collector.models import (
 )
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from common.storable import storable
 from tasks.models import Answer, Question
 
@@ -68,7 +68,7 @@ def take_in(
     Raises ValueError naming the file for a wrong layout, ProtocolError, CreationError for a
     taken slug, and IntakeError.
     """
-    published = find(protocol).part("export").published(files)
+    published = get_protocol(protocol).part("export").published(files)
     if Corpus.objects.filter(slug=slug).exists():
         raise IntakeError(f"There is already a corpus {slug!r}: choose another name.")
     try:
@@ -107,7 +107,7 @@ def _collection(
     corpus.save(force_insert=True)
     collection = create_collection(
         slug,
-        find(protocol),
+        get_protocol(protocol),
         corpus,
         overrides={},
         seed=0,

@@ -23,7 +23,7 @@ from annotation.replay.write_log import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from collector.models import Collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 PRIVATE_CARD = (
     "# Not to be published\n\n"
@@ -61,7 +61,7 @@ def write(
     to the folder `private`, which is made only if there is any. Raises ReleaseError for what does
     not fit together.
     """
-    export = find(collection.protocol).part("export")
+    export = get_protocol(collection.protocol).part("export")
     withheld = withheld_by(export)
     watcher.say("Reading questions and votes")
     with snapshot():
@@ -116,7 +116,7 @@ def _describe(
     n_votes: int,
 ) -> dict[str, Any]:
     """Write card, metadata, manifest and checksums; returns the counts."""
-    withheld = withheld_by(find(collection.protocol).part("export"))
+    withheld = withheld_by(get_protocol(collection.protocol).part("export"))
     secret = [name for name in kept if name in withheld] if private.exists() else []
     tables, outcomes = tables_from(
         collection, spool.seeds(), pay=rates_table(collection), withheld=withheld

@@ -8,7 +8,7 @@ from django.db import transaction
 from annotation.replay.log import Log, LogError
 from collector.models import Collection, CollectionRevision, Corpus
 from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Worker
 
@@ -24,7 +24,7 @@ def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
     ProtocolError for another version of the protocol; then nothing is left behind.
     """
     line = log.collection
-    protocol = find(line.protocol)
+    protocol = get_protocol(line.protocol)
     version = protocol.part("parameters").VERSION
     if version != line.protocol_version:
         raise LogError(
@@ -78,7 +78,7 @@ def _plant(collection: Collection, log: Log) -> None:
     wanted = {seed.key for seed in log.seeds}
     found: dict[str, Candidate] = {}
     rng = random.Random(f"{collection.seed}:seeds")
-    seeds = find(collection.protocol).part("seeds")
+    seeds = get_protocol(collection.protocol).part("seeds")
     for candidate in seeds.candidates(collection.corpus, parameters_of(collection), rng):
         if candidate.key in wanted:
             found.setdefault(candidate.key, candidate)

@@ -11,7 +11,7 @@ from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 
 PART = "report"
@@ -31,7 +31,7 @@ def tables_of_predictions(collection: Collection, predictions: Path) -> list[Tab
 
     Raises ProtocolError where it offers none, ScoreError for what is wrong with the file.
     """
-    predicted = find(collection.protocol).extra(PART, "predicted")
+    predicted = get_protocol(collection.protocol).extra(PART, "predicted")
     outcomes, parameters = Outcomes(), parameters_of(collection)
     tables: list[Table] = predicted(outcomes.watch(identified(collection)), parameters, predictions)
     return outcomes.headed(tables)
@@ -52,7 +52,7 @@ def tables_from(
     seeds once; a protocol without that part gets the other tables alone.
     """
     outcomes = Outcomes()
-    protocol = find(collection.protocol)
+    protocol = get_protocol(collection.protocol)
     watched = shown(outcomes.watch(seeds), withheld)
     tables: list[Table] = []
     if protocol.has(PART):
@@ -66,6 +66,6 @@ def tables_from(
 def identified(collection: Collection) -> Iterable[SeedRecord]:
     """Return the collection's records under the ids of its release."""
     seeds: Iterable[SeedRecord] = (
-        find(collection.protocol).part("export").identified(records(collection))
+        get_protocol(collection.protocol).part("export").identified(records(collection))
     )
     return seeds

@@ -12,7 +12,7 @@ from annotation.reports.collection import PART, identified
 from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from common.spreadsheet import csv_lines
 
 ENCODING = "utf-8-sig"
@@ -26,7 +26,7 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
     Raises ProtocolError where the protocol has none, ScoreError for a file that is there already:
     it may hold labels.
     """
-    draw = find(collection.protocol).extra(PART, "sample")
+    draw = get_protocol(collection.protocol).extra(PART, "sample")
     simulated: set[str] = set()
     seeds = _noting(identified(collection), simulated)
     rows: list[dict[str, str]] = draw(seeds, parameters_of(collection), rng)
@@ -45,7 +45,7 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
 
 def tables_of_labels(collection: Collection, path: Path) -> list[Table]:
     """Return the protocol's tables of a labelled sample; raises ProtocolError and ScoreError."""
-    count = find(collection.protocol).extra(PART, "labelled")
+    count = get_protocol(collection.protocol).extra(PART, "labelled")
     try:
         with path.open(encoding=ENCODING, newline="") as file:
             rows = list(csv.DictReader(file))

@@ -13,7 +13,7 @@ from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
@@ -25,7 +25,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     Raises DifficultyError where the protocol places by difficulty and it is not judged yet.
     """
     parameters = parameters_of(collection)
-    splits = find(collection.protocol).part("splits")
+    splits = get_protocol(collection.protocol).part("splits")
     rng = random.Random(f"{collection.seed}:splits")
     released = _last_release(collection)
     settled = Placement.objects.filter(question__stage__collection=collection)
@@ -65,7 +65,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
 
 def _last_release(collection: Collection) -> datetime | None:
     """Return when the last release was made that withheld something, None where none was."""
-    if not withheld_by(find(collection.protocol).part("export")):
+    if not withheld_by(get_protocol(collection.protocol).part("export")):
         return None
     made: datetime | None = collection.releases.aggregate(last=Max("created_at"))["last"]
     return made

@@ -19,7 +19,7 @@ from collector.models import (
     SeedParagraph,
     Stage,
 )
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.models import (
     Answer,
     Lease,
@@ -85,7 +85,7 @@ def make_collection(
 ) -> Collection:
     """Return a collection with the stages of its protocol; `parameters` are dotted overrides."""
     changed = {"pay.approve_after_hours": 0, **(values.pop("parameters", None) or {})}
-    parameters = find(protocol).parameters(changed)
+    parameters = get_protocol(protocol).parameters(changed)
     collection = Collection.objects.create(
         slug=slug,
         protocol=protocol,

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from collector.models import Collection, CollectionText, Corpus, Stage
-from collector.protocols.loading import Protocol, ProtocolError, find
+from collector.protocols.loading import Protocol, ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters
 from common.storable import NotStorable, storable
 
@@ -113,7 +113,7 @@ def _resolved(name: str, version: int, values: str) -> Parameters:
 
     protocol.toml is not read again: a collection keeps what it was created with.
     """
-    protocol = find(name)
+    protocol = get_protocol(name)
     part = protocol.part("parameters")
     stored = json.loads(values)
     if version != part.VERSION:

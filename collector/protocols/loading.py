@@ -179,17 +179,17 @@ def wrong_values(error: ValidationError) -> str:
     return "; ".join(lines) + "."
 
 
-def find(name: str) -> Protocol:
+def get_protocol(name: str) -> Protocol:
     """Return the protocol `name`; raises ProtocolError that lists the known ones."""
     for parent in settings.PROTOCOL_FOLDERS:
         folder = Path(parent) / name
         if (folder / "protocol.toml").exists():
             return Protocol(name, folder)
-    known = ", ".join(protocol.name for protocol in every())
+    known = ", ".join(protocol.name for protocol in all_protocols())
     raise ProtocolError(f"There is no protocol {name!r}. Known: {known or 'none'}.")
 
 
-def every() -> list[Protocol]:
+def all_protocols() -> list[Protocol]:
     """Return every protocol of the configured folders, by name."""
     found = {
         path.parent.name: Protocol(path.parent.name, path.parent)

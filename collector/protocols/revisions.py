@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from collector.models import Collection, CollectionRevision, CollectionState
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find, wrong_values
+from collector.protocols.loading import get_protocol, wrong_values
 from collector.protocols.parameters import Parameters, Table, with_overrides
 
 # What a collection is: its stages' rows and texts were made from these, once.
@@ -47,7 +47,7 @@ class Revision:
         changed = copy(collection)
         changed.parameters = self.parameters.model_dump(mode="json")
         # What is stored is as this installation reads it, not as an older one wrote it.
-        changed.protocol_version = find(collection.protocol).part("parameters").VERSION
+        changed.protocol_version = get_protocol(collection.protocol).part("parameters").VERSION
         return changed
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 TABLE = "seeds"
 # The part's function that counts, and from how many articles on its counting takes too long here.
@@ -32,7 +32,7 @@ def loosened(collection: Collection) -> list[Loosened]:
     Nothing for a protocol that does not count its seeds, and for a corpus too large to count in
     while a person waits.
     """
-    part = find(collection.protocol).part(TABLE)
+    part = get_protocol(collection.protocol).part(TABLE)
     if not hasattr(part, COUNTS):
         return []
     corpus = collection.corpus

@@ -17,7 +17,7 @@ from collector.candidates.proposing import CandidatesError
 from collector.graph.file_format import GraphError
 from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import Protocol, find
+from collector.protocols.loading import Protocol, get_protocol
 
 
 class SelectionError(Exception):
@@ -82,7 +82,7 @@ def is_curated(collection: Collection) -> bool:
 
     Its `candidates` then has a fourth argument, the Pools of the kept sets.
     """
-    return getattr(find(collection.protocol).part("seeds"), "CURATED", False)
+    return getattr(get_protocol(collection.protocol).part("seeds"), "CURATED", False)
 
 
 def _propose_sets(collection: Collection) -> None:
@@ -98,7 +98,7 @@ def _propose_sets(collection: Collection) -> None:
 
 def _offered(collection: Collection, parameters: Any) -> Iterable[Candidate]:
     """Return what the protocol offers, by the collection's own random seed."""
-    candidates = find(collection.protocol).part("seeds").candidates
+    candidates = get_protocol(collection.protocol).part("seeds").candidates
     rng = random.Random(f"{collection.seed}:seeds")
     if not is_curated(collection):
         return candidates(collection.corpus, parameters, rng)
@@ -148,7 +148,7 @@ def store_candidates(
 
     Returns the new seeds of the main task per fold; expects the lock of the collection.
     """
-    protocol = find(collection.protocol)
+    protocol = get_protocol(collection.protocol)
     main = [
         candidate
         for candidate, stage in zip(chosen, stages, strict=True)

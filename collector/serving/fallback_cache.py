@@ -17,7 +17,7 @@ PAUSE_SECONDS = 5.0
 _again_at = [0.0]
 
 
-class ForgivingCache(BaseCache):
+class FallbackCache(BaseCache):
     """Keeps what the other keeps; what an outage hides is as if it had been dropped."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:

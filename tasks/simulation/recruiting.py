@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser
@@ -48,7 +48,7 @@ def recruit(
     """
     if replay is not None and n_workers < 2:
         raise ValueError("Replay with two workers at least: nobody answers their own questions.")
-    protocol = find(collection.protocol)
+    protocol = get_protocol(collection.protocol)
     simulated = protocol.part("simulated")
     tables = parameters_of(collection).stages().values()
     qualifying = any(table.qualifies for table in tables)
@@ -147,4 +147,4 @@ class Recruit:
 
 def real_work(protocol: str, path: Path) -> Any:
     """Return the real work in a file; raises ValueError, ProtocolError with what to do."""
-    return find(protocol).extra("simulated", "replay")(path)
+    return get_protocol(protocol).extra("simulated", "replay")(path)

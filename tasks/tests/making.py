@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Stage
 from collector.protocols.creation import create_collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import select_seeds
 from tasks.crowd import marketplace
 from tasks.models import (
@@ -110,7 +110,7 @@ def make_collection(
     dotted = {name.replace("__", "."): value for name, value in overrides.items()}
     collection = create_collection(
         slug,
-        find("iirc"),
+        get_protocol("iirc"),
         corpus or make_corpus(),
         overrides={**SMALL, **dotted},
         seed=7,
@@ -125,7 +125,7 @@ def make_collection(
     collection.save()
     collection.stages.update(state="open")
     for stage in collection.stages.all():
-        units.bundle(stage, find("iirc").resolved(collection.parameters))
+        units.bundle(stage, get_protocol("iirc").resolved(collection.parameters))
     return collection
 
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import select_seeds
 from tasks.lifecycle.publication_notices import notices, rejection_notice
 from tasks.money import budget, maximum_total, payments
@@ -102,11 +102,11 @@ def test_work_that_is_owed_is_paid_past_the_maximum_and_the_overrun_shows(
 
 @pytest.mark.parametrize("protocol", ["iirc", "quac", "hotpotqa"])
 def test_every_stage_pays_the_protocols_own_floor_by_its_own_minutes(protocol: str) -> None:
-    assert shortfalls(find(protocol).parameters()) == []
+    assert shortfalls(get_protocol(protocol).parameters()) == []
 
 
 def test_a_stage_below_the_floor_is_named_with_what_it_lacks(pilot: Collection) -> None:
-    parameters = find("iirc").parameters(
+    parameters = get_protocol("iirc").parameters(
         {"answer.reward_cents": 250, "question.expected_minutes": 60}
     )
     assert [each.stage for each in shortfalls(parameters)] == ["question", "answer"]
@@ -136,4 +136,4 @@ def test_a_stage_below_the_floor_is_named_with_what_it_lacks(pilot: Collection) 
 def test_it_is_said_whether_and_until_when_work_can_be_rejected(
     changed: dict[str, Any], sentence: str
 ) -> None:
-    assert sentence in rejection_notice(find("iirc").parameters(changed))
+    assert sentence in rejection_notice(get_protocol("iirc").parameters(changed))

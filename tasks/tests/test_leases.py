@@ -115,9 +115,9 @@ def test_with_three_workers_nobody_answers_their_own_questions_and_work_waits():
     for person in people:
         written(stage, person)
     parameters = collection.parameters
-    from collector.protocols.loading import find
+    from collector.protocols.loading import get_protocol
 
-    units.bundle(answering, find("iirc").resolved(parameters))
+    units.bundle(answering, get_protocol("iirc").resolved(parameters))
     assert answering.units.count() == 3
     taken = [(person, claim(answering, person)) for person in people for _ in range(3)]
     held = [(person, lease) for person, lease in taken if lease]

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.posting.qualification_requirements import notice, requirements
 
 
 def test_a_crowd_with_a_history_is_asked_for_it(settings: Any) -> None:
     settings.CROWD_HISTORY = True
-    parameters = find("quac").parameters({"workers.countries": ["GB", "US"]})
+    parameters = get_protocol("quac").parameters({"workers.countries": ["GB", "US"]})
     assert requirements(parameters) == [
         {
             "QualificationTypeId": "00000000000000000071",
@@ -33,7 +33,7 @@ def test_a_crowd_with_a_history_is_asked_for_it(settings: Any) -> None:
 
 
 def test_a_crowd_without_one_is_asked_for_nothing_and_the_requester_told() -> None:
-    parameters = find("quac").parameters({"workers.countries": ["GB"]})
+    parameters = get_protocol("quac").parameters({"workers.countries": ["GB"]})
     assert requirements(parameters) == []
     assert "workers from GB; more than 1,000 approved HITs; at least 95%" in notice(parameters)
 
@@ -41,5 +41,5 @@ def test_a_crowd_without_one_is_asked_for_nothing_and_the_requester_told() -> No
 def test_nothing_is_said_where_nothing_is_demanded() -> None:
     nothing = {"countries": [], "min_approved": 0, "min_approval_percent": 0}
     demanded = {f"workers.{name}": value for name, value in nothing.items()}
-    assert notice(find("quac").parameters(demanded)) == ""
-    assert notice(find("iirc").parameters()) == ""
+    assert notice(get_protocol("quac").parameters(demanded)) == ""
+    assert notice(get_protocol("iirc").parameters()) == ""

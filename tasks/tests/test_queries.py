@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.kinds import answer, question
 from tasks.models import Lease, Question
 from tasks.pages import unit_items
@@ -57,7 +57,7 @@ def answering(client, collection, soon):
     number = len(state["items"])
     submissions.hand_in(lease, questions_for(lease, number=number), NOW, synthetic=False)
     stage = stage_of(collection, "answer")
-    units.bundle(stage, find("iirc").resolved(collection.parameters))
+    units.bundle(stage, get_protocol("iirc").resolved(collection.parameters))
     stage.units.update(closed=True)
     units.create_unit(stage, list(Question.objects.all()), 1)
     grace = make_worker("AGRACE", qualified=(stage_of(collection, "answer_qualification"),))

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.kinds.answer import questions_shown
 from tasks.models import Answer, Given, Lease, LeaseState
 from tasks.widgets import reply
@@ -107,7 +107,7 @@ def _examine(
         raw, passage, most_tokens=table.max_span_tokens, continuation=table.continuation
     )
     answer = {"item": item, **cleaned}
-    checks = find(stage.collection.protocol).part("checks")
+    checks = get_protocol(stage.collection.protocol).part("checks")
     found = checks.problems(
         stage.kind, {"answers": [answer]}, [{"id": item, "passage": passage}], table, parameters
     )

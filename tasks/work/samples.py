@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from collector.protocols.loading import ProtocolError, find, wrong_values
+from collector.protocols.loading import ProtocolError, get_protocol, wrong_values
 
 LINK = re.compile(r"\[([^\]]+)\]")
 LOOKS = {"evidence": "evidence", "answer": "answer-mark", "link": "link picked"}
@@ -86,7 +86,7 @@ def sample_of(protocol: str, kind: str) -> dict[str, Any] | None:
 
     Raises ProtocolError, naming the file, for a sample that cannot be shown.
     """
-    folder = find(protocol)
+    folder = get_protocol(protocol)
     raw = folder.samples().get(kind)
     if raw is None:
         return None

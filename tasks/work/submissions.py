@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.kinds import kind
 from tasks.models import Lease, LeaseState, Step, StepKind, Submission, Unit
 from tasks.money import payments
@@ -47,7 +47,7 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
         # What is wrong with the whole leaves nothing that could be paid in part.
         cleaned = {} if any(problem.index is None for problem in problems) else cleaned
     found = (
-        find(stage.collection.protocol)
+        get_protocol(stage.collection.protocol)
         .part("checks")
         .problems(stage.kind, cleaned, items, table, parameters)
     )

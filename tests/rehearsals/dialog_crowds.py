@@ -213,9 +213,11 @@ def speak(
 ) -> dict[str, Any]:
     """Return a move: a numbered question, or some words of the section."""
     if plan.protocol:
-        from collector.protocols.loading import find
+        from collector.protocols.loading import get_protocol
 
-        said: dict[str, Any] = find(plan.protocol).part("simulated").speak(dialog, behaviour, rng)
+        said: dict[str, Any] = (
+            get_protocol(plan.protocol).part("simulated").speak(dialog, behaviour, rng)
+        )
         return said
     turns = dialog["turns"]
     if dialog["role"] == "student":

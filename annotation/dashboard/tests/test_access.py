@@ -71,7 +71,7 @@ def test_signing_in_works_while_redis_is_away(settings: Any) -> None:
     settings.OPEN_DESK = False
     settings.CACHES = {
         "default": {
-            "BACKEND": "collector.serving.fallback_cache.ForgivingCache",
+            "BACKEND": "collector.serving.fallback_cache.FallbackCache",
             "LOCATION": "redis://127.0.0.1:1/0",
         }
     }

@@ -12,7 +12,7 @@ from annotation.dashboard.tests.test_collections import queries
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.graph import files
 from collector.models import Article, CandidateSet, Collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 pytestmark = pytest.mark.django_db
 SETS = "/collections/pilot/seeds/sets/"
@@ -154,7 +154,7 @@ def test_a_large_corpus_without_a_graph_says_which_command(
 
 
 def test_other_protocols_have_no_such_page(rita: Client, pilot: Collection) -> None:
-    parameters = find("iirc").parameters()
+    parameters = get_protocol("iirc").parameters()
     Collection.objects.update(protocol="iirc", parameters=parameters.model_dump(mode="json"))
     assert rita.get(SETS).status_code == 404
     assert "Candidate sets" not in rita.get("/collections/pilot/seeds/").content.decode()

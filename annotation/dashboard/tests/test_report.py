@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.dashboard import report as page_of_report
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, take_in
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.models import Question
 from tasks.tests.making import make_collection
 
@@ -98,7 +98,7 @@ def test_a_protocol_without_figures_of_predictions_asks_for_none(
     rita: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection = make_collection(slug="pilot")
-    report = find(collection.protocol).part("report")
+    report = get_protocol(collection.protocol).part("report")
     monkeypatch.delattr(report, page_of_report.PREDICTED)
     page = rita.get("/collections/pilot/report/").content.decode()
     assert "How does a system do?" not in page

@@ -15,7 +15,7 @@ from annotation.mturk_import.plan import Plan, form_of, plan
 from annotation.mturk_import.result_files import ArchiveError, read
 from annotation.mturk_import.storing import Stored, store
 from collector.protocols.creation import CreationError
-from collector.protocols.loading import ProtocolError, find
+from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from common.commands import MANAGE
 
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         """Report what would be done, or do it; what cannot be taken in is named and left out."""
         try:
             overrides = dict(assignment(text) for text in options["set"])
-            protocol = find(options["protocol"])
+            protocol = get_protocol(options["protocol"])
             place = look(options["name"], protocol, options["corpus"], overrides)
             table = form_of(place.parameters, options["stage"])
             columns = columns_for(

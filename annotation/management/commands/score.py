@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from annotation.metrics.result import Result, ScoreError
-from collector.protocols.loading import Protocol, ProtocolError, every, find
+from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.commands import MANAGE
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         parser.add_argument("--protocol", required=True, metavar="NAME")
         names = "; ".join(
             f"{protocol.name}: {', '.join(protocol.part(BASELINES).BASELINES)}"
-            for protocol in every()
+            for protocol in all_protocols()
             if protocol.has(BASELINES)
         )
         parser.add_argument(
@@ -68,7 +68,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the scores; raises CommandError with one line for whatever is wrong."""
         try:
-            result = _result(find(options["protocol"]), options)
+            result = _result(get_protocol(options["protocol"]), options)
         except (ProtocolError, ScoreError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(as_json(result) if options["json"] else self._as_table(result))
@@ -128,7 +128,7 @@ def _baseline(protocol: Protocol, name: str) -> Callable[..., Result]:
 def _options(*parts: str) -> dict[str, dict[str, dict[str, Any]]]:
     """Return what these parts declare in OPTIONS: option -> protocol -> its definition."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for protocol in every():
+    for protocol in all_protocols():
         for part in parts:
             if protocol.has(part):
                 for name, use in getattr(protocol.part(part), "OPTIONS", {}).items():

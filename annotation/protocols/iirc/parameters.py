@@ -5,7 +5,7 @@ from typing import cast
 
 from pydantic import Field
 
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.parameters import SplitsTable, StageTable, Table
 
@@ -113,4 +113,4 @@ class Parameters(EveryProtocol):
 @cache
 def defaults() -> Parameters:
     """Return what protocol.toml says, for what is scored without a collection."""
-    return cast(Parameters, find("iirc").parameters())
+    return cast(Parameters, get_protocol("iirc").parameters())

@@ -5,7 +5,7 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.parameters import (
     Redundancy,
@@ -155,4 +155,4 @@ class Parameters(EveryProtocol):
 @cache
 def defaults() -> Parameters:
     """Return what protocol.toml says, for what is scored without a collection."""
-    return cast(Parameters, find("quac").parameters())
+    return cast(Parameters, get_protocol("quac").parameters())

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collector.graph.tests.making import make_islands
 from collector.models import Collection, Corpus
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 TOWNS = {
     "Hollin": "'''Hollin''' is near [[Staith]] and [[Quern]].\n[[Category:Towns]]",
@@ -35,7 +35,7 @@ def make_towns(folder: Path, slug: str = "towns") -> Corpus:
 def make_pairs(corpus: Corpus, slug: str = "pilot", **changes: Any) -> Collection:
     """Return a collection in draft whose seeds are pairs, with some of its `seeds` changed."""
     changed = {f"seeds.{name}": value for name, value in changes.items()}
-    parameters = find("hotpotqa").parameters(SMALL | changed)
+    parameters = get_protocol("hotpotqa").parameters(SMALL | changed)
     return Collection.objects.create(
         slug=slug,
         title=slug.capitalize(),

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from collector.lookup import corpus_named
 from collector.protocols.creation import CreationError, create_collection, withholds
-from collector.protocols.loading import ProtocolError, find
+from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from common.arguments import amount, seed
 from common.commands import MANAGE
@@ -61,7 +61,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Create it, or say in one line why not."""
         try:
-            protocol = find(options["protocol"])
+            protocol = get_protocol(options["protocol"])
             overrides = dict(assignment(text) for text in options["set"])
             overrides |= dict(_lines(text) for text in options["lines"])
             parameters = protocol.parameters(overrides)

@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 
 from collector.serving import fallback_cache
-from collector.serving.fallback_cache import ForgivingCache
+from collector.serving.fallback_cache import FallbackCache
 from tests import services
 
 pytestmark = pytest.mark.pure
@@ -32,20 +32,20 @@ def uses(cache: Any) -> None:
 
 
 def test_without_redis_it_keeps_things_in_this_process() -> None:
-    cache = ForgivingCache("redis://127.0.0.1:1/0", {})
+    cache = FallbackCache("redis://127.0.0.1:1/0", {})
     uses(cache)
     assert fallback_cache._again_at[0] > 0
-    assert ForgivingCache("redis://127.0.0.1:1/0", {}).get("draft") == {"text": "a"}
+    assert FallbackCache("redis://127.0.0.1:1/0", {}).get("draft") == {"text": "a"}
 
 
 def test_with_redis_all_processes_share_it() -> None:
     with services.redis() as url:
-        uses(ForgivingCache(url, {"KEY_PREFIX": "forgiving"}))
+        uses(FallbackCache(url, {"KEY_PREFIX": "forgiving"}))
         assert fallback_cache._again_at[0] == 0
         assert Redis.from_url(url).get("forgiving:1:draft")
 
 
 def test_a_count_that_redis_had_goes_on_without_it() -> None:
-    cache = ForgivingCache("redis://127.0.0.1:1/0", {})
+    cache = FallbackCache("redis://127.0.0.1:1/0", {})
     cache.delete("begun-elsewhere")
     assert cache.incr("begun-elsewhere") == 1

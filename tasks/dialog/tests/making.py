@@ -7,7 +7,7 @@ from uuid import uuid4
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, Stage
 from collector.models.seed import SeedParagraph
 from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.dialog import arrival, presence
 from tasks.models import Lease, Ticket, Worker
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of
@@ -58,7 +58,7 @@ def make_dialogs(sections: int = 3, *, fold: str = "dev", **overrides: Any) -> C
     budget = overrides.pop("budget_cents", 100_000)
     collection = create_collection(
         overrides.pop("slug", "talk"),
-        find("quac"),
+        get_protocol("quac"),
         make_sections(sections),
         overrides=NUMBERS | {name.replace("__", "."): each for name, each in overrides.items()},
         seed=7,

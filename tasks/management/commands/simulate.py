@@ -11,7 +11,7 @@ from django.utils import timezone
 from collector.lookup import collection_named
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import CreationError
-from collector.protocols.loading import ProtocolError, find
+from collector.protocols.loading import ProtocolError, get_protocol
 from common.arguments import processes, seed, whole
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
@@ -90,7 +90,7 @@ class Command(BaseCommand):
             replay = real_work(protocol, path)
             collection = stage_replay(
                 options["name"],
-                find(protocol),
+                get_protocol(protocol),
                 replay,
                 path.name,
                 seed=options["seed"],

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from annotation.protocols.hotpotqa.seeds import candidates, draws
 from collector.candidates.drawing import Pools
 from collector.graph.tests.making import graph_of_links
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import SelectionError
 
 DRAWS = 100_000
@@ -26,7 +26,7 @@ def pools(bridges: tuple[int, ...] = (0, 1, 2), **lists: tuple[int, ...]) -> Poo
 
 def rule(**changes: Any) -> Any:
     changed = {f"seeds.{name}": value for name, value in changes.items()}
-    parameters: Any = find("hotpotqa").parameters(changed)
+    parameters: Any = get_protocol("hotpotqa").parameters(changed)
     return parameters.seeds
 
 
@@ -71,7 +71,7 @@ def test_the_ratio_stands_while_pairs_are_left() -> None:
 
 
 def test_without_anything_kept_it_says_what_to_do() -> None:
-    parameters: Any = find("hotpotqa").parameters()
+    parameters: Any = get_protocol("hotpotqa").parameters()
     corpus: Any = None
     with pytest.raises(SelectionError, match="keep some"):
         next(candidates(corpus, parameters, random.Random(1), pools(())))

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.protocols.hotpotqa.splits import EASY, HARD, MEDIUM, assign, plan
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 pytestmark = pytest.mark.pure
-PARAMETERS = find("hotpotqa").parameters()
+PARAMETERS = get_protocol("hotpotqa").parameters()
 WORKERS = ("ada", "grace", "mallory", None)
 
 

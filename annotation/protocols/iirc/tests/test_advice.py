@@ -12,9 +12,9 @@ from annotation.protocols.iirc import checks, simulated
 from annotation.protocols.iirc.simulation.tests.test_replay import typed
 from annotation.protocols.tests.advising import assert_rare
 from collector.ingest.sentences import split
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
-PARAMETERS = find("iirc").parameters()
+PARAMETERS = get_protocol("iirc").parameters()
 README = Path(checks.__file__).parent / "README.md"
 ANNOTATED = "replay/iirc_ircot_annotations.jsonnet"
 FILES = ("replay/iirc_from_ircot.json", "official/iirc/iirc_dev_first_passage.json")

@@ -12,7 +12,7 @@ from collector.models import (
     Section,
 )
 from collector.protocols.creation import create_collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.tests.making import NOW
 
 LAX = {
@@ -52,7 +52,7 @@ def make_collection(corpus: Corpus, **overrides: Any) -> Collection:
     dotted = {name.replace("__", "."): value for name, value in overrides.items()}
     return create_collection(
         "talks",
-        find("quac"),
+        get_protocol("quac"),
         corpus,
         overrides={**LAX, **dotted},
         seed=7,

@@ -25,7 +25,7 @@ from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, 
 from annotation.protocols.quac.turns import Marked, Turn, read_turns
 from annotation.release.records_schema import SeedRecord, VoteRecord
 from annotation.reports.table import Table
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
 ONE, TWO, FIVE = SENTENCES[0], SENTENCES[1], SENTENCES[4]
 TALK = [
@@ -38,7 +38,7 @@ TALK = [
 def made(files: Mapping[str, Path], predictions: Path | None = None) -> dict[str, Table]:
     """Return the tables of official files by name."""
     loaded = published({name: path.read_bytes() for name, path in files.items()})
-    seeds, parameters = identified(loaded.seeds), find("quac").parameters()
+    seeds, parameters = identified(loaded.seeds), get_protocol("quac").parameters()
     if predictions is not None:
         return {table.name: table for table in predicted(seeds, parameters, predictions)}
     return {table.name: table for table in tables(seeds, parameters)}
@@ -158,7 +158,7 @@ def test_tokens_are_counted_in_the_language_of_the_text() -> None:
 
 
 def test_an_empty_collection_says_so() -> None:
-    found = {table.name: table for table in tables([], find("quac").parameters())}
+    found = {table.name: table for table in tables([], get_protocol("quac").parameters())}
     assert rows(found["size"])["questions"] == [0, 0, 0, 0]
     assert "No dialog is in the dataset yet" in found["size"].note
     assert "No question has been answered by validators yet" in found["people"].note
@@ -268,7 +268,7 @@ def simulated_too(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
 
 def test_simulated_votes_are_in_no_figure(official: dict[str, Path]) -> None:
     loaded = published({name: path.read_bytes() for name, path in official.items()})
-    parameters = find("quac").parameters()
+    parameters = get_protocol("quac").parameters()
     found = tables(identified(simulated_too(loaded.seeds)), parameters)
     assert {table.name: table.rows for table in found} == {
         name: table.rows for name, table in made(official).items()
@@ -282,8 +282,8 @@ def test_a_simulated_dialog_tells_nothing_of_people(
     seeds = list(identified(loaded.seeds))
     for asked in seeds[-1]["questions"]:
         asked["synthetic"] = True
-    found = {table.name: table for table in tables(seeds, find("quac").parameters())}
-    without = {table.name: table for table in tables(seeds[:-1], find("quac").parameters())}
+    found = {table.name: table for table in tables(seeds, get_protocol("quac").parameters())}
+    without = {table.name: table for table in tables(seeds[:-1], get_protocol("quac").parameters())}
     for name, table in found.items():
         assert table.of_people == (name.startswith("human") or name == "people")
         assert (table.rows == without[name].rows) == table.of_people, name
@@ -299,7 +299,8 @@ def test_a_system_is_compared_with_no_simulated_person(
         for asked in seed["questions"]:
             asked["synthetic"] = True
     found = {
-        table.name: table for table in predicted(seeds, find("quac").parameters(), predictions)
+        table.name: table
+        for table in predicted(seeds, get_protocol("quac").parameters(), predictions)
     }
     assert {row[2] for row in found["by_turn"].rows} == {None}
     assert "yes/no by majority" not in rows(found["scores"])

@@ -14,7 +14,7 @@ from annotation.protocols.quac.tests.making import (
     make_person,
 )
 from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import select_seeds
 
 pytestmark = pytest.mark.django_db
@@ -28,14 +28,14 @@ def corpus() -> Corpus:
 def offered(corpus: Corpus, **changes: Any) -> tuple[set[str], dict[str, int]]:
     """Return the titles of what is offered, and the steps, with some parameters changed."""
     changed = {f"seeds.{name}": value for name, value in changes.items()}
-    parameters: Any = find("quac").parameters(LAX | changed)
+    parameters: Any = get_protocol("quac").parameters(LAX | changed)
     found = candidates(corpus, parameters, random.Random(1))
     return {candidate.payload["title"] for candidate in found}, dict(found.steps)
 
 
 def test_a_seed_is_the_background_and_the_sections_paragraphs(corpus: Corpus) -> None:
     make_person(corpus, "Ada Lovelace", LIFE, "Then she rested for a year.")
-    parameters: Any = find("quac").parameters(LAX)
+    parameters: Any = get_protocol("quac").parameters(LAX)
     (candidate,) = candidates(corpus, parameters, random.Random(1))
     texts = [Paragraph.objects.get(pk=pk).text for pk in candidate.paragraphs]
     assert texts == ["Ada Lovelace was a person.", LIFE, "Then she rested for a year."]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.protocols.quac.splits import plan
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 
 # QuAC 4: 83.5k, 7.3k and 7.3k questions.
@@ -36,7 +36,7 @@ def dialogs(planned: Counter[str], parameters: Any) -> dict[str, float]:
 def test_a_thousand_sections_give_dialogs_as_the_paper_has_questions(
     redundancy: dict[str, int],
 ) -> None:
-    parameters: Any = find("quac").parameters(redundancy)
+    parameters: Any = get_protocol("quac").parameters(redundancy)
     first = Counter(plan(sections(600), parameters, random.Random(1)).values())
     later = plan(sections(400, 600), parameters, random.Random(2), planned=first)
     planned = first + Counter(later.values())

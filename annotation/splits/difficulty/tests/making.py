@@ -10,7 +10,7 @@ from annotation.readers.example import YES_NO, Example
 from annotation.readers.tests.making import make_examples
 from collector.models import Article, Collection, Corpus, Paragraph, Section
 from collector.protocols.creation import create_collection
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Answer, Question, Worker
 
@@ -26,7 +26,7 @@ def make_kept(
     )
     collection = create_collection(
         slug,
-        find("hotpotqa"),
+        get_protocol("hotpotqa"),
         corpus,
         overrides={"pay.approve_after_hours": 0},
         seed=7,

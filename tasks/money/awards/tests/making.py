@@ -5,7 +5,7 @@ from typing import Any
 
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from collector.seeds.selection import Candidate, store_seeds
 from tasks.models import Lease, PostingState, ReceiptState, Submission, Worker
 from tasks.posting import hits
@@ -33,7 +33,7 @@ def make_pairs(seeds: int = 8, *, budget_cents: int = 100_000, **overrides: Any)
     dotted = {name.replace("__", "."): value for name, value in overrides.items()}
     collection = create_collection(
         "pairs",
-        find("hotpotqa"),
+        get_protocol("hotpotqa"),
         make_corpus(),
         overrides={**SMALL, **dotted},
         seed=7,

@@ -5,9 +5,9 @@ from typing import Any
 
 from collector.ingest.sentences import split
 from collector.ingest.tokens import tokens
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 
-PARAMETERS: Any = find("hotpotqa").parameters()
+PARAMETERS: Any = get_protocol("hotpotqa").parameters()
 # Two paragraphs of an island that is on no map.
 LEDGER = (
     "The Salt Ledger (novel)",

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.protocols.hotpotqa import checks, simulated
 from annotation.protocols.hotpotqa.simulation.tests.pages import page, paragraph
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.simulation.behaviour import DILIGENT
 from tasks.widgets import pairs
 
@@ -40,7 +40,7 @@ def test_all_of_the_official_items_are_typed_exactly(data: Path) -> None:
     items = items_of(replay)
     typed, is_real = replay.fill(page(items), DILIGENT, random.Random(1), None)
     assert is_real
-    parameters: Any = find("hotpotqa").parameters(replay.overrides())
+    parameters: Any = get_protocol("hotpotqa").parameters(replay.overrides())
     cleaned, problems = pairs.clean_written(typed, items, parameters.checks)
     assert problems == []
     found = checks.problems("pair", cleaned, items, parameters.question, parameters)

@@ -15,12 +15,12 @@ from annotation.protocols.iirc.simulation.tests.pages import (
     question_pages,
     seeded,
 )
-from collector.protocols.loading import find
+from collector.protocols.loading import get_protocol
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT
 from tasks.widgets import answer as answer_widget
 from tasks.widgets import questions as questions_widget
 
-PARAMETERS = find("iirc").parameters()
+PARAMETERS = get_protocol("iirc").parameters()
 TABLE = SimpleNamespace(questions_per_hit=10, multi_link_questions=2, multi_link_min_links=2)
 behaviours = st.sampled_from(sorted(BEHAVIOURS.values(), key=lambda one: one.name))
 
