@@ -18,8 +18,7 @@ from collector.ingest.resolving import resolve_links
 from collector.ingest.site import Site, direction_of
 from collector.ingest.store import store_records
 from collector.models.article import Article
-from collector.models.corpus import Corpus, CorpusState
-from collector.models.dump_file import DumpFile, DumpFileState
+from collector.models.corpus import Corpus, CorpusState, DumpFile, DumpFileState
 from collector.models.paragraph import Paragraph
 from common.storable import NotStorable, storable
 

@@ -16,13 +16,10 @@ from collector.ingest.records import (
     SkippedRecord,
 )
 from collector.ingest.rows import insert_rows, reserve_ids
-from collector.models.article import Article, ArticleKind
+from collector.models.article import Article, ArticleKind, Section
 from collector.models.category import ArticleCategory, Category, Subcategory
-from collector.models.corpus import Corpus
-from collector.models.dump_file import DumpFile
+from collector.models.corpus import Corpus, DumpFile, SkippedPage
 from collector.models.paragraph import Paragraph, ParagraphKind
-from collector.models.section import Section
-from collector.models.skipped_page import SkippedPage
 
 MAX_NAME = 300
 

@@ -1,6 +1,6 @@
 """The rows of what is read and of what is collected from it."""
 
-from collector.models.article import Article
+from collector.models.article import Article, Section
 from collector.models.candidate_sets import (
     CandidateMember,
     CandidateSet,
@@ -15,13 +15,10 @@ from collector.models.collection import (
     CollectionState,
     CollectionText,
 )
-from collector.models.corpus import Corpus
-from collector.models.dump_file import DumpFile
+from collector.models.corpus import Corpus, DumpFile, SkippedPage
 from collector.models.link_graph import LinkGraph
 from collector.models.paragraph import Paragraph
-from collector.models.section import Section
 from collector.models.seed import DroppedSeed, Seed, SeedParagraph
-from collector.models.skipped_page import SkippedPage
 from collector.models.stage import Stage, StageState
 from collector.models.user import User
 

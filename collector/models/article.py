@@ -1,4 +1,4 @@
-"""An article of a corpus: one page of the wiki's main namespace."""
+"""An article of a corpus, one page of the wiki's main namespace, and its sections."""
 
 from urllib.parse import quote, urlsplit
 
@@ -62,3 +62,24 @@ class Article(models.Model):
         if not site.netloc:
             return ""
         return f"{site.scheme}://{site.netloc}/w/index.php?oldid={self.revision_id}"
+
+
+class Section(models.Model):
+    """One heading with the paragraphs up to the next; position 0 is the lead, without heading.
+
+    `level` is the number of `=` signs of the heading, 0 for the lead.
+    """
+
+    article = models.ForeignKey(Article, models.CASCADE, db_index=False, related_name="sections")
+    position = models.PositiveIntegerField()
+    level = models.PositiveSmallIntegerField()
+    heading = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["article_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["article", "position"], name="section_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.heading or str(self.article)

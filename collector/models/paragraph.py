@@ -2,8 +2,7 @@
 
 from django.db import models
 
-from collector.models.article import Article
-from collector.models.section import Section
+from collector.models.article import Article, Section
 
 
 class ParagraphKind(models.TextChoices):

@@ -14,8 +14,7 @@ from collector.ingest.records import ARTICLE, PageRecord
 from collector.ingest.resolving import resolve_links
 from collector.ingest.store import store_records
 from collector.models import Collection, Corpus, DumpFile, Paragraph
-from collector.models.corpus import CorpusState
-from collector.models.dump_file import DumpFileState
+from collector.models.corpus import CorpusState, DumpFileState
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import Protocol
 from collector.seeds.selection import Candidate, store_seeds
