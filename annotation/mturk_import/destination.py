@@ -12,7 +12,7 @@ from collector.protocols.loading import Protocol
 from collector.protocols.parameters import Parameters
 from common.storable import storable
 from tasks.models import Posting
-from tasks.models.worker import ARCHIVE
+from tasks.models.people import ARCHIVE
 
 
 @dataclass(frozen=True)

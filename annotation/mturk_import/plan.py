@@ -14,7 +14,7 @@ from collector.protocols.loading import Protocol
 from collector.protocols.parameters import FormTable, Parameters
 from tasks.kinds import kind
 from tasks.models import Session
-from tasks.models.worker import ARCHIVE
+from tasks.models.people import ARCHIVE
 
 KINDS = ("text", "label")
 

@@ -34,7 +34,7 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.models.worker import ARCHIVE
+from tasks.models.people import ARCHIVE
 from tasks.work.units import create_unit
 
 # Where the people come from, so that one of them is one worker in every collection.

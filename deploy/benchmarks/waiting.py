@@ -28,7 +28,7 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.models.worker import new_worker_id
+from tasks.models.people import new_worker_id
 
 SECTIONS = 64
 NOBODY = {"dialog__requires_student": "", "dialog__requires_teacher": ""}

@@ -1,33 +1,42 @@
 """The rows of what workers do, and what they are paid."""
 
-from tasks.models.answer import Answer
-from tasks.models.award import Fund, Tally
-from tasks.models.consent import Consent
-from tasks.models.dialog import (
-    Dialog,
-    DialogState,
-    PartnerReport,
-    ReportDecision,
-    Ticket,
-    TicketState,
-    Topic,
-    Turn,
+from tasks.models.answers import Answer, Given, Question, Skip
+from tasks.models.dialog import Dialog, DialogState, Ticket, TicketState, Topic, Turn
+from tasks.models.money import (
+    ON_MARKETPLACE,
+    Fund,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Rejection,
+    RejectionState,
+    RejectionStep,
+    Tally,
 )
-from tasks.models.eligibility import Eligibility, Gate
-from tasks.models.given import Given
-from tasks.models.lease import Lease, LeaseState
-from tasks.models.payment import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
+from tasks.models.people import (
+    Consent,
+    Eligibility,
+    Gate,
+    Grant,
+    GrantState,
+    Identity,
+    Qualification,
+    Worker,
+)
 from tasks.models.posting import Posting, PostingState, Session
-from tasks.models.problem import ProblemReport
-from tasks.models.qualification import Grant, GrantState, Qualification
-from tasks.models.question import Question
-from tasks.models.rejection import Rejection, RejectionState, RejectionStep
-from tasks.models.skip import Skip
-from tasks.models.step import Step, StepKind
-from tasks.models.submission import ReceiptState, Submission
-from tasks.models.unit import Exposure, Unit, UnitItem
-from tasks.models.unmatched import Unmatched
-from tasks.models.worker import Identity, Worker
+from tasks.models.reports import PartnerReport, ProblemReport, ReportDecision
+from tasks.models.work import (
+    Exposure,
+    Lease,
+    LeaseState,
+    ReceiptState,
+    Step,
+    StepKind,
+    Submission,
+    Unit,
+    UnitItem,
+    Unmatched,
+)
 
 __all__ = [
     "ON_MARKETPLACE",

@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models import F, Q
 
-from tasks.models.lease import Lease
-from tasks.models.worker import Worker
+from tasks.models.people import Worker
+from tasks.models.work import Lease
 
 
 class Topic(models.Model):
@@ -197,40 +197,3 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return self.question
-
-
-class ReportDecision(models.TextChoices):
-    """What a person has made of a report; none of it changes what anybody is paid."""
-
-    NOTHING = "nothing", "Nothing to do"
-    WARN = "warn", "Warned"
-    WITHDRAW = "withdraw", "Qualification withdrawn"
-
-
-class PartnerReport(models.Model):
-    """What one partner says of the other; a person reads it, and the two never meet again.
-
-    `words` are what the requester tells the reported worker, `told_at` since when the provider
-    has passed them on.
-    """
-
-    dialog = models.ForeignKey(Dialog, models.CASCADE, related_name="reports")
-    reporter = models.ForeignKey(Worker, models.CASCADE, related_name="+")
-    reported = models.ForeignKey(Worker, models.CASCADE, related_name="reports_of_partners")
-    reason = models.CharField(max_length=40)
-    note = models.CharField(max_length=500, blank=True)
-    at = models.DateTimeField()
-    decision = models.CharField(max_length=40, choices=ReportDecision.choices, blank=True)
-    decided_by = models.CharField(max_length=150, blank=True)
-    decided_at = models.DateTimeField(null=True, blank=True)
-    words = models.CharField(max_length=500, blank=True)
-    told_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["dialog", "reporter"], name="partner_reported_once")
-        ]
-
-    def __str__(self) -> str:
-        return self.reason

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from tasks.models.worker import Worker
+from tasks.models.people import Worker
 
 
 class PostingState(models.TextChoices):

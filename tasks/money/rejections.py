@@ -14,7 +14,7 @@ from tasks.models import (
     Submission,
     Unmatched,
 )
-from tasks.models.rejection import TAKEN_BACK_WITHIN
+from tasks.models.money import TAKEN_BACK_WITHIN
 from tasks.money import payments
 from tasks.posting import unmatched
 

@@ -19,7 +19,7 @@ from tasks.models import (
     Session,
     Unmatched,
 )
-from tasks.models.rejection import ELSEWHERE, TAKEN_BACK_WITHIN
+from tasks.models.money import ELSEWHERE, TAKEN_BACK_WITHIN
 from tasks.money import payments
 from tasks.pages.entry import Entry, open_session
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from common.commands import MANAGE
 from tasks.crowd import marketplace
 from tasks.models import Identity
-from tasks.models.worker import ARCHIVE
+from tasks.models.people import ARCHIVE
 from tasks.people.erasure import ErasureError, forget
 
 

@@ -1,4 +1,4 @@
-"""A rejection: what one person proposed, what another confirmed, and every step of it."""
+"""What workers are owed and paid, what is held for bonuses, and what is rejected."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -6,7 +6,122 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
-from tasks.models.posting import Session
+from tasks.models.people import Worker
+from tasks.models.posting import Posting, Session
+from tasks.models.work import Lease, Submission
+
+# Who gave a bonus that was paid with our account, but not by us.
+ON_MARKETPLACE = "the marketplace"
+
+
+class PaymentKind(models.TextChoices):
+    """What a payment is for."""
+
+    REWARD = "reward", "Reward"
+    BONUS = "bonus", "Bonus"
+    COMPENSATION = "compensation", "Compensation"
+
+
+class PaymentState(models.TextChoices):
+    """A row first, the provider's call second, its confirmation last.
+
+    What is withheld is not owed: the work was rejected, and the budget has the money back. What is
+    refused was a bonus that the marketplace would not carry: a person says how it is paid.
+    """
+
+    DUE = "due", "Due"
+    CONFIRMED = "confirmed", "Confirmed by the marketplace"
+    WITHHELD = "withheld", "Not paid"
+    REFUSED = "refused", "Refused by the marketplace"
+
+
+class Payment(models.Model):
+    """One amount in whole cents, once per `key`; no verdict ever touches it.
+
+    What a bonus is for was counted before, without what was dropped.
+
+    `lease` is whose work a bonus is for: it is sent once that is handed in. `by`: who gave a bonus
+    that no rule asks for, ON_MARKETPLACE where it was found on the marketplace. `refusal`: the
+    marketplace's words, where it refused it.
+    """
+
+    collection = models.ForeignKey("collector.Collection", models.PROTECT, related_name="payments")
+    stage = models.ForeignKey("collector.Stage", models.PROTECT, related_name="payments")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="payments")
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, null=True, blank=True, related_name="payments"
+    )
+    lease = models.ForeignKey(Lease, models.PROTECT, null=True, blank=True, related_name="bonuses")
+    posting = models.ForeignKey(
+        Posting, models.PROTECT, null=True, blank=True, related_name="payments"
+    )
+    kind = models.CharField(max_length=20, choices=PaymentKind.choices)
+    amount_cents = models.PositiveIntegerField()
+    fee_cents = models.PositiveIntegerField(default=0)
+    key = models.CharField(max_length=120, unique=True)
+    reason = models.CharField(max_length=500, blank=True)
+    by = models.CharField(max_length=150, blank=True)
+    refusal = models.CharField(max_length=500, blank=True)
+    state = models.CharField(max_length=20, choices=PaymentState.choices, default=PaymentState.DUE)
+    created_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["state", "created_at"], name="payment_by_state")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.amount_cents}"
+
+
+class Tally(models.Model):
+    """The examples of an accepted submission, with how many the stage and the worker had before it.
+
+    Written once, in the order of acceptance: a round or a block that is over stays as it was.
+    """
+
+    submission = models.OneToOneField(Submission, models.PROTECT, related_name="tally")
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="tallies")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="tallies")
+    examples = models.PositiveIntegerField()
+    seconds = models.PositiveIntegerField()
+    before = models.PositiveIntegerField()
+    own_before = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "tallies"
+        indexes = [
+            models.Index(fields=["stage", "before"], name="tally_of_a_round"),
+            models.Index(fields=["stage", "worker", "own_before"], name="tally_of_a_block"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id}: {self.examples}"
+
+
+class Fund(models.Model):
+    """What a stage's budget holds for bonuses: `paid_cents` of `held_cents` are spent already.
+
+    `examples` were accepted until now, in them `blocks` of single workers are over.
+    """
+
+    stage = models.OneToOneField("collector.Stage", models.CASCADE, related_name="fund")
+    held_cents = models.PositiveIntegerField(default=0)
+    paid_cents = models.PositiveIntegerField(default=0)
+    examples = models.PositiveIntegerField(default=0)
+    blocks = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(paid_cents__lte=models.F("held_cents")),
+                name="fund_pays_what_it_holds",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.paid_cents} of {self.held_cents}"
 
 
 class RejectionState(models.TextChoices):

@@ -1,0 +1,121 @@
+"""What workers write: questions, answers, and seeds they skipped."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from tasks.models.people import Worker
+from tasks.models.work import Submission, Unit
+
+
+class Question(models.Model):
+    """`payload` holds what one protocol adds: evidence spans and picked links.
+
+    `fold` is copied from the seed, `redundancy` follows from it, `key` names the question by
+    its content.
+    """
+
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="questions")
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, null=True, blank=True, related_name="questions"
+    )
+    position = models.PositiveSmallIntegerField()
+    seed = models.ForeignKey("collector.Seed", models.PROTECT, related_name="questions")
+    worker = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="questions")
+    key = models.CharField(max_length=64)
+    text = models.TextField()
+    payload = models.JSONField(default=dict)
+    synthetic = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "position"], name="question_once"),
+            models.UniqueConstraint(fields=["stage", "key"], name="question_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Answer(models.Model):
+    """`payload` holds spans, value, unit, reason and evidence; the writer never answers.
+
+    One read from published files has neither a submission nor a worker; nor has a correction, which
+    the requester `corrected_by` entered in place of the votes: it is released, and no vote.
+    """
+
+    question = models.ForeignKey(Question, models.PROTECT, related_name="answers")
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="answers")
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, null=True, blank=True, related_name="answers"
+    )
+    worker = models.ForeignKey(
+        Worker, models.PROTECT, null=True, blank=True, related_name="answers"
+    )
+    writer = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="+")
+    type = models.CharField(max_length=20)
+    payload = models.JSONField(default=dict)
+    synthetic = models.BooleanField(default=False)
+    corrected_by = models.CharField(max_length=150, blank=True, default="", db_default="")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "worker"], name="answer_once_per_worker"),
+            models.CheckConstraint(
+                condition=Q(writer__isnull=True) | ~Q(worker=F("writer")),
+                name="answer_not_by_the_writer",
+            ),
+            models.CheckConstraint(
+                condition=Q(corrected_by="") | Q(worker__isnull=True, submission__isnull=True),
+                name="answer_corrected_is_no_vote",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.type
+
+
+class Given(models.Model):
+    """A worker's answer to a unit's item at `position`; what they were shown next rests on it.
+
+    It belongs to the worker and the unit, as a draft does: a stay that is cut off and begun again
+    goes on after it.
+    """
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="given")
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="given")
+    position = models.PositiveSmallIntegerField()
+    answer = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["unit_id", "worker_id", "position"]
+        verbose_name_plural = "given"
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "worker", "position"], name="given_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit_id}/{self.position}"
+
+
+class Skip(models.Model):
+    """Handed in, and paid, like what is written; the seed goes to somebody else, or to nobody."""
+
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="skips")
+    submission = models.ForeignKey(Submission, models.PROTECT, related_name="skips")
+    seed = models.ForeignKey("collector.Seed", models.PROTECT, related_name="skips")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="skips")
+    reason = models.CharField(max_length=1000)
+    synthetic = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["seed", "worker"], name="skip_once")]
+
+    def __str__(self) -> str:
+        return self.reason
