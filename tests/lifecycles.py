@@ -350,6 +350,20 @@ class Life:
         owed = given.exclude(state=PaymentState.WITHHELD)
         return int(owed.aggregate(c=Sum(F("amount_cents") + F("fee_cents"), default=0))["c"])
 
+    def withdrawn(self) -> int:
+        """Return by how much rejections that were withdrawn have raised the maximum.
+
+        Their money had gone to whoever did the work anew, so both are paid.
+        """
+        raised = self.collection.revisions.filter(key="maximum_cents", by="rita")
+        cents = sum(each.new - each.old for each in raised)
+        restored = Rejection.objects.filter(state=RejectionState.RESTORED)
+        postings = restored.filter(session__posting__stage__collection=self.collection)
+        rows = Payment.objects.filter(posting__in=postings.values("session__posting"))
+        worth = rows.aggregate(c=Sum(F("amount_cents") + F("fee_cents"), default=0))["c"]
+        assert cents <= worth, f"raised by {cents} cents, where {worth} were withdrawn"
+        return cents
+
     def told(self) -> str:
         """Return what happened, in a line."""
         paid = Payment.objects.filter(collection=self.collection).order_by()

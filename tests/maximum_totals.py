@@ -112,10 +112,10 @@ def live(world: World, plan: tuple[str, dict[str, Any], list[str], int], n_steps
     said = life.begin()
     for _ in range(n_steps):
         life.step()
-        assert life.cost() <= said, f"{life.cost()} cents, where {said} were said"
+        assert life.cost() <= said + life.withdrawn(), f"{life.cost()} cents, {said} were said"
     life.end()
     print(life.told(), f"{said} said")
-    assert life.cost() <= said
+    assert life.cost() <= said + life.withdrawn()
     assert life.collection.reserved_cents == 0
     assert life.confirmed() == life.owed_there()
     return life

@@ -1,6 +1,7 @@
 """The maximum total: said when a collection is published, and kept by all that hands out work.
 
-It changes by what a requester does alone: more seeds, other parameters, a bonus given.
+It changes by what a requester does alone: more seeds, other parameters, a bonus
+given, a rejection withdrawn after somebody else was paid for the work.
 """
 
 from datetime import datetime

@@ -1,6 +1,7 @@
 """Every process is killed or hung, every service too, and the disk fills: nothing is lost."""
 
 import contextlib
+import itertools
 import json
 import os
 import shlex
@@ -34,11 +35,12 @@ OUTAGE_SECONDS = 6
 # The processes of `serve`, and the workers that three of them start; each has a log of its own.
 N_LOGS = 8 + 3 * 2 + 2
 MOST_LINES = 20
-# Each qualifies anew, so that there is always work; when all have done theirs others come.
-WORKERS = part_of(60)
+# Each qualifies anew, so that there is always work; when all of a crowd have done theirs others
+# come.
+WORKERS = part_of(30)
 N_DIALOGS = part_of(6)
 # Work that does not move for so long after an outage has stalled.
-STALLED_SECONDS = 60
+STALLED_SECONDS = 90
 TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]
 HELD = """
@@ -278,16 +280,17 @@ def suffer(site: Served, name: str, outage: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def working(site: Served) -> Iterator[None]:
-    """Have people work meanwhile, who come again whatever stops them."""
-    over = threading.Event()
+    """Have people work meanwhile, who come again whatever stops them.
+
+    Two crowds take turns: one is at work while the other ends and its next begins.
+    """
+    over, seeds = threading.Event(), itertools.count(1)
     command = [sys.executable, "manage.py", "simulate", "whole", "--workers", str(WORKERS)]
 
     def work() -> None:
-        seed = 0
         while not over.is_set():
-            seed += 1
-            crowd = process_groups.begin(
-                [*command, "--inspect", "--seed", str(seed)],
+            crowd = groups.begin(
+                [*command, "--inspect", "--seed", str(next(seeds))],
                 env=site.settings(),
                 cwd=ROOT,
                 stdout=subprocess.DEVNULL,
@@ -295,15 +298,17 @@ def working(site: Served) -> Iterator[None]:
             )
             while crowd.poll() is None and not over.is_set():
                 over.wait(1)
-            process_groups.end(crowd)
+            groups.end(crowd)
 
-    crowd = threading.Thread(target=work)
-    crowd.start()
+    crowds = [threading.Thread(target=work) for _ in range(2)]
+    for crowd in crowds:
+        crowd.start()
     try:
         yield
     finally:
         over.set()
-        crowd.join(timeout=60)
+        for crowd in crowds:
+            crowd.join(timeout=60)
 
 
 @contextlib.contextmanager
