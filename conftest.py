@@ -5,9 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.distribution import Distribution, begin_with_the_slow
 
 # A busy machine is no fault of the code: no example is timed.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,6 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.pure)
         if item.get_closest_marker("once") and item.get_closest_marker("pure"):
             raise pytest.UsageError(f"{item.nodeid} is marked once and pure, so it never runs.")
+    begin_with_the_slow(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out whole files; see tests/distribution.py."""
+    return Distribution(config, log)
 
 
 @pytest.fixture(autouse=True)

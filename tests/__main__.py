@@ -80,7 +80,7 @@ def main() -> int:
 def suite(base: dict[str, str]) -> bool:
     """Return whether the tests pass on file-backed SQLite and on PostgreSQL."""
     # The instances that tests serve are migrated; rows for the tests alone are laid out at once.
-    pytest = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "--nomigrations"]
+    pytest = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--nomigrations"]
     try:
         base["COLLECTOR_CHROMIUM"] = services.chromium()
         with services.postgresql() as database, services.redis() as one, services.redis() as two:

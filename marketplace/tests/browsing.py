@@ -12,11 +12,9 @@ from playwright.sync_api import Browser, sync_playwright
 from marketplace.tests.conftest import DATABASES
 
 RUN = "async () => (await axe.run({iframes: false, resultTypes: ['violations']})).violations"
-# One browser serves all tests of a module, which therefore come one after the other.
 EVERY_TEST = [
     pytest.mark.browser,
     pytest.mark.django_db(databases=DATABASES, transaction=True),
-    pytest.mark.xdist_group("marketplace browser"),
 ]
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-# They bring their own databases, so they run once; those that share an instance share a worker.
-ONCE = [pytest.mark.browser, pytest.mark.pure]
-EVERY_TEST = [*ONCE, pytest.mark.xdist_group("browser")]
+# They bring their own databases, so they run once.
+EVERY_TEST = [pytest.mark.browser, pytest.mark.pure]
 pytest.register_assert_rewrite("tests.browser.row_assertions")

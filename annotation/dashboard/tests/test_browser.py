@@ -43,7 +43,6 @@ from tests.browser.conftest import ARGUMENTS
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("dashboard browser"),
 ]
 PILOT = "/collections/pilot/"
 # What a hurried person or a screen reader would stumble over, and what merely could be better.
