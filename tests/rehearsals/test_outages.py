@@ -289,7 +289,7 @@ def working(site: Served) -> Iterator[None]:
 
     def work() -> None:
         while not over.is_set():
-            crowd = groups.begin(
+            crowd = process_groups.begin(
                 [*command, "--inspect", "--seed", str(next(seeds))],
                 env=site.settings(),
                 cwd=ROOT,
@@ -298,7 +298,7 @@ def working(site: Served) -> Iterator[None]:
             )
             while crowd.poll() is None and not over.is_set():
                 over.wait(1)
-            groups.end(crowd)
+            process_groups.end(crowd)
 
     crowds = [threading.Thread(target=work) for _ in range(2)]
     for crowd in crowds:
