@@ -206,7 +206,7 @@ CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (
-        ("tend", "tasks.jobs.tend_all", LOOK_SECONDS),
+        ("maintain", "tasks.jobs.maintain_all", LOOK_SECONDS),
         ("believe", "annotation.jobs.believe_all", LOOK_SECONDS),
         ("dialogs", "tasks.jobs.look_after_dialogs", LIVE_LOOK_SECONDS),
     )

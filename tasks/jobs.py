@@ -26,7 +26,7 @@ def look_at_worker(worker_id: str, collection_id: int) -> None:
 
 
 @shared_task
-def tend_all() -> None:
+def maintain_all() -> None:
     """Look after every collection that is not a draft; money is settled after the end too."""
     liveness.beat(liveness.JOBS)
     for collection in Collection.objects.exclude(state=CollectionState.DRAFT):

@@ -36,7 +36,7 @@ from tasks.dialog.departure import depart
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
 from tasks.lifecycle import publication
-from tasks.lifecycle.maintenance import tend
+from tasks.lifecycle.maintenance import maintain
 from tasks.models import (
     Dialog,
     DialogState,
@@ -126,9 +126,9 @@ class Life:
         acts += [self.let_in, self.let_in, self.pass_time, self.pass_time, self.reward, self.reject]
         for act in self.rng.sample(acts, 3):
             act()
-        self.tend()
+        self.maintain()
 
-    def tend(self) -> None:
+    def maintain(self) -> None:
         """Do what the jobs do."""
         self.collection.refresh_from_db()
         now = timezone.now()
@@ -136,7 +136,7 @@ class Life:
             rounds.look_after(stage, now, self.rng)
         decide_collection(self.collection, now)
         sample_questions(self.collection)
-        done = tend(self.collection, now)
+        done = maintain(self.collection, now)
         assert done is not None
         self.collection.refresh_from_db()
 
@@ -145,11 +145,11 @@ class Life:
         publication.finish(self.collection, "Enough.", "rita", timezone.now())
         for _ in range(4):
             clock.advance(timedelta(hours=60))
-            self.tend()
+            self.maintain()
             for visitor in self.people:
                 self.collect_owed(visitor)
         for _ in range(3):
-            self.tend()
+            self.maintain()
 
     def accept(self, visitor: Visitor, posting: Posting) -> Frame | None:
         """Return the frame of a HIT that the visitor accepts, None where they may not."""
@@ -252,7 +252,7 @@ class Life:
                 presence.ready(ticket, now)
             self.say(dialog, now)
         clock.advance(timedelta(minutes=self.rng.choice((1, 5, 30))))
-        self.tend()
+        self.maintain()
         for person, state, frame, ticket in here:
             ticket.refresh_from_db()
             if ticket.state != TicketState.DONE and self.rng.random() < 0.5:

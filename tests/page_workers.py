@@ -83,11 +83,11 @@ class Person:
         fill = get_protocol(self.collection.protocol).part("simulated").fill
         data: dict[str, Any] = fill(state, DILIGENT, self.rng, lambda item, title: None)
         change(state, data)
-        while any(step["own"] is None for step in state.get("course", ())):
+        while any(step["own"] is None for step in state.get("ordered_answers", ())):
             last = data["answers"][-1]
             given = self.post(state, "answer", {"item": last["item"], "answer": last})
             assert given.status_code == 200, given.content
-            state["course"] = given.json()["course"]
+            state["ordered_answers"] = given.json()["ordered_answers"]
             data = fill(state, DILIGENT, self.rng, lambda item, title: None)
             change(state, data)
         return data

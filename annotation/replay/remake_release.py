@@ -49,7 +49,7 @@ def remake(
     """Return the release of the log's work, done again on a new collection over `corpus`.
 
     `advance` is called after each step of the work. Raises LogError, and what laying out, working
-    and issuing raise; a collection on which work has begun then stays as it is, for jobs to tend.
+    and issuing raise; a collection on which work has begun then stays for jobs to maintain.
     """
     check_unused(log)
     collection = lay_out(log, corpus, now)

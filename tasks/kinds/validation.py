@@ -17,7 +17,7 @@ from tasks.models import Exposure, Lease, Unit, UnitItem, Worker
 from tasks.widgets import reply
 from tasks.widgets.problems import Problem
 from tasks.work.articles import Documents
-from tasks.work.ordered_answers import course_of, give, given_by
+from tasks.work.ordered_answers import give, locked_answers, ordered_answers
 
 __all__ = [
     "allowed",
@@ -92,7 +92,7 @@ def _passage(seed: int) -> dict[str, Any]:
 
 def own(lease: Lease) -> dict[str, Any]:
     """Return what only this stay's page is told: how far its worker has come."""
-    return {"course": course_of(lease)}
+    return {"ordered_answers": ordered_answers(lease)}
 
 
 def limits(table: Any, checks: Any) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def limits(table: Any, checks: Any) -> dict[str, Any]:
 
 def fixed(lease: Lease, data: object) -> dict[str, Any]:
     """Return `data` with the answers that were given before as they were given."""
-    given = {str(position): answer for position, answer in given_by(lease).items()}
+    given = {str(position): answer for position, answer in locked_answers(lease).items()}
     sent = listed(data.get("answers")) if isinstance(data, dict) else []
     rest = [each for each in sent if not isinstance(each, dict) or each.get("item") not in given]
     return {"answers": [*given.values(), *rest]}
@@ -122,7 +122,7 @@ def clean(
 
 def unfinished(lease: Lease) -> list[Problem]:
     """Return which question still has to be answered before the next can be."""
-    n_given, n_items = len(given_by(lease)), lease.unit.items.count()
+    n_given, n_items = len(locked_answers(lease)), lease.unit.items.count()
     if n_given == n_items:
         return []
     return [Problem(f"Answer question {n_given + 1} of {n_items} first.", n_given, "spans")]

@@ -39,7 +39,7 @@ def tend_alone(collection: Collection, now: datetime) -> dict[str, int]:
     if not claim.take():
         return {}
     try:
-        return tend(collection, now, claim.renew)
+        return maintain(collection, now, claim.renew)
     finally:
         claim.give_up()
 
@@ -78,7 +78,7 @@ class Claim:
         return True
 
 
-def tend(
+def maintain(
     collection: Collection, now: datetime, before_each: Callable[[], None] = lambda: None
 ) -> dict[str, int]:
     """Run every step once and return what each did; a step that fails leaves the others alone.

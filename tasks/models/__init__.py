@@ -1,6 +1,6 @@
 """The rows of what workers do, and what they are paid."""
 
-from tasks.models.answers import Answer, Given, Question, Skip
+from tasks.models.answers import Answer, LockedAnswer, Question, Skip
 from tasks.models.dialog import Dialog, DialogState, Ticket, TicketState, Topic, Turn
 from tasks.models.money import (
     ON_MARKETPLACE,
@@ -48,12 +48,12 @@ __all__ = [
     "Exposure",
     "Fund",
     "Gate",
-    "Given",
     "Grant",
     "GrantState",
     "Identity",
     "Lease",
     "LeaseState",
+    "LockedAnswer",
     "PartnerReport",
     "Payment",
     "PaymentKind",

@@ -78,24 +78,25 @@ class Answer(models.Model):
         return self.type
 
 
-class Given(models.Model):
+class LockedAnswer(models.Model):
     """A worker's answer to a unit's item at `position`; what they were shown next rests on it.
 
-    It belongs to the worker and the unit, as a draft does: a stay that is cut off and begun again
+    It belongs to the worker and the unit, as a draft does: a lease that is cut off and taken again
     goes on after it.
     """
 
-    unit = models.ForeignKey(Unit, models.CASCADE, related_name="given")
-    worker = models.ForeignKey(Worker, models.CASCADE, related_name="given")
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="locked_answers")
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="locked_answers")
     position = models.PositiveSmallIntegerField()
     answer = models.JSONField()
     at = models.DateTimeField()
 
     class Meta:
         ordering = ["unit_id", "worker_id", "position"]
-        verbose_name_plural = "given"
         constraints = [
-            models.UniqueConstraint(fields=["unit", "worker", "position"], name="given_once")
+            models.UniqueConstraint(
+                fields=["unit", "worker", "position"], name="locked_answer_once"
+            )
         ]
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ from tasks.pages.tokens import LeaseToken
 from tasks.pages.unit_items import items_of
 from tasks.work import leases, submissions
 from tasks.work.articles import article_page
-from tasks.work.ordered_answers import NotNext
+from tasks.work.ordered_answers import NotTheNextQuestion
 
 MAX_REPORT_CHARACTERS = 5_000
 # Of one HIT by one worker: more tell a requester nothing new.
@@ -137,7 +137,7 @@ def answer(request: Request) -> Response:
     item, now = str(body.get("item")), timezone.now()
     try:
         problems = module.give(lease, item, body.get("answer"), items_of(lease.unit), now)
-    except NotNext:
+    except NotTheNextQuestion:
         message = "This is not the next question: answer the one that is shown last."
         return Response({"message": message, **module.own(lease)}, status=409)
     except leases.Ended:

@@ -66,7 +66,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Stay:
+class LeaseContext:
     """A lease on the page, with its draft as JSON text."""
 
     lease: Lease
@@ -74,11 +74,11 @@ class Stay:
     setting: Setting
 
 
-def resume(entry: Entry) -> Stay | None:
+def resume(entry: Entry) -> LeaseContext | None:
     """Return the live stay that the entry claims, or None: what a reload needs."""
     if entry.preview:
         return None
-    return _stay(
+    return _context(
         A_STAY_WITH_DRAFT.first(
             "session.provider = %(provider)s AND session.environment = %(environment)s"
             " AND session.person = %(person)s AND session.session_id = %(session)s"
@@ -95,9 +95,9 @@ def resume(entry: Entry) -> Stay | None:
     )
 
 
-def stay_of(lease: Lease) -> Stay:
+def context_of(lease: Lease) -> LeaseContext:
     """Return a lease that was claimed just now as its page needs it."""
-    found = _stay(A_STAY_WITH_DRAFT.first("lease.id = %(lease)s", lease=lease.pk))
+    found = _context(A_STAY_WITH_DRAFT.first("lease.id = %(lease)s", lease=lease.pk))
     assert found is not None
     return found
 
@@ -123,12 +123,12 @@ def setting_of(stage_id: int, words_id: int) -> Setting:
     return Setting(_stage(stage, collection, parameters), words, parameters)
 
 
-def _stay(row: list[Any] | None) -> Stay | None:
+def _context(row: list[Any] | None) -> LeaseContext | None:
     if row is None:
         return None
     *rows, words, parameters, draft = row
     lease = _joined(rows, parameters)
-    return Stay(lease, draft or "null", Setting(lease.unit.stage, words, parameters))
+    return LeaseContext(lease, draft or "null", Setting(lease.unit.stage, words, parameters))
 
 
 def _joined(rows: list[Any], parameters: str) -> Lease:

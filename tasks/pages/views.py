@@ -61,11 +61,11 @@ def enter(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     try:
         entry = entries.read(request.GET, now)
-        stay = lease_context.resume(entry)
-        if stay:
+        context = lease_context.resume(entry)
+        if context:
             with suppress(leases.Ended):
-                leases.follow(stay.lease, entry.expires_at)
-            return HttpResponse(work_page(stay, now, liked(request.GET)))
+                leases.follow(context.lease, entry.expires_at)
+            return HttpResponse(work_page(context, now, liked(request.GET)))
         posting = entries.posting_of(entry)
         entries.check_holds(entry, posting)
     except Refused as refused:
@@ -113,7 +113,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
         return notice_pages.no_work(request)
     _look_again(session, stage)
     page = work_page(
-        lease_context.stay_of(lease), timezone.now(), liked(request.GET or request.POST)
+        lease_context.context_of(lease), timezone.now(), liked(request.GET or request.POST)
     )
     return HttpResponse(page)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from tasks.pages.lease_context import Setting, Stay
+from tasks.pages.lease_context import LeaseContext, Setting
 from tasks.pages.page_state import (
     DEFAULTS,
     has_seen,
@@ -38,9 +38,9 @@ class Frame:
     setting: Setting = field(compare=False)
 
 
-def work_page(stay: Stay, now: datetime, asked: Mapping[str, str]) -> bytes:
+def work_page(context: LeaseContext, now: datetime, asked: Mapping[str, str]) -> bytes:
     """Return the page on which a worker works; asked: how the page around it looks."""
-    lease, setting = stay.lease, stay.setting
+    lease, setting = context.lease, context.setting
     return _page(
         _frame(
             setting,
@@ -52,7 +52,7 @@ def work_page(stay: Stay, now: datetime, asked: Mapping[str, str]) -> bytes:
         ),
         own_state(lease, now),
         items_script(lease.unit),
-        inert(stay.draft.encode()),
+        inert(context.draft.encode()),
     )
 
 

@@ -6,11 +6,11 @@ from django.db import transaction
 
 from common.commands import MANAGE
 from tasks.models import (
-    Given,
     GrantState,
     Identity,
     Lease,
     LeaseState,
+    LockedAnswer,
     PartnerReport,
     Payment,
     PaymentState,
@@ -61,7 +61,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         ProblemReport.objects.filter(lease__worker=worker).delete()
         PartnerReport.objects.filter(reporter=worker).update(note="")
         leases.update(draft=None)
-        Given.objects.filter(worker=worker).delete()
+        LockedAnswer.objects.filter(worker=worker).delete()
         Identity.objects.filter(worker=worker).delete()
         Unmatched.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")

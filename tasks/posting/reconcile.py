@@ -69,7 +69,7 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
         return 0
     if posting.worker_id:
         return _settle_compensation(posting, assignment, now)
-    session = unmatched.stay_of(posting, assignment)
+    session = unmatched.session_of(posting, assignment)
     works = list(Submission.objects.filter(lease__session=session)) if session else []
     if not works:
         unmatched.keep(posting, assignment, now)
@@ -189,7 +189,7 @@ def _reroute_unless_listed(submission: Submission, now: datetime) -> int:
         # Nobody may take the place again: its work is in and its money is spent.
         marketplace.expire_hit(posting.external_id)
     listed = marketplace.assignments_of(posting.external_id)
-    if any(unmatched.stay_of(posting, row) == session for row in listed):
+    if any(unmatched.session_of(posting, row) == session for row in listed):
         return 0
     return reroute(submission, now)
 

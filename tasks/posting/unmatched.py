@@ -52,7 +52,7 @@ def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) ->
     return is_new
 
 
-def stay_of(posting: Posting, assignment: marketplace.Assignment) -> Session | None:
+def session_of(posting: Posting, assignment: marketplace.Assignment) -> Session | None:
     """Return the stay that an assignment was handed in from, or None if we know of none.
 
     The marketplace hands an assignment's id to the next worker, so the person tells which. One
@@ -67,7 +67,7 @@ def stay_of(posting: Posting, assignment: marketplace.Assignment) -> Session | N
 
 
 def _session(posting: Posting, assignment: marketplace.Assignment, now: datetime) -> Session:
-    held = stay_of(posting, assignment)
+    held = session_of(posting, assignment)
     if held:
         return held
     # Somebody who never opened our page.

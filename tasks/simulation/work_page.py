@@ -40,17 +40,17 @@ class Desk:
         Returns whether that brought a further question; the page's state has it then. Raises
         StuckError for an answer that the page refuses.
         """
-        course = self.state.get("course", [])
-        if not course or course[-1]["own"] is not None:
+        ordered_answers = self.state.get("ordered_answers", [])
+        if not ordered_answers or ordered_answers[-1]["own"] is not None:
             return False
-        item = course[-1]["item"]
+        item = ordered_answers[-1]["item"]
         given = next(dict(answer) for answer in data["answers"] if answer["item"] == item)
         body = {"item": given.pop("item"), "answer": given}
         status, found = self._post("answer", body)
         if status != 200:
             raise StuckError(f"An answer was not taken: {found.get('problems', status)}")
         self.counts["answers given in order"] += 1
-        self.state = {**self.state, "course": found["course"]}
+        self.state = {**self.state, "ordered_answers": found["ordered_answers"]}
         return True
 
     def save(self, data: dict[str, Any]) -> None:

@@ -291,7 +291,7 @@ def test_a_step_that_fails_leaves_the_other_steps_alone(stage, monkeypatch):
     monkeypatch.setattr(maintenance, "parameters_of", parameters_of)
     for name in ("confirm_submissions", "reroute_lost", "find_returned"):
         monkeypatch.setattr(maintenance.reconcile, name, lambda *_: 1)
-    done = maintenance.tend(stage.collection, NOW)
+    done = maintenance.maintain(stage.collection, NOW)
     assert done["unfinished work paid"] == 0
     assert done["submissions confirmed"] == 1
 

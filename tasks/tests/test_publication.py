@@ -11,7 +11,7 @@ from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.revisions import revise
 from tasks.crowd import marketplace
 from tasks.lifecycle import publication
-from tasks.lifecycle.maintenance import tend
+from tasks.lifecycle.maintenance import maintain
 from tasks.lifecycle.publication import PublicationError, finish, publish, reopen
 from tasks.lifecycle.unfinished_work import under_way
 from tasks.models import LeaseState, Posting, Unmatched
@@ -154,7 +154,7 @@ def test_finishing_takes_idle_hits_down_and_lets_who_is_at_work_go_on(
     work = under_way(pilot)
     assert (work.hits, work.held_cents, work.at_work) == (1, 400, 1)
     assert work.until == lease.expires_at
-    tend(pilot, now)
+    maintain(pilot, now)
     assert taken_down == [idle.external_id]
     pilot.refresh_from_db()
     assert pilot.reserved_cents == 400
@@ -173,7 +173,7 @@ def test_hits_that_are_only_planned_are_never_put_up_after_the_end(
     monkeypatch.setattr(marketplace, "find_hits", lambda tokens: made)
     finish(pilot, "", "rita", now)
     pilot.refresh_from_db()
-    done = tend(pilot, now)
+    done = maintain(pilot, now)
     assert (done["plans let go"], done["HITs closed"], done["HITs published"]) == (1, 1, 0)
     assert taken_down == ["H1"]
     assert set(Posting.objects.values_list("pk", "state", "external_id")) == {
@@ -197,7 +197,7 @@ def test_started_work_that_runs_out_of_time_after_the_end_is_paid_by_what_was_sa
     lease.session.save()
     finish(pilot, "", "rita", now)
     pilot.refresh_from_db()
-    tend(pilot, now + timedelta(hours=4))
+    maintain(pilot, now + timedelta(hours=4))
     assert [row.amount_cents for row in ada.payments.all()] == [200]
 
 

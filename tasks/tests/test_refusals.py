@@ -4,7 +4,7 @@ import pytest
 
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.lifecycle.maintenance import tend
+from tasks.lifecycle.maintenance import maintain
 from tasks.models import Grant, GrantState, PostingState
 from tasks.people import qualifications
 from tasks.posting import hits, posting_demand
@@ -87,4 +87,4 @@ def test_a_stage_that_is_refused_leaves_the_next_one_alone(stage, monkeypatch):
     monkeypatch.setattr(posting_demand, "with_plans", list)
     monkeypatch.setattr(hits, "publish_pending", refused)
     others = stage.collection.stages.count() - 1
-    assert tend(stage.collection, NOW)["HITs published"] == others
+    assert maintain(stage.collection, NOW)["HITs published"] == others

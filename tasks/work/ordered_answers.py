@@ -10,29 +10,29 @@ from django.db import transaction
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from tasks.kinds.answer import questions_shown
-from tasks.models import Answer, Given, Lease, LeaseState
+from tasks.models import Answer, Lease, LeaseState, LockedAnswer
 from tasks.widgets import reply
 from tasks.widgets.problems import Problem
 from tasks.work.leases import Ended
 
 
-class NotNext(Exception):
-    """The answer is not to the next question; the page has to look at its course again."""
+class NotTheNextQuestion(Exception):
+    """The answer is not to the next question; the page has to load the answers again."""
 
 
-def given_by(lease: Lease) -> dict[int, dict[str, Any]]:
+def locked_answers(lease: Lease) -> dict[int, dict[str, Any]]:
     """Return by position the answers that the lease's worker has given to its unit."""
-    rows = Given.objects.filter(unit=lease.unit_id, worker=lease.worker_id)
+    rows = LockedAnswer.objects.filter(unit=lease.unit_id, worker=lease.worker_id)
     return dict(rows.order_by("position").values_list("position", "answer"))
 
 
-def course_of(lease: Lease) -> list[dict[str, Any]]:
+def ordered_answers(lease: Lease) -> list[dict[str, Any]]:
     """Return what the page may show: the questions answered, and the next.
 
     Each is {"item", "question", "own", "teacher"}: both answers once the worker's is given,
     "teacher" None too where nobody has answered before.
     """
-    given = given_by(lease)
+    given = locked_answers(lease)
     shown = questions_shown(lease.unit)[: len(given) + 1]
     teachers = _teachers(lease, list(given))
     return [
@@ -68,12 +68,12 @@ def give(
     """Keep the answer to the next question, and return what is wrong: then nothing is kept.
 
     One that was given before stays as it is. A problem's index counts the page's items. Raises
-    NotNext for any other question, Ended when the lease is over.
+    NotTheNextQuestion for any other question, Ended when the lease is over.
     """
-    n_given = len(given_by(lease))
+    n_given = len(locked_answers(lease))
     passages = reply.passages_of(items)
     if item not in passages or int(item) > n_given:
-        raise NotNext
+        raise NotTheNextQuestion
     position = int(item)
     if position < n_given:
         return []
@@ -87,7 +87,7 @@ def give(
         if held.draft is None:
             # Work that was begun, to be paid for in part when the time runs out.
             Lease.objects.filter(pk=lease.pk).update(draft={"data": {}, "ui": {}})
-        Given.objects.get_or_create(
+        LockedAnswer.objects.get_or_create(
             unit_id=lease.unit_id,
             worker_id=lease.worker_id,
             position=position,

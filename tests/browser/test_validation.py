@@ -23,7 +23,7 @@ def test_answers_are_given_one_by_one_and_the_teachers_come_after(
     ada = enter("Ada")
     frame = ada.begin(TITLE)
     expect(frame.locator("[data-question]")).to_have_text(questions[0])
-    assert [turn["question"] for turn in ada.state()["course"]] == questions[:1]
+    assert [turn["question"] for turn in ada.state()["ordered_answers"]] == questions[:1]
     passage = ada.state()["items"][0]["passage"]
     lengths = [end - start for start, end in passage["sentences"]]
     ada.drag("section", " ".join(passage["text"].split()[2:6]))

@@ -8,7 +8,7 @@ from django.utils import timezone
 from collector.models import Stage
 from tasks.crowd import marketplace
 from tasks.kinds import kind
-from tasks.lifecycle.maintenance import tend
+from tasks.lifecycle.maintenance import maintain
 from tasks.models import (
     Grant,
     GrantState,
@@ -44,7 +44,7 @@ def hand_in_questions(slug: str) -> None:
     Grant.objects.filter(worker=lease.worker).update(
         state=GrantState.GRANTED, told_state=GrantState.GRANTED
     )
-    tend(stage.collection, timezone.now())
+    maintain(stage.collection, timezone.now())
 
 
 def _lease(stage: Stage) -> Lease:

@@ -44,13 +44,13 @@ def fill(
                 **reading.answer(
                     step["question"],
                     passages[step["item"]],
-                    _told(page["course"]),
+                    _told(page["ordered_answers"]),
                     behaviour,
                     rng,
                     max_tokens=most,
                 ),
             }
-            for step in page["course"]
+            for step in page["ordered_answers"]
         ]
     }
 
@@ -83,9 +83,9 @@ def _asked(item: Mapping[str, Any], behaviour: Behaviour, rng: random.Random) ->
     return {"item": item["id"], "fields": {"question": text}}
 
 
-def _told(course: Sequence[Mapping[str, Any]]) -> list[int]:
+def _told(ordered_answers: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return where the teacher's answers to the questions before began."""
-    teachers = [step["teacher"] for step in course if step["teacher"]]
+    teachers = [step["teacher"] for step in ordered_answers if step["teacher"]]
     return [span["start"] for teacher in teachers for span in teacher["spans"]]
 
 

@@ -11,7 +11,7 @@ const find = (selector) => document.querySelector(selector);
 
 class ValidationPage {
   constructor(state) {
-    Object.assign(this, { state, items: state.items, course: state.course });
+    Object.assign(this, { state, items: state.items, orderedAnswers: state.ordered_answers });
     this.page = new Page(state, this);
     this.#build();
     this.restore(state.draft);
@@ -61,28 +61,28 @@ class ValidationPage {
   restore(draft) {
     const saved = new Map((draft?.data?.answers ?? []).map((answer) => [answer.item, answer]));
     this.answers = this.items.map(({ id }) => ({ item: id, ...blankReply(), ...saved.get(id) }));
-    this.#take(this.course);
+    this.#take(this.orderedAnswers);
     this.index = -1;
     this.open(this.#next());
   }
 
   /** The server's own word on what was given, and the next question. */
-  #take(course) {
-    this.course = course;
-    for (const { item, own } of course) {
+  #take(orderedAnswers) {
+    this.orderedAnswers = orderedAnswers;
+    for (const { item, own } of orderedAnswers) {
       const answer = this.answers.find((each) => each.item === item);
       if (own) Object.assign(answer, own);
     }
   }
 
   #isGiven(index) {
-    return Boolean(this.course[index]?.own);
+    return Boolean(this.orderedAnswers[index]?.own);
   }
 
   /** The first question that is not answered for good; the last one when all are. */
   #next() {
-    const open = this.course.findIndex(({ own }) => !own);
-    return open < 0 ? this.course.length - 1 : open;
+    const open = this.orderedAnswers.findIndex(({ own }) => !own);
+    return open < 0 ? this.orderedAnswers.length - 1 : open;
   }
 
   /** What is on the page, as the server wants it. */
@@ -91,7 +91,7 @@ class ValidationPage {
   }
 
   open(index) {
-    if (index < 0 || index >= this.course.length || index === this.index) return;
+    if (index < 0 || index >= this.orderedAnswers.length || index === this.index) return;
     this.index = index;
     this.now = this.answers[index];
     this.#read();
@@ -99,7 +99,7 @@ class ValidationPage {
     this.reply.show(this.now);
     this.reply.lock(this.#isGiven(index));
     this.page.history.clear();
-    find("[data-question]").textContent = this.course[index].question;
+    find("[data-question]").textContent = this.orderedAnswers[index].question;
     find("[data-question-label]").textContent = `Question ${index + 1} of ${this.items.length}`;
     find("[data-panel-title]").textContent = this.#isGiven(index) ? `Your answer ${index + 1}` : `Answer ${index + 1}`;
     this.#showCourse();
@@ -126,12 +126,12 @@ class ValidationPage {
   /** What was asked and answered before the question that is open, in its own section. */
   #showCourse() {
     const first = this.items.findLastIndex(({ passage }, index) => passage && index <= this.index);
-    const before = this.course.slice(first, this.index).filter(({ teacher }) => teacher);
+    const before = this.orderedAnswers.slice(first, this.index).filter(({ teacher }) => teacher);
     const list = find("[data-turns]");
     list.replaceChildren(...before.map((turn) => this.#turn(turn)));
     find("[data-so-far]").hidden = !before.length;
     list.scrollTop = list.scrollHeight;
-    const { teacher } = this.course[this.index];
+    const { teacher } = this.orderedAnswers[this.index];
     const note = find("[data-given-note]");
     note.hidden = !this.#isGiven(this.index);
     note.textContent = teacher ? `Given. The teacher answered: ${words(teacher)}` : "Given: it stays as it is.";
@@ -167,14 +167,14 @@ class ValidationPage {
       this.page.messages.leaveAll(this.now);
       return this.checked();
     }
-    if (!body.course) return this.page.messages.tell(body.message ?? "Not given: the server refused it without a reason. Nothing is lost; press again.");
+    if (!body.ordered_answers) return this.page.messages.tell(body.message ?? "Not given: the server refused it without a reason. Nothing is lost; press again.");
     const given = this.index;
-    this.#take(body.course);
+    this.#take(body.ordered_answers);
     this.page.touch();
     this.index = -1;
     this.open(this.#next());
-    const { teacher } = this.course[given];
-    const question = this.index === given ? "That was the last question: submit." : `Question ${this.index + 1}: ${this.course[this.index].question}`;
+    const { teacher } = this.orderedAnswers[given];
+    const question = this.index === given ? "That was the last question: submit." : `Question ${this.index + 1}: ${this.orderedAnswers[this.index].question}`;
     this.page.announcer.say(`${teacher ? `The teacher answered: ${words(teacher)}. ` : ""}${question}`);
     return undefined;
   }
@@ -191,7 +191,7 @@ class ValidationPage {
 
   go(answer, field) {
     const index = this.answers.indexOf(answer);
-    this.open(index < this.course.length ? index : this.#next());
+    this.open(index < this.orderedAnswers.length ? index : this.#next());
     this.reply.focus(field);
   }
 
@@ -202,16 +202,16 @@ class ValidationPage {
   /** Something changed, or new advice came. */
   checked() {
     this.reader.show("answer", this.reply.ranges);
-    const [told] = this.course.slice(0, this.#isGiven(this.index) ? this.index + 1 : this.index).slice(-1);
+    const [told] = this.orderedAnswers.slice(0, this.#isGiven(this.index) ? this.index + 1 : this.index).slice(-1);
     const spans = this.#samePassage(told) ? told.teacher?.spans ?? [] : [];
     this.reader.show("teacher", spans.map(({ start, end }) => ({ start, end, classes: ["teacher-mark"] })));
     this.page.messages.show(this.now, this.reply.fields);
-    this.slots.show(this.course.map((turn, index) => this.#slot(turn, index)), this.index);
+    this.slots.show(this.orderedAnswers.map((turn, index) => this.#slot(turn, index)), this.index);
     this.#showProgress();
   }
 
   #samePassage(turn) {
-    const index = this.course.indexOf(turn);
+    const index = this.orderedAnswers.indexOf(turn);
     return index >= 0 && !this.items.slice(index + 1, this.index + 1).some(({ passage }) => passage);
   }
 
@@ -221,10 +221,10 @@ class ValidationPage {
   }
 
   #showProgress() {
-    const given = this.course.filter(({ own }) => own).length;
+    const given = this.orderedAnswers.filter(({ own }) => own).length;
     this.page.progress(`${given} of ${this.items.length} answered`, given, this.items.length);
     const all = given === this.items.length;
-    const last = this.#isGiven(this.index) && this.index === this.course.length - 1;
+    const last = this.#isGiven(this.index) && this.index === this.orderedAnswers.length - 1;
     this.button.firstChild.textContent = this.#isGiven(this.index) ? "Next question " : "Give this answer ";
     const parts = partsOf(this.now, this.state.limits.continuation);
     this.page.checklist.show(parts);

@@ -38,7 +38,7 @@ class Validators:
             number = came.index(page["token"])
         return [
             step["own"] or self._answer(page["token"], number, int(step["item"]), questions)
-            for step in page["course"]
+            for step in page["ordered_answers"]
         ]
 
     def _answer(

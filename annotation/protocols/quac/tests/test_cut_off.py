@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from collector.models import Collection
-from tasks.models import Given, Lease, LeaseState, Worker
+from tasks.models import Lease, LeaseState, LockedAnswer, Worker
 from tasks.money.compensation import worth_cents
 from tasks.people.erasure import forget
 from tasks.tests.making import make_worker, stage_of
@@ -44,7 +44,7 @@ def test_what_was_given_is_paid_in_proportion(cut_off: tuple[Person, dict[str, A
 def test_who_comes_back_goes_on_after_it(cut_off: tuple[Person, dict[str, Any]]) -> None:
     edith, before = cut_off
     state, _ = edith.enter("validation")
-    assert [step["own"] is not None for step in state["course"]] == [True, True, False]
+    assert [step["own"] is not None for step in state["ordered_answers"]] == [True, True, False]
     assert [item["id"] for item in state["items"]] == [item["id"] for item in before["items"]]
 
 
@@ -53,4 +53,4 @@ def test_who_is_forgotten_leaves_no_half_done_answer(
 ) -> None:
     Lease.objects.update(compensated=True)
     forget(Worker.objects.get(identity__person="AEDITH"), timezone.now(), withdraw=True)
-    assert not Given.objects.exists()
+    assert not LockedAnswer.objects.exists()

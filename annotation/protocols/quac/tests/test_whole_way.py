@@ -158,7 +158,7 @@ def test_qualifications_are_passed_in_both_roles(collection: Collection) -> None
     look(collection)
     grace = Person("AGRACE", collection)
     state, _ = grace.enter("teacher_qualification")
-    assert [step["teacher"] for step in state["course"]] == [None]
+    assert [step["teacher"] for step in state["ordered_answers"]] == [None]
     assert grace.work("teacher_qualification") == 1
     answers = Answer.objects.filter(stage__name="teacher_qualification")
     assert all(answer.payload["continuation"] for answer in answers)
@@ -193,22 +193,22 @@ def test_no_answer_of_the_teacher_leaves_before_ones_own(talked: Collection) -> 
     seed = Unit.objects.get(leases__worker__identity__person="AEDITH").items.first()
     assert seed is not None
     asked = [turn[0] for turn in turns(seed.the_question().seed, 4)]
-    assert [step["question"] for step in state["course"]] == asked[:1]
+    assert [step["question"] for step in state["ordered_answers"]] == asked[:1]
     assert not any(question in html for question in asked[1:])
     answer = {"type": "none", "spans": [], "affirmation": None}
     wrong = edith.post(state, "answer", {"item": "1", "answer": answer})
-    assert (wrong.status_code, len(wrong.json()["course"])) == (409, 1)
+    assert (wrong.status_code, len(wrong.json()["ordered_answers"])) == (409, 1)
     bad = edith.post(state, "answer", {"item": "0", "answer": {}})
     assert bad.status_code == 422
-    given = edith.post(state, "answer", {"item": "0", "answer": answer}).json()["course"]
+    given = edith.post(state, "answer", {"item": "0", "answer": answer}).json()["ordered_answers"]
     assert given[0]["teacher"]["type"] == "span"
     assert given[1] == {"item": "1", "question": asked[1], "own": None, "teacher": None}
     words = {**given[0]["teacher"], "affirmation": "yes"}
-    again = edith.post(state, "answer", {"item": "0", "answer": words}).json()["course"]
+    again = edith.post(state, "answer", {"item": "0", "answer": words}).json()["ordered_answers"]
     assert again[0]["own"]["type"] == "none"
     early = edith.post(state, "submit", {"data": {"answers": [words]}})
     assert early.status_code == 422
-    assert edith.enter("validation")[0]["course"] == given
+    assert edith.enter("validation")[0]["ordered_answers"] == given
 
 
 def test_a_passage_longer_than_the_limit_is_refused(talked: Collection) -> None:
