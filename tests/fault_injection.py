@@ -27,9 +27,9 @@ def carry_out(*command: str) -> None:
 def begin() -> None:
     """Let everything go wrong at once for Collector's requester."""
     from marketplace.models import Requester
-    from marketplace.wire.fault_injection import change_weather
+    from marketplace.wire.fault_injection import change_faults
 
-    change_weather(Requester.objects.get(), WEATHER)
+    change_faults(Requester.objects.get(), WEATHER)
 
 
 def listen(listener: str) -> None:

@@ -61,7 +61,7 @@ urlpatterns = [
     path("payouts/<int:key>/confirm/", payouts.confirm_list, name="desk-confirm"),
     path("payments/<int:key>/drop/", payouts.drop_line, name="desk-drop-line"),
     path("reports/<int:key>/answer/", payouts.answer, name="desk-answer-report"),
-    path("settings/", settings_page.choices, name="desk-settings"),
+    path("settings/", settings_page.settings_page, name="desk-settings"),
     path("audit/", settings_page.audit_log, name="desk-audit"),
     # A requester's
     path("projects/", projects.projects, name="desk-projects"),
@@ -83,10 +83,12 @@ urlpatterns = [
     path("events/<int:key>/again/", events.again, name="desk-send-again"),
     path("account/", account.account, name="desk-account"),
     path("team/", groups.people, name="desk-people"),
-    path("asked/", qualification_requests.asked, name="desk-asked"),
+    path(
+        "asked/", qualification_requests.qualification_requests, name="desk-qualification-requests"
+    ),
     path("asked/grant/", qualification_requests.grant_shown, name="desk-grant-shown"),
     path("asked/<int:key>/", qualification_requests.settle, name="desk-settle-request"),
-    path("letters/", messages.letters, name="desk-letters"),
+    path("letters/", messages.messages, name="desk-messages"),
     path("letters/<int:key>/reply/", messages.reply, name="desk-reply"),
     path("contests/<int:key>/", messages.settle_contest, name="desk-settle-contest"),
 ]

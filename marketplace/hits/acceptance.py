@@ -13,10 +13,10 @@ from marketplace.hits.review_policies import review_assignment
 from marketplace.hits.timing import observe
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
-from marketplace.notifications.events import tell
+from marketplace.notifications.events import record_event
 from marketplace.qualifications.requirements import access_to, standing_of
 from marketplace.router import DATABASE
-from marketplace.wire.fault_injection import weather_of
+from marketplace.wire.fault_injection import faults_of
 
 HANDING_IN = ("state", "answer", "submitted_at", "auto_approval_at", "ended_at")
 
@@ -109,7 +109,7 @@ def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
             accepted_at=now,
             deadline=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
         )
-        tell(hit, "AssignmentAccepted", now, assignment.assignment_id)
+        record_event(hit, "AssignmentAccepted", now, assignment.assignment_id)
         refresh(hit, now)
         return assignment
 
@@ -131,7 +131,7 @@ def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
 
 def _slot_id(hit: HIT) -> str:
     """Return the assignment id of a slot that was given up, else a new one, as MTurk did."""
-    if not weather_of(hit.requester).reused_assignment_ids:
+    if not faults_of(hit.requester).reused_assignment_ids:
         return new_entity_id()
     live = Assignment.objects.filter(assignment_id=OuterRef("assignment_id"), state__in=LIVE)
     given_up = hit.assignments.exclude(state__in=LIVE).exclude(Exists(live)).order_by("-pk")
@@ -150,7 +150,7 @@ def give_back(assignment: Assignment, now: datetime) -> None:
         if assignment.state == State.ACCEPTED:
             assignment.state, assignment.ended_at = State.RETURNED, now
             assignment.save(update_fields=["state", "ended_at"])
-            tell(hit, "AssignmentReturned", now, assignment.assignment_id)
+            record_event(hit, "AssignmentReturned", now, assignment.assignment_id)
             refresh(hit, now)
 
 
@@ -199,7 +199,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             assignment.ended_at = None
             # Whose work it is stays as it is: the account may be merged into another meanwhile.
             assignment.save(update_fields=HANDING_IN)
-            tell(hit, "AssignmentSubmitted", now, assignment.assignment_id)
+            record_event(hit, "AssignmentSubmitted", now, assignment.assignment_id)
             if hit.has_review_policies:
                 review_assignment(hit, assignment, now)
             refresh(hit, now)

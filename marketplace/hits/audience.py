@@ -24,7 +24,7 @@ class Excluded:
 
 
 @dataclass(frozen=True)
-class Visibility:
+class Audience:
     """Of `n_workers`, people with an open account; blocked ones can neither see nor take it."""
 
     n_workers: int
@@ -40,17 +40,17 @@ class Visibility:
         return self.n_workers > 0 and self.n_can_accept == 0
 
 
-def visibility(hit: HIT) -> Visibility:
+def audience(hit: HIT) -> Audience:
     """Return who can see a HIT now; expects its type loaded."""
-    return visibility_of(hit.hit_type)
+    return audience_of(hit.hit_type)
 
 
-def visibility_of(kind: HITType) -> Visibility:
+def audience_of(kind: HITType) -> Audience:
     """Return who can see HITs of this type now, in six queries however many workers there are."""
-    return visibilities_of([kind])[0]
+    return audiences_of([kind])[0]
 
 
-def visibilities_of(kinds: Iterable[HITType]) -> list[Visibility]:
+def audiences_of(kinds: Iterable[HITType]) -> list[Audience]:
     """Return who can see HITs of each type, in six queries however many types there are."""
     workers = Worker.objects.filter(
         is_active=True, is_simulated=False, erased_at=None, merged_into=None
@@ -59,7 +59,7 @@ def visibilities_of(kinds: Iterable[HITType]) -> list[Visibility]:
     return [_counted(kind, standings) for kind in kinds]
 
 
-def _counted(kind: HITType, standings: list[Standing]) -> Visibility:
+def _counted(kind: HITType, standings: list[Standing]) -> Audience:
     # As requirements.access_to says of one worker; each requirement is judged once for all.
     met = [[is_met(need, one) for one in standings] for need in kind.requirements]
     open_to = [kind.requester_id not in one.blocked_by for one in standings]
@@ -71,7 +71,7 @@ def _counted(kind: HITType, standings: list[Standing]) -> Visibility:
     counted = [
         Excluded(need, rows.count(False)) for need, rows in zip(kind.requirements, met, strict=True)
     ]
-    return Visibility(
+    return Audience(
         n_workers=len(standings),
         n_can_see=sum(map(all, zip(open_to, *hiding, strict=True))),
         n_can_accept=sum(map(all, zip(open_to, *met, strict=True))),
@@ -91,7 +91,7 @@ def warn_if_nobody(kind: HITType) -> None:
     if not kind.requirements or now - _counted_at.get(kind.pk, -1e9) < COUNTED_FOR_SECONDS:
         return
     _counted_at[kind.pk] = now
-    found = visibility_of(kind)
+    found = audience_of(kind)
     if found.is_nobody:
         need = found.excluded[0].need if found.excluded else {}
         log.warning(

@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest
 
 from marketplace.models import HIT, Assignment, Contest, Kind, Requester, State
 from marketplace.money import funds
-from marketplace.notifications.events import tell, tell_status
+from marketplace.notifications.events import record_event, record_status_event
 from marketplace.prepared import Prepared
 from marketplace.router import DATABASE
 
@@ -101,7 +101,7 @@ def settle(hit: HIT, now: datetime) -> None:
     for assignment in overdue:
         assignment.state, assignment.ended_at = State.ABANDONED, assignment.deadline
         assignment.save()
-        tell(hit, "AssignmentAbandoned", assignment.deadline, assignment.assignment_id)
+        record_event(hit, "AssignmentAbandoned", assignment.deadline, assignment.assignment_id)
     undecided = hit.assignments.filter(state=State.SUBMITTED, auto_approval_at__lte=now)
     undecided = undecided.select_related("worker")
     paid_cents = 0
@@ -138,7 +138,7 @@ def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     assert at is not None
     assignment.state, assignment.approved_at = State.APPROVED, at
     assignment.save()
-    tell(hit, "AssignmentApproved", at, assignment.assignment_id)
+    record_event(hit, "AssignmentApproved", at, assignment.assignment_id)
     cents, worker_id = assignment.reward_cents, assignment.worker.account_id
     funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, worker_id, cents, at)
     return cents
@@ -149,7 +149,7 @@ def reject(hit: HIT, assignment: Assignment, feedback: str, at: datetime) -> Non
     assignment.state, assignment.rejected_at = State.REJECTED, at
     assignment.feedback = feedback
     assignment.save()
-    tell(hit, "AssignmentRejected", at, assignment.assignment_id)
+    record_event(hit, "AssignmentRejected", at, assignment.assignment_id)
 
 
 def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
@@ -175,7 +175,7 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
     funds.move(hit.requester_id, held_cents - hit.held_cents, paid_cents)
     hit.held_cents = held_cents
     is_complete = hit.status(now) == "Reviewable" and hit.told_status != "Reviewable"
-    tell_status(hit, hit.status(now), now)
+    record_status_event(hit, hit.status(now), now)
     hit.save()
     if is_complete and hit.has_review_policies:
         # Reviews decide work, for which they need all of the above.

@@ -10,7 +10,7 @@ from marketplace.hits.review_rules import agreement, known_answers
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, Assignment, Level, ReviewPolicy, State
 from marketplace.money.funds import InsufficientFundsError
-from marketplace.notifications.events import tell
+from marketplace.notifications.events import record_event
 from marketplace.router import DATABASE
 
 # How many places a HIT may come to have when the policy does not say.
@@ -158,7 +158,7 @@ def _extend(policy: ReviewPolicy, hit: HIT, now: datetime) -> None:
         lifecycle.refresh(hit, now)
         _did(policy, subject, "extend", now, str(error), "AWS.MechanicalTurk.InsufficientFunds")
     else:
-        tell(hit, "HITExtended", now)
+        record_event(hit, "HITExtended", now)
         _did(policy, subject, "extend", now, f"Extended to {hit.max_assignments} assignments")
 
 

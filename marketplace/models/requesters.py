@@ -16,8 +16,8 @@ class Requester(models.Model):
     entry_secret = models.CharField(max_length=64, default=new_secret)
     balance_cents = models.BigIntegerField(default=0)
     held_cents = models.BigIntegerField(default=0)
-    # What goes wrong on purpose for this account (wire/fault_injection.py); empty = fair weather.
-    weather = models.JSONField(default=dict)
+    # What goes wrong on purpose for this account (wire/fault_injection.py); empty = nothing.
+    faults = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
     class Meta:

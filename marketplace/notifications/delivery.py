@@ -17,7 +17,7 @@ from marketplace import clock, configuration
 from marketplace.models import Event
 from marketplace.notifications import webhook
 from marketplace.router import DATABASE
-from marketplace.wire.fault_injection import weather_of
+from marketplace.wire.fault_injection import faults_of
 
 log = logging.getLogger(__name__)
 
@@ -127,13 +127,13 @@ def _keep_trying(event: Event, problem: str, now: datetime) -> None:
 
 
 def _chance(event: Event, what: str) -> float:
-    # By the event alone, so that a rehearsal with the same seed has the same weather.
-    seed = weather_of(event.requester).seed
+    # By the event alone, so that a rehearsal with the same seed has the same faults.
+    seed = faults_of(event.requester).seed
     return random.Random(f"{seed}:{what}:{event.pk}").random()
 
 
 def _is_held_back(event: Event, now: datetime) -> bool:
-    share = weather_of(event.requester).reordered_events
+    share = faults_of(event.requester).reordered_events
     if event.n_attempts > 1 or _chance(event, "order") >= share:
         return False
     _settle(event, next_attempt_at=now + REORDERED_BY)
@@ -141,7 +141,7 @@ def _is_held_back(event: Event, now: datetime) -> bool:
 
 
 def _copies(event: Event) -> int:
-    return 2 if _chance(event, "copies") < weather_of(event.requester).duplicate_events else 1
+    return 2 if _chance(event, "copies") < faults_of(event.requester).duplicate_events else 1
 
 
 _something = Signal()

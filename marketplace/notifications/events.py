@@ -13,7 +13,7 @@ from marketplace.router import DATABASE
 OF_STATUS = {"Reviewable": "HITReviewable", "Disposed": "HITDisposed"}
 
 
-def tell(hit: HIT, event_type: str, now: datetime, assignment_id: str = "") -> None:
+def record_event(hit: HIT, event_type: str, now: datetime, assignment_id: str = "") -> None:
     """Put an event into the outbox if the HIT's type asks for it; expects its type loaded.
 
     Expects the transaction of the change, so that both are kept or neither.
@@ -33,15 +33,15 @@ def tell(hit: HIT, event_type: str, now: datetime, assignment_id: str = "") -> N
     post(hit.requester_id, notification, content, now)
 
 
-def tell_status(hit: HIT, status: str, now: datetime) -> None:
+def record_status_event(hit: HIT, status: str, now: datetime) -> None:
     """Tell what a new status of a HIT means; changes `told_status`, which the caller saves."""
     before, hit.told_status = hit.told_status, status
     if status == before:
         return
     if before == "Assignable" and hit.n_open > 0 and status != "Disposed":
-        tell(hit, "HITExpired", min(now, hit.expires_at))
+        record_event(hit, "HITExpired", min(now, hit.expires_at))
     if status == "Disposed" or (status == "Reviewable" and before != "Reviewing"):
-        tell(hit, OF_STATUS[status], now)
+        record_event(hit, OF_STATUS[status], now)
 
 
 def post(

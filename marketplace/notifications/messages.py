@@ -12,11 +12,11 @@ LONGEST_TEXT = 4096
 MOST_A_DAY = 20
 
 
-class LetterError(ValueError):
+class MessageError(ValueError):
     """The message was not sent; the sentence says what to change."""
 
 
-def write_letter(
+def send_message(
     worker: Worker,
     requester: Requester,
     subject: str,
@@ -30,9 +30,9 @@ def write_letter(
     """
     subject, text = " ".join(subject.split()), text.replace("\x00", "").strip()
     if not subject or not text:
-        raise LetterError(_("Write a subject and a message."))
+        raise MessageError(_("Write a subject and a message."))
     if len(subject) > LONGEST_SUBJECT or len(text) > LONGEST_TEXT:
-        raise LetterError(
+        raise MessageError(
             _("Keep the subject within %(subject)s and the message within %(text)s characters.")
             % {"subject": LONGEST_SUBJECT, "text": LONGEST_TEXT}
         )
@@ -40,7 +40,7 @@ def write_letter(
         worker=worker, is_from_worker=True, sent_at__gt=now - timedelta(days=1)
     )
     if today.count() >= MOST_A_DAY:
-        raise LetterError(
+        raise MessageError(
             _("You have sent %(most)s messages within a day. Please go on tomorrow.")
             % {"most": MOST_A_DAY}
         )
@@ -55,7 +55,7 @@ def write_letter(
     )
 
 
-def letters_to(requester: Requester) -> QuerySet[Message]:
+def messages_to(requester: Requester) -> QuerySet[Message]:
     """Return what workers wrote to this requester, newest first."""
     rows = Message.objects.filter(requester=requester, is_from_worker=True)
     return rows.select_related("worker", "about__hit__hit_type").order_by("-pk")

@@ -1,6 +1,6 @@
 """Sentences the marketplace writes into its tables in English, and says in the reader's language.
 
-The API answers with them as they are kept; pages and forms for workers say them with `said`.
+The API answers with them as they are kept; pages and forms for workers show them with `translated`.
 """
 
 import re
@@ -20,7 +20,7 @@ SHAPES = {
 }
 
 
-def said(text: str) -> str:
+def translated(text: str) -> str:
     """Return one of these sentences in the language of the page, anybody else's as it is."""
     for sentence, shape in SHAPES.items():
         if match := shape.fullmatch(text):

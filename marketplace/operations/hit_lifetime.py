@@ -5,7 +5,7 @@ from typing import Any
 
 from marketplace.hits.lifecycle import refresh
 from marketplace.models import HIT
-from marketplace.notifications.events import tell
+from marketplace.notifications.events import record_event
 from marketplace.operations.hit_types import LONGEST_SECONDS
 from marketplace.operations.hits import MOST_ASSIGNMENTS
 from marketplace.operations.ownership import own_hit, require_changeable
@@ -44,7 +44,7 @@ def create_additional_assignments(call: Call, parameters: dict[str, Any]) -> dic
         if total > MOST_ASSIGNMENTS:
             raise InvalidParameter(f"A HIT may have {MOST_ASSIGNMENTS} assignments at most.")
         hit.max_assignments = total
-        tell(hit, "HITExtended", call.now)
+        record_event(hit, "HITExtended", call.now)
         refresh(hit, call.now)
     return {}
 
@@ -62,7 +62,7 @@ def update_expiration_for_hit(call: Call, parameters: dict[str, Any]) -> dict[st
             # Over already; clients that clean up expire whatever they find before they delete it.
             return {}
         if expires_at > max(call.now, hit.expires_at):
-            tell(hit, "HITExtended", call.now)
+            record_event(hit, "HITExtended", call.now)
         hit.expires_at = max(expires_at, datetime.fromtimestamp(0, UTC))
         refresh(hit, call.now)
     return {}

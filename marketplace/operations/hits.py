@@ -17,7 +17,7 @@ from marketplace.hits.questions.question import (
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HIT, ReviewPolicy
 from marketplace.money import funds
-from marketplace.notifications.events import tell
+from marketplace.notifications.events import record_event
 from marketplace.operations.descriptions import describe_hit
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
@@ -73,7 +73,7 @@ def _create(call: Call, name: str, hit: HIT, parameters: dict[str, Any]) -> dict
             insert(hit)
             for level, asked in policies_in(parameters).items():
                 ReviewPolicy.objects.create(hit=hit, level=level, parameters=asked)
-            tell(hit, "HITCreated", call.now)
+            record_event(hit, "HITCreated", call.now)
     except AlreadyDoneError as error:
         raise RequestError(
             "HITAlreadyExists",

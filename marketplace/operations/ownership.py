@@ -72,7 +72,7 @@ def refuse_disposed(hit: HIT) -> None:
 
 
 def require_changeable(hit: HIT, now: datetime) -> None:
-    """Raise InvalidHITState for a HIT that is gone, or under hostile weather too new."""
+    """Raise InvalidHITState for a HIT that is gone, or by an injected fault too new."""
     refuse_disposed(hit)
     if is_frozen(hit, now):
         raise RequestError(

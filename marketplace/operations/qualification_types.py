@@ -24,7 +24,7 @@ from marketplace.wire.errors import (
     InvalidParameter,
     RequestError,
 )
-from marketplace.wire.fault_injection import weather_of
+from marketplace.wire.fault_injection import faults_of
 from marketplace.wire.pagination import listing, page_asked, page_of, token_after
 from marketplace.wire.registry import Call, operation
 
@@ -79,10 +79,10 @@ def get_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, 
 def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a page of the requesters' types that match, then of the system's own.
 
-    Those that workers cannot ask for are left out when asked, others' always. Under hostile
-    weather a new type is not found at once.
+    Those that workers cannot ask for are left out when asked, others' always. With an injected
+    index lag a new type is not found at once.
     """
-    lag = timedelta(seconds=weather_of(call.requester).index_lag_seconds)
+    lag = timedelta(seconds=faults_of(call.requester).index_lag_seconds)
     rows = QualificationType.objects.filter(deleted_at=None)
     if lag:
         rows = rows.filter(created_at__lte=call.now - lag)

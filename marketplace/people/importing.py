@@ -11,7 +11,7 @@ from marketplace.accounts import audit
 from marketplace.models import QualificationType, Worker, WorkerGroup
 from marketplace.people.groups import GroupError
 from marketplace.people.roster import Person, ignored_columns, people_in
-from marketplace.people.worker_upsert import Book, Entry
+from marketplace.people.worker_upsert import Entry, WorkerUpsert
 from marketplace.router import DATABASE
 from marketplace.uploads import read_table
 
@@ -118,7 +118,7 @@ def _part(people: list[Person], now: datetime, by: str, *, is_only: bool) -> lis
         fresh = [replace(one, values=dict(one.values)) for one in people]
         try:
             with transaction.atomic(using=DATABASE):
-                book = Book(fresh, now)
+                book = WorkerUpsert(fresh, now)
                 lines = [_carry_out(book, person) for person in fresh]
                 book.keep()
                 if by:
@@ -134,7 +134,7 @@ def _part(people: list[Person], now: datetime, by: str, *, is_only: bool) -> lis
     raise AssertionError("unreachable")
 
 
-def _carry_out(book: Book, person: Person) -> Line:
+def _carry_out(book: WorkerUpsert, person: Person) -> Line:
     name = person.values.get("name", "")
     if person.problems:
         return Line(person.row, name, Outcome.PROBLEM, person.problems)
@@ -162,7 +162,7 @@ def _carry_out(book: Book, person: Person) -> Line:
 
 
 def _kept(
-    book: Book,
+    book: WorkerUpsert,
     person: Person,
     found: Entry | None,
     scores: list[tuple[QualificationType, int]],

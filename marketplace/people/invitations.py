@@ -31,7 +31,7 @@ class InvitationError(ValueError):
 
 
 @dataclass(frozen=True)
-class Letter:
+class InvitationMail:
     """An invitation and the token of its link, which is kept nowhere."""
 
     invitation: Invitation
@@ -59,7 +59,7 @@ def spaced(code: str) -> str:
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
 
 
-def typed(code: str) -> str:
+def normalised_code(code: str) -> str:
     """Return the code that somebody typed: case, spaces and dashes do not matter."""
     return re.sub(r"[\s–-]+", "", code).upper()
 
@@ -71,7 +71,7 @@ def invite(
     now: datetime,
     qualification_type: QualificationType | None = None,
     value: int = 1,
-) -> list[Letter]:
+) -> list[InvitationMail]:
     """Return a letter for each worker, in order; links given out before stop working.
 
     Expects a transaction. Closed accounts are left out.
@@ -96,11 +96,11 @@ def invite(
             made_at=now,
             made_by=by,
         )
-        letters.append(Letter(invitation, worker, token))
+        letters.append(InvitationMail(invitation, worker, token))
     return letters
 
 
-def send(letters: Iterable[Letter], base: str, now: datetime) -> tuple[int, int]:
+def send(letters: Iterable[InvitationMail], base: str, now: datetime) -> tuple[int, int]:
     """Mail each letter to its worker; returns how many went out and how many did not.
 
     Never inside a transaction. Each outcome is kept on its invitation, so that those that failed
@@ -119,7 +119,7 @@ def send(letters: Iterable[Letter], base: str, now: datetime) -> tuple[int, int]
     return n_sent, n_failed
 
 
-def _send_one(letter: Letter, base: str, connection: object) -> str:
+def _send_one(letter: InvitationMail, base: str, connection: object) -> str:
     from django.core.mail import EmailMessage
 
     profile = getattr(letter.worker, "profile", None)
@@ -136,7 +136,7 @@ def _send_one(letter: Letter, base: str, connection: object) -> str:
     return ""
 
 
-def _words_of(letter: Letter, base: str) -> tuple[str, str]:
+def _words_of(letter: InvitationMail, base: str) -> tuple[str, str]:
     """Return subject and text of an invitation's mail, in its worker's language."""
     with translation.override(letter.language):
         paragraphs = (
@@ -204,11 +204,11 @@ def make_class_code(
 
 def class_code_of(code: str, now: datetime) -> ClassCode | None:
     """Return the class code that can still be joined with, seats or none left."""
-    rows = ClassCode.objects.filter(code=typed(code), revoked_at=None, expires_at__gt=now)
+    rows = ClassCode.objects.filter(code=normalised_code(code), revoked_at=None, expires_at__gt=now)
     return rows.first()
 
 
-def take_seat(found: ClassCode, name: str, now: datetime) -> Letter:
+def take_seat(found: ClassCode, name: str, now: datetime) -> InvitationMail:
     """Return a new worker with a seat and a personal link; raises InvitationError when full."""
     name = " ".join(name.replace("\x00", "").split())
     if not 1 <= len(name) <= LONGEST_NAME:
@@ -234,4 +234,4 @@ def take_seat(found: ClassCode, name: str, now: datetime) -> Letter:
             made_by=found.made_by,
         )
         mark_used(worker, now)
-    return Letter(invitation, worker, token)
+    return InvitationMail(invitation, worker, token)

@@ -51,7 +51,7 @@ class Entry:
         return "" if value is None else str(value)
 
 
-class Book:
+class WorkerUpsert:
     """Everybody whom these rows may mean; expects a transaction, and holds their locks in it."""
 
     def __init__(self, people: list[Person], now: datetime) -> None:

@@ -132,7 +132,7 @@ def _blocks_of(keys: list[int]) -> dict[int, set[int]]:
 
 
 def _scores_of(keys: list[int]) -> dict[int, dict[str, int]]:
-    """Return scores by worker and type; under hostile weather a new one does not count at once."""
+    """Return scores by worker and type; an injected index lag leaves new ones out."""
     scores: dict[int, dict[str, int]] = {}
     rows: Any = QualificationGrant.objects.filter(worker__in=keys, is_revoked=False)
     rows = rows.values_list(
@@ -140,10 +140,10 @@ def _scores_of(keys: list[int]) -> dict[int, dict[str, int]]:
         "qualification_type__qualification_type_id",
         "integer_value",
         "granted_at",
-        "qualification_type__requester__weather",
+        "qualification_type__requester__faults",
     )
-    for key, type_id, value, granted_at, weather in rows:
-        lag = timedelta(seconds=weather.get("index_lag_seconds", 0))
+    for key, type_id, value, granted_at, faults in rows:
+        lag = timedelta(seconds=faults.get("index_lag_seconds", 0))
         if not lag or granted_at + lag <= clock.now():
             scores.setdefault(key, {})[type_id] = value
     return scores

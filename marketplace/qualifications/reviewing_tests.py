@@ -7,7 +7,7 @@ from marketplace.hits.questions.question_form import Part, Question, Selection, 
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """One question as it was asked, and the answer in the words that the worker saw."""
 
     name: str
@@ -15,7 +15,7 @@ class Answered:
     said: tuple[str, ...]
 
 
-def answered(test: str, answer: str) -> list[Answered]:
+def answered_questions(test: str, answer: str) -> list[AnsweredQuestion]:
     """Return the questions of a test in order, with no `said` where nothing was answered.
 
     Expects XML that this marketplace took in (QuestionForm) and wrote (QuestionFormAnswers).
@@ -24,7 +24,7 @@ def answered(test: str, answer: str) -> list[Answered]:
         return []
     given = _given(answer)
     return [
-        Answered(one.name, one.parts, _words(one, given.get(one.identifier, [])))
+        AnsweredQuestion(one.name, one.parts, _words(one, given.get(one.identifier, [])))
         for one in parse(test).questions
     ]
 

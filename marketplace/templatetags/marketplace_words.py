@@ -12,11 +12,11 @@ from django.utils.translation import gettext_noop, ngettext
 
 from marketplace.batches.results import readable
 from marketplace.money.amounts import price_of
-from marketplace.notifications.system_messages import said
+from marketplace.notifications.system_messages import translated
 from marketplace.site.languages import LANGUAGES
 
 register = template.Library()
-register.filter("said", said)
+register.filter("said", translated)
 
 SIZES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 STATES = {

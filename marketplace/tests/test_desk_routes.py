@@ -81,10 +81,10 @@ REQUESTERS = {
     "desk-send-again": ("POST", GONE, TO),
     "desk-account": ("GET", IN, IN),
     "desk-people": ("GET", IN, IN),
-    "desk-asked": ("GET", IN, IN),
+    "desk-qualification-requests": ("GET", IN, IN),
     "desk-grant-shown": ("POST", TO, TO),
     "desk-settle-request": ("POST", GONE, TO),
-    "desk-letters": ("GET", IN, IN),
+    "desk-messages": ("GET", IN, IN),
     "desk-reply": ("POST", GONE, TO),
     "desk-settle-contest": ("POST", GONE, TO),
 }

@@ -17,7 +17,7 @@ from marketplace.notifications import webhook
 from marketplace.notifications.delivery import deliver_due
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
-from marketplace.wire.fault_injection import change_weather
+from marketplace.wire.fault_injection import change_faults
 from marketplace.wire.shapes import service_model
 
 EVENTS = [name for name in service_model().shape_for("EventType").enum if name != "Ping"]
@@ -159,8 +159,8 @@ def test_a_message_is_signed_and_in_the_documented_envelope(rita: Any) -> None:
     assert hmac.new(secret, f"{stamp}.".encode() + plain, hashlib.sha256).hexdigest() == given
 
 
-def test_in_hostile_weather_events_come_twice_and_late(rita: Any, later: Any) -> None:
-    change_weather(
+def test_with_injected_faults_events_come_twice_and_late(rita: Any, later: Any) -> None:
+    change_faults(
         Requester.objects.get(), {"duplicate_events": 1, "reordered_events": 0.5, "seed": 3}
     )
     for name in EVENTS:

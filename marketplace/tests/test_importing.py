@@ -18,7 +18,7 @@ from marketplace.models import (
 from marketplace.people import importing
 from marketplace.people.groups import GroupError, make_group
 from marketplace.people.importing import Outcome, Report, import_workers
-from marketplace.people.worker_upsert import Book
+from marketplace.people.worker_upsert import WorkerUpsert
 from marketplace.tests.visitor import Visitor
 from marketplace.uploads import UploadError, read_table, text_of
 
@@ -157,19 +157,19 @@ def test_a_long_file_comes_in_by_parts_and_goes_on_where_it_was_cut_short(
     monkeypatch.setattr(importing, "AT_ONCE", 2)
     rows = [f"Worker {n},w{n}@example.org,Panel\n" for n in range(5)]
     text = "name,mail,qualifications\n" + "".join(rows)
-    kept, n_kept = Book.keep, []
+    kept, n_kept = WorkerUpsert.keep, []
 
-    def cut(book: Book) -> None:
+    def cut(book: WorkerUpsert) -> None:
         n_kept.append(book)
         if len(n_kept) == 3:
             raise KeyboardInterrupt
         kept(book)
 
-    monkeypatch.setattr(Book, "keep", cut)
+    monkeypatch.setattr(WorkerUpsert, "keep", cut)
     with pytest.raises(KeyboardInterrupt):
         import_workers(text, clock.now(), is_dry=False, by="Ida")
     assert Worker.objects.count() == 4
-    monkeypatch.setattr(Book, "keep", kept)
+    monkeypatch.setattr(WorkerUpsert, "keep", kept)
     report = import_workers(text, clock.now(), is_dry=False, by="Ida")
     assert report.summary == "1 new, 0 changed, 4 as they were, 0 left out"
     told = list(AuditEntry.objects.order_by("pk").values_list("what", flat=True))
@@ -193,15 +193,15 @@ def test_rows_of_one_part_see_what_the_rows_before_brought() -> None:
 
 
 def test_a_race_with_another_import_is_tried_again(monkeypatch: Any) -> None:
-    kept = Book.keep
+    kept = WorkerUpsert.keep
 
-    def raced(book: Book) -> None:
-        monkeypatch.setattr(Book, "keep", kept)
+    def raced(book: WorkerUpsert) -> None:
+        monkeypatch.setattr(WorkerUpsert, "keep", kept)
         worker = Worker.objects.create(display_name="Ada", created_at=clock.now())
         WorkerProfile.objects.create(worker=worker, mail="a@x.org")
         raise IntegrityError
 
-    monkeypatch.setattr(Book, "keep", raced)
+    monkeypatch.setattr(WorkerUpsert, "keep", raced)
     assert outcomes(imported("name,mail\nAda,a@x.org\n")) == ["new worker"]
     assert Worker.objects.count() == 1
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace.models import Assignment, Message, Requester
-from marketplace.notifications.messages import letters_to
+from marketplace.notifications.messages import messages_to
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 
@@ -75,7 +75,7 @@ def test_a_worker_writes_to_the_requester_of_a_hit_and_answers(
     page = ada.post(path, path, subject="The third text", text="It is <cut> off.")
     assert "Your message to Rita was sent." in page.content.decode()
     assert "It is &lt;cut&gt; off." in page.content.decode()
-    [letter] = letters_to(Requester.objects.get(name="Rita"))
+    [letter] = messages_to(Requester.objects.get(name="Rita"))
     assert (letter.subject, letter.about_id) == ("The third text", int(frame.path.split("/")[2]))
     assert "unread" not in ada.get("/hits/").content.decode()
     assert grace.send(path, subject="s", text="t").status_code == 404
@@ -86,7 +86,7 @@ def test_a_worker_writes_to_the_requester_of_a_hit_and_answers(
     back = f"/messages/{hello.pk}/reply/"
     assert "Re: Hello" in ada.get(back).content.decode()
     ada.post(back, back, subject="Re: Hello", text="Thank you.")
-    assert letters_to(hello.requester).first().text == "Thank you."
+    assert messages_to(hello.requester).first().text == "Thank you."
     assert grace.send(back, subject="s", text="t").status_code == 404
     own = ada.send(f"/messages/{letter.pk}/reply/", subject="s", text="t")
     assert own.status_code == 404

@@ -9,13 +9,13 @@ from typing import Any
 from marketplace.models import HIT, Requester
 
 
-class WeatherError(ValueError):
-    """A weather cannot be; the message names the value and its range."""
+class FaultInjectionError(ValueError):
+    """A fault cannot be set so; the message names the value and its range."""
 
 
 @dataclass(frozen=True)
-class Weather:
-    """Fair unless said otherwise; shares are of 1, times in seconds.
+class Faults:
+    """What goes wrong for one account; shares are of 1, times in seconds.
 
     Lost replies: the call is carried out and its reply is a bare 504. Throttling: the call is not
     carried out. Frozen: a new HIT can only be expired for so long. Index lag: a new qualification
@@ -34,51 +34,51 @@ class Weather:
 
 
 SHARES = ("lost_replies", "throttling", "duplicate_events", "reordered_events")
-FAIR = Weather()
+NO_FAULTS = Faults()
 # One sequence of chances per account and seed, for as long as this process lives.
 _chances: dict[tuple[int, int], random.Random] = {}
 
 
-def weather_of(requester: Requester) -> Weather:
-    """Return the account's weather."""
-    return read_weather(requester.weather) if requester.weather else FAIR
+def faults_of(requester: Requester) -> Faults:
+    """Return the faults that are injected for this account."""
+    return read_faults(requester.faults) if requester.faults else NO_FAULTS
 
 
-def read_weather(stored: Mapping[str, Any]) -> Weather:
-    """Return the weather these values make; raises WeatherError."""
-    known = {one.name for one in fields(Weather)}
+def read_faults(stored: Mapping[str, Any]) -> Faults:
+    """Return the faults these values make; raises FaultInjectionError."""
+    known = {one.name for one in fields(Faults)}
     if unknown := set(stored) - known:
-        raise WeatherError(
-            f"There is no weather {min(unknown)}; known: {', '.join(sorted(known))}."
+        raise FaultInjectionError(
+            f"There is no fault {min(unknown)}; known: {', '.join(sorted(known))}."
         )
-    weather = Weather(**stored)
-    for name, value in asdict(weather).items():
+    faults = Faults(**stored)
+    for name, value in asdict(faults).items():
         if name in SHARES and not (isinstance(value, float | int) and 0 <= value <= 1):
-            raise WeatherError(f"{name} is {value!r}; give a share from 0 to 1.")
+            raise FaultInjectionError(f"{name} is {value!r}; give a share from 0 to 1.")
         if name.endswith("_seconds") and not (isinstance(value, float | int) and 0 <= value < 1e7):
-            raise WeatherError(f"{name} is {value!r}; give seconds, 0 or more.")
-    return weather
+            raise FaultInjectionError(f"{name} is {value!r}; give seconds, 0 or more.")
+    return faults
 
 
-def change_weather(requester: Requester, changes: Mapping[str, Any]) -> Weather:
-    """Return the account's weather after these changes, kept; raises WeatherError."""
-    weather = read_weather({**asdict(weather_of(requester)), **changes})
-    requester.weather = {
-        name: value for name, value in asdict(weather).items() if value != getattr(FAIR, name)
+def change_faults(requester: Requester, changes: Mapping[str, Any]) -> Faults:
+    """Return the account's faults after these changes, kept; raises FaultInjectionError."""
+    faults = read_faults({**asdict(faults_of(requester)), **changes})
+    requester.faults = {
+        name: value for name, value in asdict(faults).items() if value != getattr(NO_FAULTS, name)
     }
-    requester.save(update_fields=["weather"])
-    return weather
+    requester.save(update_fields=["faults"])
+    return faults
 
 
-def chance_of(requester: Requester, weather: Weather) -> random.Random:
+def chance_of(requester: Requester, faults: Faults) -> random.Random:
     """Return the account's sequence of chances, begun by its seed."""
-    key = (requester.pk, weather.seed)
+    key = (requester.pk, faults.seed)
     if key not in _chances:
-        _chances[key] = random.Random(weather.seed)
+        _chances[key] = random.Random(faults.seed)
     return _chances[key]
 
 
 def is_frozen(hit: HIT, now: datetime) -> bool:
     """Tell whether a HIT is too new to be changed; expects its requester loaded."""
-    weather = weather_of(hit.requester)
-    return now < hit.created_at + timedelta(seconds=weather.frozen_seconds)
+    faults = faults_of(hit.requester)
+    return now < hit.created_at + timedelta(seconds=faults.frozen_seconds)

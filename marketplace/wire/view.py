@@ -19,7 +19,7 @@ from marketplace.wire.errors import (
     Unavailable,
     WireError,
 )
-from marketplace.wire.fault_injection import FAIR, chance_of, weather_of
+from marketplace.wire.fault_injection import NO_FAULTS, chance_of, faults_of
 from marketplace.wire.limits import take, throttled
 from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
 from marketplace.wire.replay_protection import refuse_replay
@@ -34,7 +34,7 @@ CONTENT_TYPE = "application/x-amz-json-1.1"
 
 
 class ReplyLostError(Exception):
-    """Hostile weather: the call was carried out and its reply does not arrive."""
+    """An injected fault: the call was carried out and its reply does not arrive."""
 
 
 def requester_api(request: HttpRequest) -> HttpResponse:
@@ -74,11 +74,11 @@ def carry_out(request: HttpRequest) -> bytes:
         raise WireError("RequestEntityTooLargeException", "The request is too large.") from None
     signed = authenticate(request, body)
     requester = signed.requester
-    weather, chance = weather_of(requester), None
+    faults, chance = faults_of(requester), None
     take(requester.pk, calls_per_second())
-    if weather is not FAIR:
-        chance = chance_of(requester, weather)
-        if chance.random() < weather.throttling:
+    if faults is not NO_FAULTS:
+        chance = chance_of(requester, faults)
+        if chance.random() < faults.throttling:
             raise throttled()
     parameters = load_request(name, body)
     operation = OPERATIONS.get(name)
@@ -91,6 +91,6 @@ def carry_out(request: HttpRequest) -> bytes:
     except InsufficientFundsError as error:
         raise RequestError("InsufficientFunds", str(error)) from None
     reply = dump_reply(name, result)
-    if chance is not None and chance.random() < weather.lost_replies:
+    if chance is not None and chance.random() < faults.lost_replies:
         raise ReplyLostError
     return reply

@@ -9,7 +9,7 @@ from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
-from marketplace.tests.test_desk_asked import ask
+from marketplace.tests.test_desk_qualification_requests import ask
 from marketplace.tests.test_taking_tests import made
 from marketplace.tests.visitor import Visitor
 

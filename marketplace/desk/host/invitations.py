@@ -16,7 +16,7 @@ from marketplace.models import ClassCode, Delivery, Invitation, Worker
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
     InvitationError,
-    Letter,
+    InvitationMail,
     invite,
     link_of,
     make_class_code,
@@ -153,7 +153,7 @@ def _handed_out(
     )
 
 
-def _rows(letters: list[Letter], base: str) -> list[list[str]]:
+def _rows(letters: list[InvitationMail], base: str) -> list[list[str]]:
     return [
         [
             letter.worker.display_name,

@@ -74,7 +74,7 @@ def _present() -> dict[str, object]:
 
 
 @host_page
-def choices(request: DeskRequest) -> HttpResponse:
+def settings_page(request: DeskRequest) -> HttpResponse:
     """Show the settings and keep what the host changes."""
     form = SettingsForm(request.POST if request.method == "POST" else None, initial=_present())
     if form.is_valid():

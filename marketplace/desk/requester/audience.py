@@ -4,34 +4,36 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from marketplace.hits.audience import Visibility, visibilities_of
+from marketplace.hits.audience import Audience, audiences_of
 from marketplace.models import HITType, QualificationType
 from marketplace.qualifications.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
 from marketplace.site.hits.reasons import places_of, score_words
 
 
 @dataclass(frozen=True)
-class Reach:
+class AudienceSummary:
     """The figures of a HIT type, and its requirements in words with how many do not meet each."""
 
-    found: Visibility
+    found: Audience
     excluded: tuple[tuple[str, int], ...]
 
 
-def reach_of(kind: HITType) -> Reach:
+def audience_summary(kind: HITType) -> AudienceSummary:
     """Return who can see HITs of this type, in seven queries."""
-    return reaches_of([kind])[0]
+    return audience_summaries([kind])[0]
 
 
-def reaches_of(kinds: Iterable[HITType]) -> list[Reach]:
+def audience_summaries(kinds: Iterable[HITType]) -> list[AudienceSummary]:
     """Return who can see HITs of each type, in seven queries however many types there are."""
     kinds = list(kinds)
     if not kinds:
         return []
     types = custom_types_of(kinds)
     return [
-        Reach(found, tuple((_words(one.need, types), one.n_workers) for one in found.excluded))
-        for found in visibilities_of(kinds)
+        AudienceSummary(
+            found, tuple((_words(one.need, types), one.n_workers) for one in found.excluded)
+        )
+        for found in audiences_of(kinds)
     ]
 
 

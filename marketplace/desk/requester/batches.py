@@ -22,7 +22,7 @@ from marketplace.batches.results import answers_in, results
 from marketplace.batches.template import template_of, variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import csv_file, leave_notice, show, sorry
-from marketplace.desk.requester.audience import reach_of
+from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.uploading import text_from
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Batch, State
@@ -65,7 +65,7 @@ def _drawn(
     template = "batch_draft.html" if found.published_at is None else "batch.html"
     facts = _draft(request, found) if found.published_at is None else _progress(found)
     values: dict[str, object] = {"batch": found, "project": found.project, **facts, **context}
-    values["reach"] = reach_of(kind_of(found.project, found.terms))
+    values["reach"] = audience_summary(kind_of(found.project, found.terms))
     response = show(request, template, status, here="projects", **values)  # type: ignore[arg-type]
     return harden(response, frame_src="'self'")
 

@@ -7,7 +7,7 @@ from marketplace import clock
 from marketplace.batches.bonuses import rewardable
 from marketplace.desk.access import DeskRequest, requester_page
 from marketplace.desk.pages import page_of, show, sorry
-from marketplace.desk.requester.audience import reach_of, reaches_of
+from marketplace.desk.requester.audience import audience_summaries, audience_summary
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
 
@@ -31,7 +31,7 @@ def hits(request: DeskRequest) -> HttpResponse:
     rows = HIT.objects.filter(requester=request.requester, batch_row=None)
     page = page_of(request, rows.select_related("hit_type").order_by("-pk"))
     kinds = {hit.hit_type_id: hit.hit_type for hit in page}
-    reaches = dict(zip(kinds, reaches_of(kinds.values()), strict=True))
+    reaches = dict(zip(kinds, audience_summaries(kinds.values()), strict=True))
     lines = [(hit, STATUS_WORDS[hit.status(now)], reaches[hit.hit_type_id]) for hit in page]
     return show(request, "hits.html", here="hits", page=page, lines=lines)
 
@@ -55,6 +55,6 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
         api_word=found.status(now),
         status_word=STATUS_WORDS[found.status(now)],
         batch=row.batch if row else None,
-        reach=reach_of(found.hit_type),
+        reach=audience_summary(found.hit_type),
         has_work=rewardable(Assignment.objects.filter(hit=found), now).exists(),
     )

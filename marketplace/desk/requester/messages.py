@@ -16,19 +16,19 @@ from marketplace.hits.contests import (
 )
 from marketplace.models import Message
 from marketplace.money.funds import InsufficientFundsError
-from marketplace.notifications.messages import letters_to
+from marketplace.notifications.messages import messages_to
 
 
 @requester_page
-def letters(request: DeskRequest) -> HttpResponse:
+def messages(request: DeskRequest) -> HttpResponse:
     """Show the contests that wait and the messages, newest first; those shown count as read."""
-    page = page_of(request, letters_to(request.requester))
+    page = page_of(request, messages_to(request.requester))
     contests = [
         (contest, readable(contest.assignment.answer))
         for contest in unanswered_contests(request.requester)[:50]
     ]
     shown = [message.pk for message in page]
-    response = show(request, "messages.html", here="letters", page=page, contests=contests)
+    response = show(request, "messages.html", here="messages", page=page, contests=contests)
     Message.objects.filter(pk__in=shown, read_at=None).update(read_at=clock.now())
     return response
 
@@ -52,20 +52,20 @@ def settle_contest(request: DeskRequest, key: int) -> HttpResponse:
             leave_notice(request, "The rejection stays, and the worker reads your answer.")
     except (ContestError, InsufficientFundsError) as error:
         leave_notice(request, str(error))
-    return redirect("desk-letters")
+    return redirect("desk-messages")
 
 
 @requester_page
 @require_POST
 def reply(request: DeskRequest, key: int) -> HttpResponse:
     """Answer a worker's message; it appears among their messages."""
-    found = letters_to(request.requester).filter(pk=key).first()
+    found = messages_to(request.requester).filter(pk=key).first()
     if found is None:
         return sorry(request, "There is no such message to you. Choose one from the list.")
     text = request.POST.get("text", "").replace("\x00", "").strip()
     if not 1 <= len(text) <= 4096:
         leave_notice(request, "Write an answer of 1 to 4096 characters.")
-        return redirect("desk-letters")
+        return redirect("desk-messages")
     Message.objects.create(
         worker=found.worker,
         requester=request.requester,
@@ -76,4 +76,4 @@ def reply(request: DeskRequest, key: int) -> HttpResponse:
     )
     record(request, f"Answered a message of worker {found.worker.worker_id}")
     leave_notice(request, "Your answer is among the worker's messages.")
-    return redirect("desk-letters")
+    return redirect("desk-messages")

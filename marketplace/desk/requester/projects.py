@@ -16,7 +16,7 @@ from marketplace.batches.publishing import (
 from marketplace.batches.template import template_of, variables, warnings
 from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import leave_notice, show, sorry
-from marketplace.desk.requester.audience import reach_of
+from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.requester.project_form import STARTER, form_class
 from marketplace.desk.uploading import text_from
 from marketplace.models import Project, ProjectKind
@@ -95,7 +95,7 @@ def _drawn(
         variables=variables(html),
         warnings=warnings(html),
         batches=found.batches.annotate(n_rows=Count("rows")).order_by("-pk"),
-        reach=reach_of(kind_of(found, terms)),
+        reach=audience_summary(kind_of(found, terms)),
         **context,
     )
 

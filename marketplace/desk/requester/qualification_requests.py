@@ -15,7 +15,7 @@ from marketplace.desk.access import DeskRequest, record, requester_page
 from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show, sorry
 from marketplace.models import Assignment, QualificationRequest, QualificationType, State
 from marketplace.operations.qualification_requests import open_requests
-from marketplace.qualifications.reviewing_tests import Answered, answered
+from marketplace.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
 from marketplace.wire.errors import WireError
 
 NO_REQUEST = "This request is answered already, or is not made to you. Choose one from the list."
@@ -31,14 +31,14 @@ class Line:
     """One request, its test in words, and what the worker has done for this requester."""
 
     row: QualificationRequest
-    test: list[Answered]
+    test: list[AnsweredQuestion]
     n_approved: int
     n_rejected: int
 
 
 @requester_page
 @require_safe
-def asked(request: DeskRequest) -> HttpResponse:
+def qualification_requests(request: DeskRequest) -> HttpResponse:
     """Show the requests that wait, the oldest first, of all types or of the one of `?type=`."""
     rows = open_requests(request.requester)
     types = QualificationType.objects.filter(requests__in=rows).annotate(n=Count("requests"))
@@ -48,7 +48,7 @@ def asked(request: DeskRequest) -> HttpResponse:
     return show(
         request,
         "qualification_requests.html",
-        here="asked",
+        here="qualification-requests",
         page=page,
         lines=_lines(request, page),
         types=sorted(types, key=lambda row: row.name.lower()),
@@ -70,7 +70,7 @@ def _lines(request: DeskRequest, page: Iterable[QualificationRequest]) -> list[L
     )
     counts = {worker: numbers for worker, *numbers in by_worker}
     return [
-        Line(row, answered(row.test, row.answer), *counts.get(row.worker_id, (0, 0)))
+        Line(row, answered_questions(row.test, row.answer), *counts.get(row.worker_id, (0, 0)))
         for row in found
     ]
 
@@ -145,4 +145,4 @@ def _score(request: DeskRequest) -> int | None:
 def _back(request: DeskRequest) -> HttpResponse:
     picked = request.POST.get("type", "")
     query = f"?type={picked}" if picked.isdecimal() else ""
-    return redirect(reverse("desk-asked") + query)
+    return redirect(reverse("desk-qualification-requests") + query)

@@ -1,65 +1,16 @@
-"""Makes things go wrong for one requester's account, on purpose."""
+"""The name that `set_faults` had before; it works for one version more."""
 
-import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable
-from dataclasses import asdict, fields
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from common.commands import MANAGE
-from marketplace.models import Requester
-from marketplace.wire.fault_injection import FAIR, Weather, WeatherError, change_weather
+from marketplace.management.commands.set_faults import Command as SetFaults
 
 
-def yes_or_no(text: str) -> bool:
-    """Return whether the text is yes; raises ValueError unless it is yes or no."""
-    if text not in ("yes", "no"):
-        raise ValueError(text)
-    return text == "yes"
-
-
-KINDS: dict[str, Callable[[str], Any]] = {"seed": int, "reused_assignment_ids": yes_or_no}
-
-
-class Command(BaseCommand):
+class Command(SetFaults):
     """`set_weather "Rita's lab" --lost-replies 0.1`."""
 
-    help = (
-        "Make an account's API misbehave as the service did, for dry runs and tests.\n"
-        "What is not named stays as it is.\n\nExample:\n"
-        f'  {MANAGE} set_weather "Rita\'s lab" --lost-replies 0.1 --throttling 0.2 '
-        "--frozen-seconds 5\n"
-        f'  {MANAGE} set_weather "Rita\'s lab" --fair'
-    )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the command's arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
-        parser.add_argument("requester", help="the requester's name")
-        parser.add_argument("--fair", action="store_true", help="nothing goes wrong any more")
-        for one in fields(Weather):
-            kind: Callable[[str], Any] = KINDS.get(one.name, float)
-            parser.add_argument(
-                f"--{one.name.replace('_', '-')}", type=kind, help=f"fair: {one.default}"
-            )
-        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    help = SetFaults.help.replace("set_faults", "set_weather")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Change the weather and say what it is."""
-        requester = Requester.objects.filter(name=options["requester"]).first()
-        if requester is None:
-            raise CommandError(f"There is no requester {options['requester']!r}.")
-        names = [one.name for one in fields(Weather)]
-        changes = asdict(FAIR) if options["fair"] else {}
-        changes |= {name: options[name] for name in names if options[name] is not None}
-        try:
-            weather = change_weather(requester, changes)
-        except WeatherError as error:
-            raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps({"requester": requester.name, **asdict(weather)}))
-            return
-        told = ", ".join(f"{name} {value}" for name, value in requester.weather.items())
-        self.stdout.write(f"{requester.name}: {told or 'fair weather'}")
+        """Say the new name and do what it does."""
+        self.stderr.write("set_weather is now called set_faults; use that name.")
+        super().handle(*args, **options)

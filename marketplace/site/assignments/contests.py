@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import State
-from marketplace.site.assignments.work import NOT_YOURS, own, receipt
+from marketplace.site.assignments.work import NOT_YOURS, own_assignment, receipt
 from marketplace.site.pages import SignedInRequest, leave_notice, sorry, worker_page
 
 
@@ -16,7 +16,7 @@ from marketplace.site.pages import SignedInRequest, leave_notice, sorry, worker_
 @require_POST
 def contest(request: SignedInRequest, key: int) -> HttpResponse:
     """Contest the rejection of one's own work; what is refused keeps what was written."""
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     text = request.POST.get("text", "")

@@ -43,7 +43,7 @@ NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 
-def own(request: SignedInRequest, key: int) -> Assignment | None:
+def own_assignment(request: SignedInRequest, key: int) -> Assignment | None:
     """Return the signed-in worker's acceptance, settled; anybody else's is as good as absent."""
     settle_due(clock.now(), assignments__pk=key, assignments__worker=request.worker)
     return (
@@ -68,7 +68,7 @@ def queue(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def work(request: SignedInRequest, key: int) -> HttpResponse:
     """Show the task in its frame under a thin bar; what is over says so."""
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     if assignment.state in HANDED_IN:
@@ -121,7 +121,7 @@ def extend_time(request: SignedInRequest, key: int) -> HttpResponse:
 
     The frame's new address proves the new end to the task, also in a frame that stays open.
     """
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     try:
@@ -139,7 +139,7 @@ def extend_time(request: SignedInRequest, key: int) -> HttpResponse:
 @worker_page
 def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
     """Ask whether to give a HIT back, and do it when the worker says so."""
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     if request.method != "POST":
@@ -158,7 +158,7 @@ def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
 @require_safe
 def submitted(request: SignedInRequest, key: int) -> HttpResponse:
     """Show the receipt of what was handed in, and the way to the next HIT."""
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     if assignment.state not in HANDED_IN or assignment.submitted_at is None:
@@ -192,7 +192,7 @@ def receipt(
 @require_POST
 def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
     """Accept another HIT of the type just done, and remember whether to do so unasked."""
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     is_automatic = "automatic" in request.POST

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
 from marketplace.models import Assignment, Message, Requester
-from marketplace.notifications.messages import LetterError, write_letter
-from marketplace.notifications.system_messages import said
-from marketplace.site.assignments.work import NOT_YOURS, own
+from marketplace.notifications.messages import MessageError, send_message
+from marketplace.notifications.system_messages import translated
+from marketplace.site.assignments.work import NOT_YOURS, own_assignment
 from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
 
 PAGE_SIZE = 25
@@ -46,7 +46,7 @@ def reply(request: SignedInRequest, key: int) -> HttpResponse:
     )
     if found is None or found.requester is None:
         return sorry(request, _(NO_MESSAGE))
-    told = said(found.subject)
+    told = translated(found.subject)
     subject = told if told.startswith("Re: ") else f"Re: {told}"
     return _letter(request, found.requester, subject[:200], found.about, answered=found)
 
@@ -54,7 +54,7 @@ def reply(request: SignedInRequest, key: int) -> HttpResponse:
 @worker_page
 def write(request: SignedInRequest, key: int) -> HttpResponse:
     """Write to the requester of a HIT that the worker has or had."""
-    assignment = own(request, key)
+    assignment = own_assignment(request, key)
     if assignment is None:
         return sorry(request, _(NOT_YOURS))
     kind = assignment.hit.hit_type
@@ -80,8 +80,8 @@ def _letter(
         return show(request, "message.html", subject=subject, text="", problem="", **context)
     subject, text = request.POST.get("subject", ""), request.POST.get("text", "")
     try:
-        write_letter(request.worker, requester, subject, text, clock.now(), about)
-    except LetterError as refusal:
+        send_message(request.worker, requester, subject, text, clock.now(), about)
+    except MessageError as refusal:
         typed = {"subject": subject, "text": text, "problem": str(refusal)}
         return show(request, "message.html", status=400, **typed, **context)
     leave_notice(request, _("Your message to %(name)s was sent.") % {"name": requester.name})

@@ -6,7 +6,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.site.pages import page
 from marketplace.site.signing_in.sessions import session_of
-from marketplace.site.signing_in.sign_in import door
+from marketplace.site.signing_in.sign_in import sign_in_page
 from marketplace.wire.view import requester_api
 
 
@@ -23,4 +23,4 @@ def front_door(request: HttpRequest) -> HttpResponse:
     """Show how to sign in, or go to the HITs if that is done."""
     if session_of(request) is not None:
         return redirect("available")
-    return door(request, "")
+    return sign_in_page(request, "")

@@ -14,8 +14,8 @@ from marketplace.people.invitations import (
     InvitationError,
     class_code_of,
     link_of,
+    normalised_code,
     take_seat,
-    typed,
 )
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, session_of
@@ -30,7 +30,7 @@ UNKNOWN = gettext_noop(
 def join(request: HttpRequest) -> HttpResponse:
     """Ask for a code; a personal one goes to its link, a class one asks for a name and lets in."""
     given = request.POST if request.method == "POST" else request.GET
-    code, now = typed(given.get("code", "")), clock.now()
+    code, now = normalised_code(given.get("code", "")), clock.now()
     if not code:
         return _drawn(request)
     if Worker.objects.filter(link_digest=digest(code), is_active=True).exists():

@@ -25,7 +25,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     name = " ".join(request.POST.get("name", "").replace("\x00", "").split())
     if not 1 <= len(name) <= LONGEST_NAME:
         problem = _("Write a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}
-        return door(request, problem, 400)
+        return sign_in_page(request, problem, 400)
     if not open_sign_in():
         return _by_password(request, name)
     worker, _is_new = Worker.objects.get_or_create(
@@ -43,21 +43,23 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def _by_password(request: HttpRequest, name: str) -> HttpResponse:
     password, now = request.POST.get("password", ""), clock.now()
     if not password:
-        return door(request, _("Write your password, too."), 403, asks_password=True)
+        return sign_in_page(request, _("Write your password, too."), 403, asks_password=True)
     key = sign_in_name_of(name)
     if problem := too_many(request, key, now):
-        return door(request, problem, 429, asks_password=True)
+        return sign_in_page(request, problem, 429, asks_password=True)
     worker = worker_by_password(name, password)
     if worker is None:
         note_failure(request, key, now)
         problem = _("This name and password do not go together.")
-        return door(request, problem, 403, asks_password=True)
+        return sign_in_page(request, problem, 403, asks_password=True)
     return _let_in(request, worker)
 
 
 def _let_in(request: HttpRequest, worker: Worker) -> HttpResponse:
     if not worker.is_active:
-        return door(request, _("This account is closed. Ask the host of the marketplace."), 403)
+        return sign_in_page(
+            request, _("This account is closed. Ask the host of the marketplace."), 403
+        )
     response = redirect(way_back(request, "available"))
     begin(request, response, worker)
     return response
@@ -74,9 +76,9 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     worker = Worker.objects.filter(link_digest=digest(token), is_active=True).first()
     if worker is None:
         if problem := too_many(request, "", now):
-            return door(request, problem, 429)
+            return sign_in_page(request, problem, 429)
         note_failure(request, "", now)
-        return door(request, _("This link is not valid any more. Ask for a new one."), 404)
+        return sign_in_page(request, _("This link is not valid any more. Ask for a new one."), 404)
     if request.method != "POST":
         return draw(request, "enter.html", name=worker.display_name)
     response = redirect("available")
@@ -94,7 +96,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def door(
+def sign_in_page(
     request: HttpRequest, problem: str, status: int = 200, asks_password: bool = False
 ) -> HttpResponse:
     """Return the front door, with a sentence on what went wrong and what was typed."""

@@ -1,4 +1,4 @@
-"""Hostile weather, account by account: what goes wrong, and that it does so alike each time."""
+"""Injected faults, account by account: what goes wrong, and that it does so alike each time."""
 
 import json
 from datetime import timedelta
@@ -15,12 +15,12 @@ from marketplace.tests.boto import mturk_client
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 from marketplace.wire.errors import WireError
-from marketplace.wire.fault_injection import WeatherError, _chances, change_weather, weather_of
+from marketplace.wire.fault_injection import FaultInjectionError, _chances, change_faults, faults_of
 from marketplace.wire.limits import _buckets, take
 
 
 def storm(**changes: Any) -> None:
-    change_weather(Requester.objects.get(name="Rita"), changes)
+    change_faults(Requester.objects.get(name="Rita"), changes)
 
 
 def codes(client: Any, n_calls: int) -> list[str]:
@@ -56,7 +56,7 @@ def test_a_client_that_tries_again_without_a_token_makes_two(
     assert HIT.objects.count() > 4
 
 
-def test_the_same_seed_is_the_same_weather(rita: Any, other_requester: Any) -> None:
+def test_the_same_seed_gives_the_same_faults(rita: Any, other_requester: Any) -> None:
     told = []
     for _ in range(2):
         _chances.clear()
@@ -117,24 +117,32 @@ def test_assignment_ids_can_be_new_each_time(
 
 
 def test_the_command_changes_what_is_named(rita_keys: RequesterKeys, capsys: Any) -> None:
-    call_command("set_weather", "Rita", "--lost-replies", "0.1", "--frozen-seconds", "5")
-    call_command("set_weather", "Rita", "--lost-replies", "0.2", "--json")
+    call_command("set_faults", "Rita", "--lost-replies", "0.1", "--frozen-seconds", "5")
+    call_command("set_faults", "Rita", "--lost-replies", "0.2", "--json")
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (told["lost_replies"], told["frozen_seconds"]) == (0.2, 5)
     with pytest.raises(CommandError, match="share from 0 to 1"):
-        call_command("set_weather", "Rita", "--throttling", "2")
+        call_command("set_faults", "Rita", "--throttling", "2")
     with pytest.raises(CommandError, match="no requester"):
-        call_command("set_weather", "Nobody", "--fair")
+        call_command("set_faults", "Nobody", "--none")
+    call_command("set_faults", "Rita", "--none")
+    assert "nothing goes wrong" in capsys.readouterr().out
+    assert Requester.objects.get().faults == {}
+
+
+def test_the_command_s_name_of_before_still_works(rita_keys: RequesterKeys, capsys: Any) -> None:
+    call_command("set_weather", "Rita", "--throttling", "0.5")
+    assert Requester.objects.get().faults == {"throttling": 0.5}
+    assert "set_faults" in capsys.readouterr().err
     call_command("set_weather", "Rita", "--fair")
-    assert "fair weather" in capsys.readouterr().out
-    assert Requester.objects.get().weather == {}
+    assert Requester.objects.get().faults == {}
 
 
-def test_weather_that_cannot_be_is_refused(rita_keys: RequesterKeys) -> None:
+def test_faults_that_cannot_be_are_refused(rita_keys: RequesterKeys) -> None:
     for changes in ({"hail": 1}, {"lost_replies": "often"}, {"frozen_seconds": -1}):
-        with pytest.raises(WeatherError):
+        with pytest.raises(FaultInjectionError):
             storm(**changes)
-    assert weather_of(Requester.objects.get()).lost_replies == 0
+    assert faults_of(Requester.objects.get()).lost_replies == 0
 
 
 def test_an_account_may_call_so_often_and_no_more() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import AuditEntry, QualificationGrant, QualificationRequest, Requester
-from marketplace.qualifications.reviewing_tests import answered
+from marketplace.qualifications.reviewing_tests import answered_questions
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_taking_tests import TEST, made
 from marketplace.tests.visitor import Visitor
@@ -79,5 +79,5 @@ def test_a_page_of_one_type_is_granted_at_once(
 
 
 def test_an_unfinished_answer_is_no_fault() -> None:
-    assert answered("", "") == []
-    assert [one.said for one in answered(TEST, "")] == [(), ()]
+    assert answered_questions("", "") == []
+    assert [one.said for one in answered_questions(TEST, "")] == [(), ()]
