@@ -7,7 +7,7 @@ BIN := .venv/bin
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
 	@echo "make run       the site, with a sample collection to try in a browser"
-	@echo "make serve     for a network: DOMAIN=lab.example make serve (deploy/README.md)"
+	@echo "make serve     for a network: DOMAIN=lab.example make serve (docs/operator.md)"
 	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
 	@echo "make bench     speed, as ratios against named references"
 	@echo "make rehearse  crowds, competitors and kills; takes long"

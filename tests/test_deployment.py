@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import yaml
 from django.conf import settings
-from django.core.management import get_commands
 
 from collector.environment import Environment
 from collector.serving.plan import plan
@@ -149,10 +148,3 @@ def test_volumes_and_services_that_are_named_are_there() -> None:
     assert all((DEPLOY / name).is_file() for name in files)
     waited = {name for row in COMPOSE["services"].values() for name in row.get("depends_on", {})}
     assert waited <= set(COMPOSE["services"])
-
-
-def test_the_runbook_names_only_commands_that_there_are() -> None:
-    runbook = (DEPLOY / "README.md").read_text("utf-8")
-    named = set(re.findall(r"(?:manage\.py|-m marketplace) ([a-z]\w+)", runbook))
-    assert named
-    assert named <= set(get_commands())

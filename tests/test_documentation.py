@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,17 @@ from tasks.tests.making import make_collection
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+OPERATOR = (ROOT / "docs" / "operator.md").read_text("utf-8")
+# What people read, by path: the README, what it leads to for each reader, and the references.
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text("utf-8")
+    for path in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        ROOT / "marketplace" / "README.md",
+        *sorted((ROOT / "annotation" / "protocols").glob("*/README.md")),
+    )
+}
 ROOMS = ("common", "collector", "tasks", "annotation", "marketplace")
 COMMANDS = {name: app for name, app in get_commands().items() if app in ROOMS}
 # They run until they are stopped, or print a whole day of other commands.
@@ -26,8 +38,26 @@ of_command = pytest.mark.parametrize("name", sorted(COMMANDS))
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """Return the parser of one of our commands."""
-    return load_command_class(COMMANDS[name], name).create_parser("manage.py", name)
+    """Return the parser of a command, ours or Django's."""
+    return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+
+
+def code_of(text: str) -> list[str]:
+    """Return the lines of code on a page, continued ones whole, and the code inside sentences."""
+    text = text.replace("\\\n", " ")
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    rest = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    inside = [code.replace("\n", " ") for code in re.findall(r"`([^`]+)`", rest)]
+    return [line for block in blocks for line in block.splitlines()] + inside
+
+
+def commands_of(text: str) -> list[str]:
+    """Return the commands on a page that are written as they are typed, without interpreter."""
+    found = re.compile(r"(?:manage\.py|-m marketplace) ([a-z]\w+.*)$")
+    return [match[1].rstrip("'") for line in code_of(text) if (match := found.search(line))]
+
+
+TYPED = [(path, command) for path, text in PAGES.items() for command in commands_of(text)]
 
 
 def test_there_are_commands() -> None:
@@ -35,8 +65,29 @@ def test_there_are_commands() -> None:
 
 
 @of_command
-def test_the_readme_names_the_command(name: str) -> None:
-    assert re.search(rf"(manage\.py |`){name}\b", README)
+def test_a_page_names_the_command(name: str) -> None:
+    assert any(re.search(rf"(manage\.py |`){name}\b", text) for text in PAGES.values())
+
+
+def test_a_newcomer_reads_one_screen_and_a_half_and_finds_every_page() -> None:
+    assert len(README.splitlines()) <= 80
+    for path in PAGES:
+        if path.startswith("docs/"):
+            assert f"({path})" in README
+
+
+@pytest.mark.parametrize(("path", "command"), TYPED)
+def test_a_command_of_a_page_can_be_typed_as_it_stands(path: str, command: str) -> None:
+    """Its arguments are those that the command takes; Django's parser raises what it refuses."""
+    name, *arguments = shlex.split(command, comments=True)
+    if name != "help":
+        assert parser_of(name).parse_args(arguments)
+
+
+def test_the_pages_of_who_types_hold_commands() -> None:
+    for page in ("docs/requester.md", "docs/host.md", "docs/operator.md", "marketplace/README.md"):
+        assert commands_of(PAGES[page])
+    assert len(TYPED) > 30
 
 
 @of_command
@@ -53,18 +104,18 @@ def test_it_prints_json_where_it_prints_results(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", Environment.model_fields)
-def test_the_readme_explains_the_setting(name: str) -> None:
-    assert re.search(rf"^\| `{name}` \| .+ \| .+ \|$", README, re.MULTILINE)
+def test_the_operators_page_explains_the_setting(name: str) -> None:
+    assert re.search(rf"^\| `{name}` \| .+ \| .+ \|$", OPERATOR, re.MULTILINE)
 
 
-def test_the_readme_explains_no_setting_that_is_not_read() -> None:
-    told = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.MULTILINE))
+def test_the_operators_page_explains_no_setting_that_is_not_read() -> None:
+    told = set(re.findall(r"^\| `([A-Z_]+)` \|", OPERATOR, re.MULTILINE))
     assert told == set(Environment.model_fields)
 
 
 def printed() -> dict[str, str]:
     """Return by path whatever prints a command, or tells one to a reader."""
-    paths = [ROOT / "README.md", ROOT / "deploy" / "README.md", ROOT / "manage.py"]
+    paths = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "manage.py"]
     for room in (*ROOMS, "templates"):
         for end in ("py", "html", "md"):
             paths += [path for path in (ROOT / room).rglob(f"*.{end}") if "tests" not in path.parts]
@@ -83,10 +134,11 @@ def test_a_command_is_named_with_its_interpreter_in_one_way_and_in_one_place() -
     assert MANAGE == ".venv/bin/python manage.py"
 
 
-def test_a_command_of_the_readme_can_be_pasted_with_what_is_said_of_it() -> None:
-    for block in re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
-        for line in block.splitlines():
-            assert MANAGE not in line or not re.search(r" {2,}[^#\s]", line), line
+def test_a_command_of_a_page_can_be_pasted_with_what_is_said_of_it() -> None:
+    for text in PAGES.values():
+        for line in code_of(text):
+            words = line.partition(MANAGE)[2]
+            assert not re.search(r"\S {2,}[^#\s-]", words), line
 
 
 def test_help_offers_no_command_that_needs_what_is_not_installed() -> None:
@@ -99,10 +151,11 @@ def test_the_readme_leads_to_every_protocol() -> None:
             assert f"annotation/protocols/{protocol.name}/README.md" in README
 
 
-def test_the_readme_names_no_file_that_is_not_there() -> None:
-    links = re.findall(r"\]\((?!https?:|#)([^)]+)\)", README)
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+def test_no_page_names_a_file_that_is_not_there() -> None:
+    for path, text in PAGES.items():
+        links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+        folder = (ROOT / path).parent
+        assert [link for link in links if not (folder / link).exists()] == [], path
 
 
 def routes() -> dict[str, tuple[str, str]]:
