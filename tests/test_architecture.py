@@ -120,6 +120,40 @@ class _NoDocstrings(ast.NodeTransformer):
         return node
 
 
+def test_only_the_kinds_of_stage_know_which_kind_they_are() -> None:
+    kinds = {path.stem for path in (ROOT / "tasks/kinds").glob("*.py")} & {
+        path.stem for path in (ROOT / "templates/hits").glob("*.html")
+    }
+    assert {"question", "answer", "pair", "dialog", "validation", "text", "label"} <= kinds
+    rooms = sources("collector", "tasks", "annotation")
+    outside = [path for path in rooms if path.parent != ROOT / "tasks/kinds"]
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno} compares a kind"
+        for path in outside
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Compare) and _asks_for_a_kind(node, kinds)
+    ]
+    # The registry finds a kind, `kind` is the contract; `voting` reads a dialog's questions.
+    open_to_all = {"tasks.kinds.registry", "tasks.kinds.kind", "tasks.kinds.voting"}
+    wrong += [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in outside
+        for name in imports(path)
+        if name.startswith("tasks.kinds") and name not in open_to_all
+    ]
+    assert wrong == []
+
+
+def _asks_for_a_kind(node: ast.Compare, kinds: set[str]) -> bool:
+    """Return whether something's `kind` is compared with the name of one."""
+    sides = [node.left, *node.comparators]
+    named = {
+        each.value for side in sides for each in ast.walk(side) if isinstance(each, ast.Constant)
+    }
+    is_kind = any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
+    return is_kind and bool(named & kinds)
+
+
 def test_functions_stay_small() -> None:
     wrong = []
     for path in [*sources(tests=True), *(ROOT / "tests").rglob("*.py")]:

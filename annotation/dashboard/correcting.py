@@ -7,7 +7,7 @@ from typing import Any
 from annotation.dashboard.passages import QUESTION, article_texts, text_of
 from annotation.decisions.overrides import ReviewError
 from collector.models import Corpus
-from tasks.kinds import kind
+from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
 from tasks.widgets.number import clean as clean_number
 from tasks.widgets.reply import SECTION
@@ -29,8 +29,7 @@ class Typed:
 
 def correction_types(base: Answer) -> list[tuple[str, str]]:
     """Return (type, words) of what an answer of this stage can be corrected to; none for labels."""
-    types = getattr(kind(base.stage.kind), "CORRECTIONS", ())
-    return [(name, type_words(name)) for name in types]
+    return [(name, type_words(name)) for name in kind_of(base.stage).correction_types]
 
 
 def corrected(base: Answer, typed: Typed, corpus: Corpus) -> dict[str, Any]:

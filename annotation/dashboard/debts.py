@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.dashboard.desk import Desk
 from annotation.dashboard.people import People
-from tasks.kinds import kind
+from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState
 
 SHOWN = 100
@@ -57,11 +57,11 @@ def debts_of(desk: Desk, people: People) -> list[Debt]:
 def debt_of(desk: Desk, lease: Lease, people: People) -> Debt:
     """Return what is due for one lease."""
     stage = lease.unit.stage
-    table = desk.parameters.stages()[stage.name]
+    kind, table = kind_of(stage), desk.parameters.stages()[stage.name]
     data = (lease.draft or {}).get("data")
-    wanted = int(getattr(table, "questions_per_hit", 0) or table.items_per_hit)
+    wanted = kind.questions_per_hit(table) or table.items_per_hit
     reward = lease.session.posting.reward_cents
-    share = kind(stage.kind).share_done(data if isinstance(data, dict) else {}, wanted)
+    share = kind.share_done(data if isinstance(data, dict) else {}, wanted)
     return Debt(
         lease=lease,
         who=people.name(lease.worker_id),

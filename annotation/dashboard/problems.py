@@ -15,6 +15,7 @@ from annotation.dashboard.desk import Desk, on_desk
 from annotation.dashboard.people import People, people_of
 from annotation.dashboard.stages import LONGEST_AMOUNT, cents_of
 from annotation.decisions.verdicts import voting_stages
+from tasks.kinds.registry import kinds_that_pair
 from tasks.models import ProblemReport, UnitItem
 from tasks.people import problem_reports
 from tasks.people.problem_reports import MOST_WORDS, ReportError
@@ -53,7 +54,7 @@ def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
         resolved=resolved,
         page=page,
         reports=[_report(request, desk, people, row) for row in page],
-        partners=desk.collection.stages.filter(kind="dialog").exists(),
+        partners=desk.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
         any=bool(page.object_list) or _reports(desk).exists(),
     )
 

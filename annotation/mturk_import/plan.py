@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 from annotation.mturk_import.columns import Columns, Item, check_columns
 from annotation.mturk_import.items import paragraphs_of
@@ -11,12 +10,13 @@ from annotation.mturk_import.result_files import ArchiveError, Result
 from collector.models import Corpus
 from collector.models.corpus import CorpusKind
 from collector.protocols.loading import Protocol
-from collector.protocols.parameters import FormTable, Parameters
-from tasks.kinds import kind
+from collector.protocols.parameters import Parameters
+from collector.protocols.stage_tables import FormTable, LabelTable, TextTable
+from tasks.kinds.kind import Data
+from tasks.kinds.kind import Item as PageItem
+from tasks.kinds.registry import kind_of
 from tasks.models import Session
 from tasks.models.people import ARCHIVE
-
-KINDS = ("text", "label")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Work:
 
     result: Result
     items: list[Item]
-    data: dict[str, Any]
+    data: Data
 
 
 @dataclass
@@ -44,8 +44,10 @@ def form_of(parameters: Parameters, stage_name: str) -> FormTable:
     if table is None:
         raise ArchiveError(f"There is no stage {stage_name!r}; known: {', '.join(stages)}.")
     source = stages.get(table.items_from)
-    is_first = table.kind == "text" and table.items_from == "seeds"
-    is_second = table.kind == "label" and source is not None and source.items_from == "seeds"
+    is_first = isinstance(table, TextTable) and table.items_from == "seeds"
+    is_second = (
+        isinstance(table, LabelTable) and source is not None and source.items_from == "seeds"
+    )
     if not isinstance(table, FormTable) or table.qualifies or not (is_first or is_second):
         raise ArchiveError(
             f"Results of the stage {stage_name!r} (of the kind {table.kind!r}) cannot be taken in: "
@@ -64,7 +66,7 @@ def plan(
     environment: str,
 ) -> Plan:
     """Return what taking in the results would do; raises ArchiveError for a wrong mapping."""
-    needed = ["passage"] + (["text"] if table.kind == "label" else [])
+    needed = ["passage"] + (["text"] if isinstance(table, LabelTable) else [])
     needed += [each.name for each in table.fields if each.required]
     check_columns(columns, results, needed)
     known = known_ids(environment)
@@ -97,13 +99,13 @@ def known_ids(environment: str) -> set[str]:
 
 def _examined(
     items: list[Item], protocol: Protocol, parameters: Parameters, table: FormTable
-) -> tuple[dict[str, Any], str]:
+) -> tuple[Data, str]:
     """Return the data that a page would keep, and the first thing it would refuse."""
     if not items:
         return {}, "There is no passage: give what the HIT showed, with --inputs for a dump."
-    if table.kind == "label" and not all(item.text for item in items):
+    if isinstance(table, LabelTable) and not all(item.text for item in items):
         return {}, "The text that was labelled is missing: name its column with --map text=COLUMN."
-    page = [
+    page: list[PageItem] = [
         {
             "id": str(index),
             "text": item.text,
@@ -112,11 +114,14 @@ def _examined(
         for index, item in enumerate(items)
     ]
     sent = [{"item": str(index), "fields": item.fields} for index, item in enumerate(items)]
-    checks = getattr(parameters, "checks", None)
-    data, problems = kind(table.kind).clean({"entries": sent}, page, None, table, checks)
+    data, problems = kind_of(table).clean({"entries": sent}, page, _no_article, table, parameters)
     asked = protocol.part("checks").problems(table.kind, data, page, table, parameters)
     problems += [problem for problem in asked if not problem.hint]
     return data, problems[0].message if problems else ""
+
+
+def _no_article(item: str, title: str) -> None:
+    """Return nothing: old results name no articles."""
 
 
 def _not_there(items: Iterable[Item], corpus: Corpus | None) -> set[str]:

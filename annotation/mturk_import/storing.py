@@ -14,7 +14,7 @@ from annotation.mturk_import.plan import Work, known_ids
 from annotation.mturk_import.result_files import Result
 from collector.models import Collection, Seed, Stage
 from collector.protocols.creation import parameters_of
-from tasks.kinds import kind
+from tasks.kinds.registry import kind_of
 from tasks.models import (
     Exposure,
     Identity,
@@ -115,7 +115,7 @@ class _Writer:
             Unit.objects.filter(pk=unit.pk).update(
                 redundancy=F("taken") + 1, taken=F("taken") + 1, submitted=F("submitted") + 1
             )
-            kind(self.stage.kind).store(submission, work.data)
+            kind_of(self.stage).store(submission, work.data)
         self._pay(result, submission, posting)
 
     def _at(self, result: Result) -> datetime:
@@ -157,7 +157,7 @@ class _Writer:
             return "It was rejected."
         if Lease.objects.filter(unit=unit, worker=worker, state=LeaseState.SUBMITTED).exists():
             return "The same worker had done this HIT before."
-        if not kind(self.stage.kind).allowed(Unit.objects.filter(pk=unit.pk), worker).exists():
+        if not kind_of(self.stage).allowed(Unit.objects.filter(pk=unit.pk), worker).exists():
             return "The worker had written or labelled one of its texts before."
         return ""
 
@@ -193,7 +193,7 @@ class _Writer:
         Exposure.objects.bulk_create(
             (
                 Exposure(worker=worker, seed_id=seed, kind=self.stage.kind, at=at)
-                for seed in kind(self.stage.kind).seeds_shown(unit)
+                for seed in kind_of(self.stage).seeds_shown(unit)
             ),
             ignore_conflicts=True,
         )

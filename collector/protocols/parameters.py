@@ -1,9 +1,9 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
 import tomllib
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 FOLDS = ("train", "dev", "test")
 
@@ -193,74 +193,6 @@ class StageTable(Table):
             "keywords",
         }
     )
-
-
-class ChoiceTable(Table):
-    """One label: `value` is stored and shown, `hint` says when it fits."""
-
-    # As long as the column that keeps the label of a vote.
-    value: str = Field(min_length=1, max_length=20)
-    """The label that is stored and shown."""
-    hint: str = ""
-    """Says when the label fits."""
-
-
-class FieldTable(Table):
-    """One field of a form: one of `choices`, or free words where there are none."""
-
-    name: str = Field(pattern=r"^[a-z][a-z_]*$")
-    """The field's name in the data."""
-    label: str = Field(min_length=1)
-    """What workers read beside the field."""
-    choices: list[ChoiceTable] = []
-    """The labels to choose from; none for free words."""
-    required: bool = True
-    """Whether it must be filled in."""
-    max_characters: int = Field(200, ge=1)
-    """The most that can be written."""
-
-    @model_validator(mode="after")
-    def _choices_differ(self) -> Self:
-        values = [choice.value for choice in self.choices]
-        if len(set(values)) != len(values):
-            raise ValueError(f"two choices of {self.name!r} are the same")
-        return self
-
-
-class FormTable(StageTable):
-    """A stage whose workers fill in one form per item; the first field is what is collected."""
-
-    fields: list[FieldTable] = Field(min_length=1)
-    """What is filled in for each item; the first field is what is collected."""
-
-    @model_validator(mode="after")
-    def _fields_differ(self) -> Self:
-        names = [field.name for field in self.fields]
-        if len(set(names)) != len(names):
-            raise ValueError("two fields have the same name")
-        if not self.fields[0].required:
-            raise ValueError("the first field is what is collected: it must be required")
-        return self
-
-
-class TextTable(FormTable):
-    """A text stage: the first field is the free text that is collected."""
-
-    @model_validator(mode="after")
-    def _first_is_words(self) -> Self:
-        if self.fields[0].choices:
-            raise ValueError("the first field is the text: it cannot have choices")
-        return self
-
-
-class LabelTable(FormTable):
-    """A label stage: the first field is the label, and the vote that agreement counts."""
-
-    @model_validator(mode="after")
-    def _first_is_a_choice(self) -> Self:
-        if len(self.fields[0].choices) < 2:
-            raise ValueError("the first field is the label: it needs two choices or more")
-        return self
 
 
 class Parameters(Table):

@@ -1,11 +1,10 @@
 """The numbers of a stage's dialogs, as its rules want them."""
 
-from typing import Any
-
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog.rules import Limits
 
 
-def limits_of(table: Any) -> Limits:
+def limits_of(table: DialogTable) -> Limits:
     """Return the limits that a dialog stage's table of the parameters gives."""
     return Limits(
         min_pairs=table.min_pairs,

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 def stages_to_look_at() -> list[Stage]:
     """Return the stages where anybody waits or talks; one query."""
     open_tickets = Ticket.objects.exclude(state=TicketState.DONE)
-    stages = Stage.objects.filter(kind="dialog", pk__in=open_tickets.values("stage_id"))
+    stages = Stage.objects.filter(pk__in=open_tickets.values("stage_id"))
     return list(stages.select_related("collection"))
 
 

@@ -16,9 +16,11 @@ from django.db import connection
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Reply, Role
+from tasks.kinds.kind import table_as
 from tasks.models import Dialog, Topic
 from tasks.statements import Part, Reading, rows, run
 
@@ -143,4 +145,4 @@ def _limits(protocol: str, version: int, parameters: str, stage: str) -> rules.L
     collection = Collection(
         protocol=protocol, protocol_version=version, parameters=json.loads(parameters)
     )
-    return limits_of(parameters_of(collection).stages()[stage])
+    return limits_of(table_as(parameters_of(collection).stages()[stage], DialogTable))

@@ -1,139 +1,106 @@
 """Answer HITs: workers open linked articles and answer what others asked."""
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
+from typing import TypedDict, cast
 
-import orjson
-from django.db.models import Exists, OuterRef, QuerySet
-
-from tasks.kinds import listed
-from tasks.models import Answer, Submission, Unit, UnitItem, Worker
-from tasks.statements import insert_all, rows
+from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.stage_tables import WritingChecks
+from tasks.kinds.kind import Data, Documents, Item, checks_as
+from tasks.kinds.voting import VotingKind, questions_shown, store_votes
+from tasks.models import Submission, Unit
 from tasks.widgets import answer
 from tasks.widgets.problems import Problem
-from tasks.work.articles import Documents
 from tasks.work.passages import passages_of, readable_titles
 
-# The types that a requester can correct an answer of this kind to.
-CORRECTIONS = ("span", "value", "binary", "none")
 
-SHOWN = """
-SELECT item.position, question.seed_id, question.text, question.payload
-FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
-WHERE item.unit_id = %s ORDER BY item.position
-"""
-WRITTEN = """
-SELECT item.position, question.id, question.worker_id
-FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
-WHERE item.unit_id = %s
-"""
+class CleanedAnswer(TypedDict):
+    """What every cleaned answer has; what its type adds stands beside it."""
+
+    item: str
+    type: str
 
 
-def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
-    """Leave out units with a question the worker has written or has answered before."""
-    items = UnitItem.objects.filter(unit=OuterRef("pk"))
-    return units.exclude(Exists(items.filter(question__worker=worker))).exclude(
-        Exists(items.filter(question__answers__worker=worker))
-    )
+class Link(TypedDict):
+    """A link of a passage, by the title of the article that it leads to."""
+
+    title: str
 
 
-def seeds_shown(unit: Unit) -> list[int]:
-    """Return the ids of the seeds whose questions the unit shows."""
-    return list(unit.items.values_list("question__seed_id", flat=True).distinct())
+class LinkedPassage(TypedDict):
+    """What is read here of a passage: its links."""
+
+    links: list[Link]
 
 
-def page_items(unit: Unit) -> list[dict[str, Any]]:
-    """Return what the page shows: each question with its passage, evidence and links."""
-    items = questions_shown(unit)
-    passages = passages_of(seed for _, seed, _, _ in items)
-    titles = {link["title"] for passage in passages.values() for link in passage["links"]}
-    readable = readable_titles(unit.stage.collection.corpus_id, titles)
-    for passage in passages.values():
-        for link in passage["links"]:
-            link["readable"] = link["title"] in readable
-    return [
-        {
-            "id": item,
-            "question": text,
-            "passage": passages[seed],
-            "writer_context": payload["context"],
-            "writer_links": payload["links"],
+class ShownQuestion(TypedDict):
+    """What is read here of a question on the page: its id and its passage."""
+
+    id: str
+    passage: LinkedPassage
+
+
+class AnswerKind(VotingKind):
+    """Answers of five types, proven by the passage and by the articles it links to."""
+
+    name = "answer"
+    correction_types = ("span", "value", "binary", "none")
+
+    def page_items(self, unit: Unit) -> list[Item]:
+        """Return each question with its passage, the writer's evidence and links."""
+        items = questions_shown(unit)
+        passages = passages_of(seed for _, seed, _, _ in items)
+        titles = {link["title"] for passage in passages.values() for link in passage["links"]}
+        readable = readable_titles(unit.stage.collection.corpus_id, titles)
+        for passage in passages.values():
+            for link in passage["links"]:
+                link["readable"] = link["title"] in readable
+        return [
+            {
+                "id": item,
+                "question": text,
+                "passage": passages[seed],
+                "writer_context": payload["context"],
+                "writer_links": payload["links"],
+            }
+            for item, seed, text, payload in items
+        ]
+
+    def readable_links(self, items: Sequence[Item]) -> dict[str, set[str]]:
+        """Return by item id the titles that its passage links to."""
+        shown = cast(Sequence[ShownQuestion], items)
+        return {item["id"]: {link["title"] for link in item["passage"]["links"]} for item in shown}
+
+    def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
+        """Return the numbers the page counts against."""
+        checks = checks_as(parameters, WritingChecks)
+        return {
+            "questions": table.items_per_hit,
+            "max_reason_characters": checks.max_reason_characters,
         }
-        for item, seed, text, payload in items
-    ]
+
+    def clean(
+        self,
+        data: object,
+        items: Sequence[Item],
+        documents: Documents,
+        table: StageTable,
+        parameters: Parameters,
+    ) -> tuple[Data, list[Problem]]:
+        """Return {"answers": […]}, one per item, with every span proven, and what is wrong."""
+        checks = checks_as(parameters, WritingChecks)
+        return answer.clean_all(
+            data, items, documents, most_reason_characters=checks.max_reason_characters
+        )
+
+    def store(self, submission: Submission, data: Data) -> None:
+        """Write one row per answer; expects the transaction of the submission."""
+        store_answers(submission, data)
 
 
-def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, Any]]]:
-    """Return (item id, seed id, text, payload) of the unit's questions, in order."""
-    return [
-        (str(position), seed, text, orjson.loads(payload))
-        for position, seed, text, payload in rows(SHOWN, unit.pk)
-    ]
-
-
-def limits(table: Any, checks: Any) -> dict[str, int]:
-    """Return the numbers the page counts against."""
-    return {"questions": table.items_per_hit, "max_reason_characters": checks.max_reason_characters}
-
-
-def clean(
-    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
-) -> tuple[dict[str, Any], list[Problem]]:
-    """Return {"answers": […]}, one per item, with every span proven, and what is wrong."""
-    return answer.clean_all(
-        data, items, documents, most_reason_characters=checks.max_reason_characters
-    )
-
-
-def share_done(data: dict[str, Any], wanted: int) -> float:
-    """Return how much of the work a draft holds, from 0 to 1."""
-    given = [
-        entry
-        for entry in listed(data.get("answers"))
-        if isinstance(entry, dict) and entry.get("type")
-    ]
-    return min(1.0, len(given) / wanted)
-
-
-def store(submission: Submission, data: dict[str, Any]) -> None:
-    """Write one row per answer; expects the transaction of the submission."""
+def store_answers(submission: Submission, data: Data) -> None:
+    """Write {"answers": […]} as rows, what a type adds as its payload; expects the transaction."""
     votes = []
-    for given in data["answers"]:
+    for given in cast(Sequence[CleanedAnswer], data["answers"]):
         rest = {name: value for name, value in given.items() if name not in ("item", "type")}
         votes.append((given["item"], given["type"], rest))
-    store_all(submission, votes)
-
-
-def store_all(submission: Submission, votes: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
-    """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
-    lease = submission.lease
-    written = _written(lease.unit_id)
-    shared = {
-        "stage_id": lease.unit.stage_id,
-        "submission_id": submission.pk,
-        "worker_id": lease.worker_id,
-        "synthetic": submission.synthetic,
-        "created_at": submission.received_at,
-    }
-    insert_all(
-        Answer,
-        shared,
-        [
-            {
-                "question_id": written[item][0],
-                "writer_id": written[item][1],
-                "type": kind,
-                "payload": payload,
-            }
-            for item, kind, payload in votes
-        ],
-    )
-
-
-@lru_cache(maxsize=1024)
-def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
-    """Return the ids of each item's question and of its writer, by the item's id on the page."""
-    return {
-        str(position): (question, writer) for position, question, writer in rows(WRITTEN, unit_id)
-    }
+    store_votes(submission, votes)

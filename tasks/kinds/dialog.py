@@ -1,12 +1,15 @@
 """Dialog HITs: a ticket to be brought together with a partner; the section comes with them."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
+from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
+from tasks.dialog.earnings import usual_turns_cents
 from tasks.dialog.limits import limits_of
-from tasks.kinds import Promise
+from tasks.kinds.kind import Data, Documents, Item, Kind, Promise, table_as
 from tasks.models import (
     Exposure,
     Lease,
@@ -19,78 +22,87 @@ from tasks.models import (
     Worker,
 )
 from tasks.widgets.problems import Problem
-from tasks.work.articles import Documents
-
-# The types that a requester can correct an answer of this kind to.
-CORRECTIONS = ("span", "none")
 
 UNFINISHED = "Your dialog is not over yet: it is handed in when it is."
 
 
-def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
-    """Leave out all tickets where nothing is left to talk about that is new to the worker.
+class DialogKind(Kind):
+    """Live dialogs of two workers, who both hold a ticket of the stage."""
 
-    Also where the worker is at another ticket of the stage: nobody is in two dialogs at once.
-    """
-    at_work = Lease.objects.filter(
-        unit__stage=OuterRef("stage"), worker=worker, state=LeaseState.LIVE
-    )
-    return left_for(units, worker).exclude(Exists(at_work))
+    name = "dialog"
+    correction_types = ("span", "none")
+    pairs_workers = True
 
+    def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+        """Leave out all tickets where nothing is left to talk about that is new to the worker.
 
-def left_for(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
-    """Leave out all tickets where nothing is left to talk about that is new to the worker."""
-    seen = Exposure.objects.filter(worker=worker).values("seed_id")
-    topics = Topic.objects.filter(stage=OuterRef("stage"), taken__lt=F("wanted"))
-    return units.filter(Exists(topics.exclude(seed__in=seen)))
+        Also where the worker is at another ticket of the stage: nobody is in two dialogs at once.
+        """
+        at_work = Lease.objects.filter(
+            unit__stage=OuterRef("stage"), worker=worker, state=LeaseState.LIVE
+        )
+        return self.left_for(units, worker).exclude(Exists(at_work))
 
+    def left_for(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+        """Leave out all tickets where nothing is left to talk about that is new to the worker."""
+        seen = Exposure.objects.filter(worker=worker).values("seed_id")
+        topics = Topic.objects.filter(stage=OuterRef("stage"), taken__lt=F("wanted"))
+        return units.filter(Exists(topics.exclude(seed__in=seen)))
 
-def promise(table: Any) -> Promise:
-    """Return what a dialog pays beside its HIT's reward: answered questions, and waiting."""
-    return Promise(
-        bonus_cents=rules.most_cents(limits_of(table)),
-        waiting_cents=table.wait_cents_per_minute,
-        waiting_minutes=table.wait_minutes if table.wait_cents_per_minute else 0,
-        keeps_work=False,
-        is_one_at_a_time=True,
-    )
+    def role_qualifications(self, table: StageTable) -> tuple[str, ...]:
+        """Return the stages whose qualifications open the student's and the teacher's role."""
+        own = table_as(table, DialogTable)
+        return own.requires_student, own.requires_teacher
 
+    def promise(self, table: StageTable) -> Promise:
+        """Return what a dialog pays beside its HIT's reward: answered questions, and waiting."""
+        own = table_as(table, DialogTable)
+        return Promise(
+            bonus_cents=rules.most_cents(limits_of(own)),
+            waiting_cents=own.wait_cents_per_minute,
+            waiting_minutes=own.wait_minutes if own.wait_cents_per_minute else 0,
+            keeps_work=False,
+            is_one_at_a_time=True,
+        )
 
-def seeds_shown(unit: Unit) -> list[int]:
-    """Return nothing: what is talked about is chosen, and noted, when two are paired."""
-    return []
+    def usual_bonus_cents(self, table: StageTable) -> int:
+        """Return what the turns of a dialog of usual length earn each partner."""
+        return usual_turns_cents(table_as(table, DialogTable))
 
-
-def page_items(unit: Unit) -> list[dict[str, Any]]:
-    """Return nothing: the page hears of its dialog over a socket."""
-    return []
-
-
-def limits(table: Any, checks: Any) -> dict[str, Any]:
-    """Return nothing: the page hears of its limits over a socket."""
-    return {}
-
-
-def clean(
-    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
-) -> tuple[dict[str, Any], list[Problem]]:
-    """Return {"dialog": [true]}, and what is wrong; whether it is over, `unfinished` knows."""
-    if isinstance(data, dict) and data.get("dialog"):
-        return {"dialog": [True]}, []
-    return {}, [Problem(UNFINISHED)]
-
-
-def unfinished(lease: Lease) -> list[Problem]:
-    """Return what the lease's worker still has to do before they can hand in."""
-    if Ticket.objects.filter(lease=lease, state=TicketState.DONE).exists():
+    def seeds_shown(self, unit: Unit) -> list[int]:
+        """Return nothing: what is talked about is chosen, and noted, when two are paired."""
         return []
-    return [Problem(UNFINISHED)]
 
+    def page_items(self, unit: Unit) -> list[Item]:
+        """Return nothing: the page hears of its dialog over a socket."""
+        return []
 
-def share_done(data: dict[str, Any], wanted: int) -> float:
-    """Return how much of the work a draft holds: all or nothing."""
-    return 1.0 if data.get("dialog") else 0.0
+    def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
+        """Return nothing: the page hears of its limits over a socket."""
+        return {}
 
+    def clean(
+        self,
+        data: object,
+        items: Sequence[Item],
+        documents: Documents,
+        table: StageTable,
+        parameters: Parameters,
+    ) -> tuple[Data, list[Problem]]:
+        """Return {"dialog": [true]}, and what is wrong; whether it is over, `unfinished` knows."""
+        if isinstance(data, dict) and data.get("dialog"):
+            return {"dialog": [True]}, []
+        return {}, [Problem(UNFINISHED)]
 
-def store(submission: Submission, data: dict[str, Any]) -> None:
-    """Write nothing: turns are kept as they are taken, and settled when a dialog is over."""
+    def unfinished(self, lease: Lease) -> list[Problem]:
+        """Return the one sentence that tells to go on, until the worker's ticket is done."""
+        if Ticket.objects.filter(lease=lease, state=TicketState.DONE).exists():
+            return []
+        return [Problem(UNFINISHED)]
+
+    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
+        """Return how much of the work a draft holds: all or nothing."""
+        return 1.0 if data.get("dialog") else 0.0
+
+    def store(self, submission: Submission, data: Data) -> None:
+        """Write nothing: turns are kept as they are taken, and settled when a dialog is over."""

@@ -4,74 +4,116 @@ A question is shown when the one before it has been answered, and what its teach
 the worker has: both leave the server no earlier, and an answer that was given stays as it is.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.ingest.sentences import split
+from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.stage_tables import ValidationTable
 from tasks.dialog.sections import section_of
-from tasks.kinds import listed
-from tasks.kinds.answer import allowed as allowed_to_vote
-from tasks.kinds.answer import questions_shown, seeds_shown, share_done, store
-from tasks.models import Exposure, Lease, Unit, UnitItem, Worker
+from tasks.kinds.answer import store_answers
+from tasks.kinds.kind import Data, Documents, Item, entries_of, table_as
+from tasks.kinds.voting import VotingKind, questions_shown
+from tasks.models import Exposure, Lease, Submission, Unit, UnitItem, Worker
 from tasks.widgets import reply
 from tasks.widgets.problems import Problem
-from tasks.work.articles import Documents
 from tasks.work.ordered_answers import give, locked_answers, ordered_answers
 
-__all__ = [
-    "allowed",
-    "clean",
-    "fixed",
-    "give",
-    "limits",
-    "own",
-    "page_items",
-    "seeds_shown",
-    "share_done",
-    "store",
-    "unfinished",
-]
-KIND = "validation"
 # Of a section such a stage shows how its article begins, and nothing more.
 SHOWS_NO_SECTION = "text"
 
 
-# The types that a requester can correct an answer of this kind to.
-CORRECTIONS = ("span", "none")
+class ValidationKind(VotingKind):
+    """Answers to a dialog's questions, given one after the other."""
+
+    name = "validation"
+    correction_types = ("span", "none")
+
+    def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+        """Leave out units of a dialog the worker was in, or of a section they have seen elsewhere.
+
+        Whoever was shown the section by this very unit may come back to it.
+        """
+        seen = Exposure.objects.filter(worker=worker).exclude(kind=SHOWS_NO_SECTION)
+        items = UnitItem.objects.filter(unit=OuterRef("pk"))
+        others = seen.exclude(kind=self.name).values("seed_id")
+        own = seen.filter(kind=self.name).values("seed_id")
+        begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker)
+        return (
+            super()
+            .allowed(units, worker)
+            .exclude(Exists(items.filter(question__seed__in=others)))
+            .exclude(Exists(items.filter(question__seed__in=own)) & ~Exists(begun))
+        )
+
+    def page_items(self, unit: Unit) -> list[Item]:
+        """Return the sections to answer from, None where it is that of the item before.
+
+        The questions are told one after the other: see `page_state`.
+        """
+        items: list[Item] = []
+        last = None
+        for item, seed, _, _ in questions_shown(unit):
+            items.append({"id": item, "passage": None if seed == last else _passage(seed)})
+            last = seed
+        return items
+
+    def page_state(self, lease: Lease) -> dict[str, object]:
+        """Return how far the lease's worker has come with the questions."""
+        return {"ordered_answers": ordered_answers(lease)}
+
+    def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
+        """Return the longest answer, and whether a hint to the student is asked for."""
+        own = table_as(table, ValidationTable)
+        return {"max_span_tokens": own.max_span_tokens, "continuation": own.continuation}
+
+    def with_given_answers(self, lease: Lease, data: object) -> dict[str, object]:
+        """Return what was sent with the answers that were given before as they were given."""
+        given = {str(position): answer for position, answer in locked_answers(lease).items()}
+        rest = [each for each in entries_of(data, "answers") if str(each.get("item")) not in given]
+        return {"answers": [*given.values(), *rest]}
+
+    def clean(
+        self,
+        data: object,
+        items: Sequence[Item],
+        documents: Documents,
+        table: StageTable,
+        parameters: Parameters,
+    ) -> tuple[Data, list[Problem]]:
+        """Return {"answers": […]}, one per question, with every span proven, and what is wrong."""
+        own = table_as(table, ValidationTable)
+        return reply.clean_all(
+            data,
+            reply.passages_of(items),
+            most_tokens=own.max_span_tokens,
+            continuation=own.continuation,
+        )
+
+    def unfinished(self, lease: Lease) -> list[Problem]:
+        """Return which question still has to be answered before the next can be."""
+        n_given, n_items = len(locked_answers(lease)), lease.unit.items.count()
+        if n_given == n_items:
+            return []
+        return [Problem(f"Answer question {n_given + 1} of {n_items} first.", n_given, "spans")]
+
+    def store(self, submission: Submission, data: Data) -> None:
+        """Write one row per answer; expects the transaction of the submission."""
+        store_answers(submission, data)
+
+    def give_answer(
+        self, lease: Lease, item: str, answer: object, items: Sequence[Item], now: datetime
+    ) -> list[Problem]:
+        """Keep the answer to the next question, and return what is wrong: then nothing is kept.
+
+        Raises NotTheNextQuestion for any other question, LeaseEnded when the lease is over.
+        """
+        return give(lease, item, answer, items, now)
 
 
-def allowed(units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
-    """Leave out units of a dialog the worker was in, or of a section they have seen elsewhere.
-
-    Whoever was shown the section by this very unit may come back to it.
-    """
-    seen = Exposure.objects.filter(worker=worker).exclude(kind=SHOWS_NO_SECTION)
-    items = UnitItem.objects.filter(unit=OuterRef("pk"))
-    of_other_kinds = items.filter(question__seed__in=seen.exclude(kind=KIND).values("seed_id"))
-    of_this_kind = items.filter(question__seed__in=seen.filter(kind=KIND).values("seed_id"))
-    begun = Lease.objects.filter(unit=OuterRef("pk"), worker=worker)
-    return (
-        allowed_to_vote(units, worker)
-        .exclude(Exists(of_other_kinds))
-        .exclude(Exists(of_this_kind) & ~Exists(begun))
-    )
-
-
-def page_items(unit: Unit) -> list[dict[str, Any]]:
-    """Return the sections to answer from, None where it is that of the item before.
-
-    The questions are told one after the other: see `own`.
-    """
-    items: list[dict[str, Any]] = []
-    last = None
-    for item, seed, _, _ in questions_shown(unit):
-        items.append({"id": item, "passage": None if seed == last else _passage(seed)})
-        last = seed
-    return items
-
-
-def _passage(seed: int) -> dict[str, Any]:
+def _passage(seed: int) -> dict[str, object]:
     section = section_of(seed)
     return {
         "title": section.title,
@@ -88,41 +130,3 @@ def _passage(seed: int) -> dict[str, Any]:
         "lang": section.language,
         "dir": section.direction,
     }
-
-
-def own(lease: Lease) -> dict[str, Any]:
-    """Return what only this stay's page is told: how far its worker has come."""
-    return {"ordered_answers": ordered_answers(lease)}
-
-
-def limits(table: Any, checks: Any) -> dict[str, Any]:
-    """Return the numbers the page counts against, and whether a hint to the student is asked."""
-    return {"max_span_tokens": table.max_span_tokens, "continuation": table.continuation}
-
-
-def fixed(lease: Lease, data: object) -> dict[str, Any]:
-    """Return `data` with the answers that were given before as they were given."""
-    given = {str(position): answer for position, answer in locked_answers(lease).items()}
-    sent = listed(data.get("answers")) if isinstance(data, dict) else []
-    rest = [each for each in sent if not isinstance(each, dict) or each.get("item") not in given]
-    return {"answers": [*given.values(), *rest]}
-
-
-def clean(
-    data: object, items: list[dict[str, Any]], documents: Documents, table: Any, checks: Any
-) -> tuple[dict[str, Any], list[Problem]]:
-    """Return {"answers": […]}, one per question, with every span proven, and what is wrong."""
-    return reply.clean_all(
-        data,
-        reply.passages_of(items),
-        most_tokens=table.max_span_tokens,
-        continuation=table.continuation,
-    )
-
-
-def unfinished(lease: Lease) -> list[Problem]:
-    """Return which question still has to be answered before the next can be."""
-    n_given, n_items = len(locked_answers(lease)), lease.unit.items.count()
-    if n_given == n_items:
-        return []
-    return [Problem(f"Answer question {n_given + 1} of {n_items} first.", n_given, "spans")]

@@ -28,6 +28,7 @@ from tasks.models.reports import PartnerReport, ProblemReport, ReportDecision
 from tasks.models.work import (
     Exposure,
     Lease,
+    LeaseEnded,
     LeaseState,
     ReceiptState,
     Step,
@@ -52,6 +53,7 @@ __all__ = [
     "GrantState",
     "Identity",
     "Lease",
+    "LeaseEnded",
     "LeaseState",
     "LockedAnswer",
     "PartnerReport",

@@ -108,6 +108,10 @@ class LeaseState(models.TextChoices):
     EXPIRED = "expired", "Out of time"
 
 
+class LeaseEnded(Exception):
+    """The lease is over; nothing can be saved or extended any more."""
+
+
 class Lease(models.Model):
     """The text versions it names are what the worker was shown.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, Sum, When
 
 from collector.models import Collection, Seed, Stage
+from tasks.kinds.registry import kind_of
 from tasks.models import (
     Dialog,
     DialogState,
@@ -61,7 +62,7 @@ def bound_by_stage(collection: Collection, stages: list[Stage]) -> dict[int, Bou
     _count_seeds(collection, {stage.name: stage.pk for stage in stages}, found)
     _count_places(collection, found)
     _count_money(collection, found)
-    if any(stage.kind == "dialog" for stage in stages):
+    if any(kind_of(stage).pairs_workers for stage in stages):
         _count_talks(collection, found)
     return found
 

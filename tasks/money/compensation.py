@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
-from tasks.kinds import kind
+from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
 from tasks.money import budget, funding, payments
 from tasks.posting.hits import find_forgotten, money, went_live
@@ -45,16 +45,16 @@ def worth_cents(lease: Lease) -> int:
     stage = lease.unit.stage
     table = parameters_of(stage.collection).stages()[stage.name]
     draft = lease.draft if isinstance(lease.draft, dict) else {}
-    module = kind(stage.kind)
-    items = module.page_items(lease.unit)
+    kind = kind_of(stage)
+    items = kind.page_items(lease.unit)
     found = submissions.examine(lease, draft.get("data"), items)
     broken = {problem.index for problem in found.problems if problem.index is not None}
     good = {
         name: [entry for index, entry in enumerate(entries) if index not in broken]
         for name, entries in found.data.items()
     }
-    wanted = int(getattr(table, "questions_per_hit", 0) or len(items))
-    return int(module.share_done(good, wanted) * lease.session.posting.reward_cents)
+    wanted = kind.questions_per_hit(table) or len(items)
+    return int(kind.share_done(good, wanted) * lease.session.posting.reward_cents)
 
 
 def compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> Payment | None:

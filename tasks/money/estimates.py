@@ -17,6 +17,7 @@ from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
 from tasks.dialog.estimates import talks_to_come
+from tasks.kinds.registry import kind_of
 from tasks.models import Posting
 from tasks.money import budget, expected_pay
 from tasks.money.awards.fund import most_cents
@@ -101,7 +102,7 @@ class _Sheet:
         hits = ceil(usual / 2) if table.qualifies else usual
         expected = bound.spent + max(0, hits - bound.submitted) * cost
         maximum = bound.cents
-        if table.kind == "dialog":
+        if kind_of(table).pairs_workers:
             wanted = sum(n * table.redundancy.of(fold) for fold, n in bound.seeds.items())
             talks = talks_to_come(wanted, bound, table, self.parameters)
             coming, maximum = talks.hits, maximum + talks.most
@@ -116,7 +117,7 @@ class _Sheet:
 
     def _places(self, stage: Stage, table: Any, bound: Bound) -> int:
         """Return the places the stage can come to have; notes what questions it can bring."""
-        if table.kind == "dialog":
+        if kind_of(table).pairs_workers:
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
             self.most[stage.name] = Coming(dialogs=tuple(dialogs.items()))
             return 2 * sum(dialogs.values())
@@ -138,7 +139,7 @@ class _Sheet:
 
     def _usual_places(self, stage: Stage, table: Any, bound: Bound) -> int:
         """Return the places where questions are spread over the folds as the seeds are."""
-        if table.kind == "dialog":
+        if kind_of(table).pairs_workers:
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
             self.usual[stage.name] = Counter(
                 {fold: n * table.max_questions for fold, n in dialogs.items()}
@@ -150,7 +151,7 @@ class _Sheet:
             return EXAMINATION_UNITS * int(table.redundancy.train)
         source: Counter[str] = self._source(self.usual, table, Counter())
         asked = self.tables.get(table.items_from)
-        if asked is not None and asked.kind == "dialog":
+        if asked is not None and kind_of(asked).pairs_workers:
             # A finished dialog is a bundle of its own.
             return self._source(self.most, table, Coming()).places_of(table)  # type: ignore[no-any-return]
         if table.sample_questions:
@@ -160,7 +161,7 @@ class _Sheet:
         return places_of_seeds(source, table)
 
     def _usual_of_seeds(self, stage: Stage, table: Any, seeds: Counter[str]) -> int:
-        per_unit = getattr(table, "questions_per_hit", table.items_per_hit)
+        per_unit = kind_of(table).questions_per_hit(table) or table.items_per_hit
         total = seeds.total()
         units = ceil(total / table.items_per_hit)
         self.usual[stage.name] = Counter(

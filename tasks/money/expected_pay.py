@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.dialog.earnings import usual_turns_cents
+from tasks.kinds.registry import kind_of
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,7 @@ class Shortfall:
 
 def usual_cents(table: StageTable) -> int:
     """Return what a HIT usually pays: the reward, and the turns of a dialog of usual length."""
-    turns = usual_turns_cents(table) if table.kind == "dialog" else 0
-    return table.reward_cents + turns
+    return table.reward_cents + kind_of(table).usual_bonus_cents(table)
 
 
 def cents_per_hour(table: StageTable) -> int:

@@ -6,7 +6,9 @@ Pure: what the seeds of each fold, and the questions written about them, can mak
 from collections import Counter
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+
+from collector.protocols.parameters import StageTable
+from tasks.kinds.registry import kind_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Coming:
     by_fold: tuple[tuple[str, int], ...] = ()
     dialogs: tuple[tuple[str, int], ...] = ()
 
-    def places_of(self, table: Any) -> int:
+    def places_of(self, table: StageTable) -> int:
         """Return the HITs that a stage needs at most which takes these questions up."""
         if self.dialogs:
             # A finished dialog is a bundle of its own, however long it was.
@@ -32,7 +34,7 @@ class Coming:
             return ceil(drawn / table.items_per_hit) * int(table.redundancy.of("test"))
         return self._bundled(table)
 
-    def _bundled(self, table: Any) -> int:
+    def _bundled(self, table: StageTable) -> int:
         """Return the HITs of bundles of one redundancy each, where folds come as dear as can be."""
         most: Counter[int] = Counter()
         for fold, number in self.by_fold:
@@ -57,10 +59,10 @@ def _dearest(groups: list[tuple[int, int]], total: int, size: int) -> int:
     )
 
 
-def of_seeds(seeds: Counter[str], table: Any, places: int) -> Coming:
+def of_seeds(seeds: Counter[str], table: StageTable, places: int) -> Coming:
     """Return the questions that can be written in so many HITs of a stage about these seeds."""
-    free = getattr(table, "questions_per_hit", 0)
-    skips = max(1, getattr(table, "max_skips_per_pair", 1))
+    kind = kind_of(table)
+    free, skips = kind.questions_per_hit(table), max(1, kind.skips(table).per_item)
     by_fold = {}
     for fold, number in seeds.items():
         writers = number * table.redundancy.of(fold)
@@ -73,7 +75,7 @@ def of_seeds(seeds: Counter[str], table: Any, places: int) -> Coming:
     return Coming(total, tuple(by_fold.items()))
 
 
-def places_of_seeds(seeds: Counter[str], table: Any) -> int:
+def places_of_seeds(seeds: Counter[str], table: StageTable) -> int:
     """Return the HITs that seeds in no bundle yet need, bundled by their redundancy."""
     groups: Counter[int] = Counter()
     for fold, number in seeds.items():
@@ -81,20 +83,21 @@ def places_of_seeds(seeds: Counter[str], table: Any) -> int:
     return sum(redundancy * ceil(n / table.items_per_hit) for redundancy, n in groups.items())
 
 
-def places_of_skipped(seeds: Counter[str], table: Any) -> int:
+def places_of_skipped(seeds: Counter[str], table: StageTable) -> int:
     """Return the HITs that are needed beside where as much is skipped as may be.
 
     Whole bundles of skipped seeds are handed out at once, a smaller one each time all else is
     done; everybody who is handed one may skip again, until a seed has been given often enough.
     """
-    most = getattr(table, "max_skips_per_pair", 0)
+    skips = kind_of(table).skips(table)
+    most = skips.per_item
     if most < 2 or not seeds:
         return 0
     size, again = table.items_per_hit, 0
     redundancies = {table.redundancy.of(fold) for fold in seeds}
     skipped, bundles = seeds.total(), places_of_seeds(seeds, table)
     for _ in range(most - 1):
-        skipped = min(skipped, bundles * table.max_skips)
+        skipped = min(skipped, bundles * skips.per_hit)
         again += skipped
         bundles = (skipped // size + len(redundancies)) * max(redundancies)
     return (again // size + (most - 1) * len(redundancies)) * max(redundancies)

@@ -14,8 +14,9 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tasks.kinds import kind
-from tasks.models import Lease, LeaseState, ProblemReport, Submission
+from tasks.kinds.kind import HandedInTogether
+from tasks.kinds.registry import kind_of
+from tasks.models import Lease, LeaseEnded, LeaseState, ProblemReport, Submission
 from tasks.pages import entry as entries
 from tasks.pages.notice_pages import work_form
 from tasks.pages.page_state import DEFAULTS, seen_instructions
@@ -88,7 +89,7 @@ def draft(request: Request) -> Response:
         return Response(
             {"message": message, "version": lease.draft_version, "draft": lease.draft}, status=409
         )
-    except leases.Ended:
+    except LeaseEnded:
         return Response({"message": OVER}, status=410)
     items = items_of(lease.unit)
     found = submissions.examine(lease, content.get("data"), items)
@@ -121,7 +122,7 @@ def submit(request: Request) -> Response:
             done = submissions.hand_in(
                 lease, found.data, timezone.now(), synthetic=lease.worker.synthetic
             )
-        except leases.Ended:
+        except LeaseEnded:
             return Response({"message": OVER}, status=410)
     return Response({"form": work_form(lease.session, done.receipt)})
 
@@ -130,21 +131,21 @@ def submit(request: Request) -> Response:
 def answer(request: Request) -> Response:
     """Keep the answer to the next question for good, and tell what the page may show then."""
     lease = _lease(request)
-    module = kind(lease.unit.stage.kind)
-    if not hasattr(module, "give"):
-        return Response({"message": "Answers of this HIT are handed in together."}, status=404)
+    kind = kind_of(lease.unit.stage)
     body = _body(request)
     item, now = str(body.get("item")), timezone.now()
     try:
-        problems = module.give(lease, item, body.get("answer"), items_of(lease.unit), now)
+        problems = kind.give_answer(lease, item, body.get("answer"), items_of(lease.unit), now)
+    except HandedInTogether:
+        return Response({"message": "Answers of this HIT are handed in together."}, status=404)
     except NotTheNextQuestion:
         message = "This is not the next question: answer the one that is shown last."
-        return Response({"message": message, **module.own(lease)}, status=409)
-    except leases.Ended:
+        return Response({"message": message, **kind.page_state(lease)}, status=409)
+    except LeaseEnded:
         return Response({"message": OVER}, status=410)
     if problems:
         return Response({"problems": [problem.as_json() for problem in problems]}, status=422)
-    return Response(module.own(lease))
+    return Response(kind.page_state(lease))
 
 
 @for_lease
@@ -173,7 +174,7 @@ def extend(request: Request) -> Response:
         return Response({"message": "This address belongs to a different HIT."}, status=403)
     try:
         ends = leases.follow(lease, entry.expires_at)
-    except leases.Ended:
+    except LeaseEnded:
         return Response({"message": OVER}, status=410)
     return Response({"expires_at": ends.timestamp()})
 

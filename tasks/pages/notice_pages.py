@@ -1,7 +1,5 @@
 """Every page that is not work: what happened, what is kept, and what to do next."""
 
-from typing import Any
-
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +11,7 @@ from collector.protocols.creation import parameters_of
 from tasks.models import PostingState, Session, Submission
 from tasks.pages.page_state import liked
 from tasks.pages.wording import price
+from tasks.people.qualifications import roles_required
 
 RETURN = "Return the HIT with the button above; it costs you nothing."
 
@@ -116,9 +115,9 @@ def not_qualified(request: HttpRequest, stage: Stage) -> HttpResponse:
     """Say which qualification is missing, or which of two will do, and how to get it."""
     parameters = parameters_of(stage.collection)
     tables = parameters.stages()
-    table: Any = tables[stage.name]
-    names = (table.requires_student, table.requires_teacher) if stage.kind == "dialog" else ()
-    needed = [tables[name] for name in (table.requires, *names) if name]
+    table = tables[stage.name]
+    names = (table.requires, *roles_required(table))
+    needed = [tables[name] for name in names if name]
     titles = " or ".join(f"“{one.title}”" for one in needed)
     pays = " or ".join(price(one.reward_cents, parameters) for one in needed)
     return notice(

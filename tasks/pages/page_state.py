@@ -10,7 +10,7 @@ from django.urls import reverse
 from collector.models import CollectionText, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
-from tasks.kinds import kind, own
+from tasks.kinds.registry import kind_of
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
 from tasks.pages.wording import currency, fill, markdown, pay
@@ -73,7 +73,7 @@ def shared_state(
             "name": stage.collection.requester_name,
             "contact": stage.collection.requester_contact,
         },
-        "limits": kind(stage.kind).limits(table, getattr(parameters, "checks", None)),
+        "limits": kind_of(stage).limits(table, parameters),
         "urls": _urls() if mode == "work" else {},
         "instructions": {
             "version": words.version,
@@ -98,7 +98,7 @@ def own_state(lease: Lease, now: datetime) -> dict[str, Any]:
         "server_now": now.timestamp(),
         "expires_at": lease.expires_at.timestamp(),
         "draft_version": lease.draft_version,
-        **own(lease),
+        **kind_of(lease.unit.stage).page_state(lease),
     }
 
 

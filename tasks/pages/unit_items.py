@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import orjson
 
-from tasks.kinds import kind
+from tasks.kinds.kind import Item
+from tasks.kinds.registry import kind_of
 from tasks.models import Unit
 
 
@@ -14,11 +14,11 @@ from tasks.models import Unit
 class Items:
     """A unit's items, shared between requests and so never changed, and their JSON in a page."""
 
-    shown: list[dict[str, Any]]
+    shown: list[Item]
     script: bytes
 
 
-def items_of(unit: Unit) -> list[dict[str, Any]]:
+def items_of(unit: Unit) -> list[Item]:
     """Return what the page of the unit shows; shared between requests, so never changed."""
     return _items(unit).shown
 
@@ -31,7 +31,7 @@ def items_script(unit: Unit) -> bytes:
 # A unit is known by its primary key; about 80 kB each with ten long paragraphs.
 @lru_cache(maxsize=512)
 def _items(unit: Unit) -> Items:
-    shown: list[dict[str, Any]] = kind(unit.stage.kind).page_items(unit)
+    shown = kind_of(unit.stage).page_items(unit)
     return Items(shown, script(shown))
 
 

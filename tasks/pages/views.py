@@ -21,7 +21,7 @@ from kombu.exceptions import OperationalError
 from collector.models import Stage
 from collector.protocols.creation import current_text, parameters_of
 from tasks.jobs import look_at_worker
-from tasks.models import Consent, LeaseState, PostingState, Session, Submission
+from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.money.funding import NotHeld
 from tasks.pages import entry as entries
 from tasks.pages import lease_context, notice_pages
@@ -63,7 +63,7 @@ def enter(request: HttpRequest) -> HttpResponse:
         entry = entries.read(request.GET, now)
         context = lease_context.resume(entry)
         if context:
-            with suppress(leases.Ended):
+            with suppress(LeaseEnded):
                 leases.follow(context.lease, entry.expires_at)
             return HttpResponse(work_page(context, now, liked(request.GET)))
         posting = entries.posting_of(entry)

@@ -4,7 +4,7 @@ from markdown_it import MarkdownIt
 
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.kinds import promise_of
+from tasks.kinds.registry import kind_of
 from tasks.posting.hits import money
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -27,7 +27,7 @@ def price(cents: int, parameters: Parameters) -> str:
 
 def pay(cents: int, table: StageTable, parameters: Parameters) -> str:
     """Return all that a HIT pays: its reward and what is beside it, in the marketplace's words."""
-    promise, parts = promise_of(table), [price(cents, parameters)]
+    promise, parts = kind_of(table).promise(table), [price(cents, parameters)]
     if promise.bonus_cents:
         parts.append(f"up to {price(promise.bonus_cents, parameters)} in bonuses")
     if promise.waiting_cents:
@@ -67,7 +67,7 @@ def fill(
         values |= {
             "reward_cents": cents,
             "paragraphs": table.items_per_hit,
-            "questions": getattr(table, "questions_per_hit", table.items_per_hit),
+            "questions": kind_of(table).questions_per_hit(table) or table.items_per_hit,
             "reward": price(cents, parameters),
             "pay": pay(cents, table, parameters),
             "minutes": table.expected_minutes,

@@ -47,7 +47,7 @@ def work_page(context: LeaseContext, now: datetime, asked: Mapping[str, str]) ->
             reward_cents=lease.session.posting.reward_cents,
             seen=has_seen(lease, setting.stage, setting.words),
             preferences=preferences_of(lease, asked),
-            items=tuple(item["id"] for item in items_of(lease.unit)),
+            items=tuple(str(item["id"]) for item in items_of(lease.unit)),
             mode="work",
         ),
         own_state(lease, now),

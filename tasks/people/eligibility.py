@@ -15,7 +15,7 @@ from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import current_text, parameters_of
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.kinds import promise_of
+from tasks.kinds.registry import kind_of
 from tasks.models import Consent, Eligibility, Lease, LeaseState, Session, Topic, Unit, Worker
 from tasks.people import qualifications
 from tasks.work.independence import has_suitable
@@ -35,7 +35,7 @@ def has_work(worker: Worker, stage: Stage) -> bool:
     done = Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
     if table.qualifies and done.exists():
         return False
-    one_at_a_time = table.qualifies or promise_of(table).is_one_at_a_time
+    one_at_a_time = table.qualifies or kind_of(table).promise(table).is_one_at_a_time
     return has_suitable(stage, worker, one_at_a_time=one_at_a_time)
 
 
@@ -148,7 +148,7 @@ def _standing(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
     )
     found: dict[int, tuple[object, ...]] = {stage.pk: (0,) for stage in stages}
     found |= {stage: tuple(numbers) for stage, *numbers in counted}
-    if any(stage.kind == "dialog" for stage in stages):
+    if any(kind_of(stage).pairs_workers for stage in stages):
         topics = Topic.objects.filter(stage__in=stages).order_by().values_list("stage")
         for stage, wanted, taken in topics.annotate(Sum("wanted"), Sum("taken")):
             found[stage] = (*found[stage], wanted, taken)

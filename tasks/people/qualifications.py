@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils.text import Truncator
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
+from collector.protocols.stage_tables import DialogTable
 from tasks.crowd import marketplace
+from tasks.kinds.registry import kind_of
 from tasks.models import Gate, Grant, GrantState, Qualification, Submission, Worker
 
 
@@ -37,7 +39,7 @@ def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
     )
 
 
-def roles_of(worker: Worker, collection: Collection, table: Any) -> tuple[bool, bool]:
+def roles_of(worker: Worker, collection: Collection, table: DialogTable) -> tuple[bool, bool]:
     """Return whether the worker may ask and whether they may teach in a stage of dialogs."""
     return (
         is_qualified(worker, collection, table.requires_student),
@@ -45,11 +47,22 @@ def roles_of(worker: Worker, collection: Collection, table: Any) -> tuple[bool, 
     )
 
 
-def may_take(worker: Worker, stage: Stage, table: Any) -> bool:
-    """Return whether the worker has what the stage asks for; in dialogs, one role is enough."""
-    if stage.kind == "dialog" and not any(roles_of(worker, stage.collection, table)):
-        return False
-    return is_qualified(worker, stage.collection, table.requires)
+def may_take(worker: Worker, stage: Stage, table: StageTable) -> bool:
+    """Return whether the worker has what the stage asks for; of its roles, one is enough."""
+    return has_role(worker, stage.collection, table) and is_qualified(
+        worker, stage.collection, table.requires
+    )
+
+
+def has_role(worker: Worker, collection: Collection, table: StageTable) -> bool:
+    """Return whether the worker may take a role of the stage; most stages have none to ask for."""
+    roles = kind_of(table).role_qualifications(table)
+    return not roles or any(is_qualified(worker, collection, role) for role in roles)
+
+
+def roles_required(table: StageTable) -> tuple[str, ...]:
+    """Return the stages of which one qualification is enough to take a role of the stage."""
+    return tuple(filter(None, kind_of(table).role_qualifications(table)))
 
 
 def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) -> None:
@@ -60,12 +73,6 @@ def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) ->
         decided_by=by,
         decided_at=now,
     )
-
-
-def roles_required(table: Any) -> tuple[str, ...]:
-    """Return the stages of which one qualification is enough for a stage of dialogs."""
-    names = (getattr(table, "requires_student", ""), getattr(table, "requires_teacher", ""))
-    return tuple(filter(None, names))
 
 
 def opened_by(stage: Stage) -> list[Stage]:
@@ -180,6 +187,6 @@ def _tell(grant: Grant, known: str, further: Iterable[Stage]) -> int:
         marketplace.grant(known, person, value=0, silently=True)
     for stage in further:
         table = parameters_of(stage.collection).stages()[stage.name]
-        is_open = any(roles_of(grant.worker, stage.collection, table))
+        is_open = has_role(grant.worker, stage.collection, table)
         marketplace.grant(entry_id(stage), person, value=int(is_open), silently=True)
     return Grant.objects.filter(pk=grant.pk).update(told_state=grant.state)

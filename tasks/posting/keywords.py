@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from collector.models import Stage
 from collector.protocols.parameters import Parameters
-from tasks.kinds import promise_of
+from tasks.kinds.registry import kind_of
 from tasks.people import qualifications
 
 # The wire takes no more.
@@ -18,7 +18,7 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     how long it is estimated to take, and which qualification it earns.
     """
     table = parameters.stages()[stage.name]
-    promise, minor_units = promise_of(table), parameters.pay.minor_units
+    promise, minor_units = kind_of(table).promise(table), parameters.pay.minor_units
     # Equal values would share a HIT type, and "next" would lead into another collection.
     stated = [stage.collection.slug, f"part-of:{_name(stage)}"]
     stated.append(f"expected-minutes:{table.expected_minutes}")

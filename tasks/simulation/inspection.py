@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 
 from collector.models import Collection
-from tasks.kinds import kind
+from tasks.kinds.kind import Item
+from tasks.kinds.registry import kind_of
 from tasks.models import Grant, GrantState, Lease, Submission
 from tasks.people.qualifications import decide
 from tasks.work.articles import article_page
@@ -39,14 +40,14 @@ def inspect_waiting(
         if submission is None:
             continue
         lease = submission.lease
-        items = kind(stage.kind).page_items(lease.unit)
+        items = kind_of(stage).page_items(lease.unit)
         granted, note = judge(stage.kind, submission.raw, items, _opener(lease, items))
         decide(grant, granted=granted, note=note, by=INSPECTOR, now=now)
         decided.append(granted)
     return decided
 
 
-def _opener(lease: Lease, items: list[dict[str, Any]]) -> Callable[[str, str], Any]:
+def _opener(lease: Lease, items: list[Item]) -> Callable[[str, str], Any]:
     """Return what opens a linked article as the worker's page does."""
 
     def open_article(item: str, title: str) -> Any:

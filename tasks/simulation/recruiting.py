@@ -12,6 +12,7 @@ from django.utils import timezone
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from tasks.kinds.registry import kind_of
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import Behaviour, behaviour_of
 from tasks.simulation.browser import Browser
@@ -52,7 +53,7 @@ def recruit(
     simulated = protocol.part("simulated")
     tables = parameters_of(collection).stages().values()
     qualifying = any(table.qualifies for table in tables)
-    if any(table.kind == "dialog" for table in tables):
+    if any(kind_of(table).pairs_workers for table in tables):
         threads = MOST_THREADS
     judge = protocol.extra("simulated", "inspect") if inspect and qualifying else None
     recruits = [

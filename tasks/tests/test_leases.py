@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from tasks.models import Exposure, Lease, LeaseState, Unit, UnitItem
+from tasks.models import Exposure, Lease, LeaseEnded, LeaseState, Unit, UnitItem
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -79,7 +79,7 @@ def test_a_draft_saved_in_another_tab_is_not_overwritten():
 def test_a_draft_of_a_submitted_hit_cannot_be_changed():
     stage = stage_of(make_collection(), "question")
     lease = written(stage, make_worker())
-    with pytest.raises(leases.Ended):
+    with pytest.raises(LeaseEnded):
         leases.save_draft(lease, {"data": 2}, lease.draft_version, NOW)
 
 
@@ -104,7 +104,7 @@ def test_the_deadline_is_the_marketplaces_and_moves_with_it():
 def test_a_lease_that_is_over_follows_nobody():
     lease = at_the_marketplace(hours=3)
     leases.end(lease, leases.LeaseState.RETURNED, NOW)
-    with pytest.raises(leases.Ended):
+    with pytest.raises(LeaseEnded):
         leases.follow(lease, NOW + timedelta(hours=9))
 
 

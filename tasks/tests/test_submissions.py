@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from tasks.kinds.registry import get_kind
 from tasks.models import (
     GrantState,
     LeaseState,
@@ -113,9 +114,7 @@ def test_a_question_is_named_by_its_content_and_not_by_its_row(lease):
     done = submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
     names = list(Question.objects.values_list("key", flat=True))
     Question.objects.all().delete()
-    from tasks.kinds import question
-
-    question.store(done, done.raw)
+    get_kind("question").store(done, done.raw)
     assert list(Question.objects.values_list("key", flat=True)) == names
 
 
@@ -128,9 +127,7 @@ def test_a_qualification_submission_waits_for_inspection():
 
 
 def test_every_problem_is_told_at_once(lease):
-    from tasks.kinds import kind
-
-    items = kind("question").page_items(lease.unit)
+    items = get_kind("question").page_items(lease.unit)
     found = submissions.examine(lease, {"questions": [{"item": "0", "text": "Why?"}]}, items)
     assert {problem.field for problem in found.problems} == {"text", "context", "links", None}
 
@@ -139,17 +136,13 @@ def test_every_problem_is_told_at_once(lease):
     "junk", [None, 3, "x", [], {}, {"questions": 1}, {"questions": [None, 3, {"item": []}]}]
 )
 def test_junk_is_refused_with_sentences(lease, junk):
-    from tasks.kinds import kind
-
-    found = submissions.examine(lease, junk, kind("question").page_items(lease.unit))
+    found = submissions.examine(lease, junk, get_kind("question").page_items(lease.unit))
     assert found.problems
     assert all(problem.message for problem in found.problems)
 
 
 def test_a_hundred_kilobytes_in_a_field_are_refused_and_markup_is_text(lease):
-    from tasks.kinds import kind
-
-    items = kind("question").page_items(lease.unit)
+    items = get_kind("question").page_items(lease.unit)
     data = questions_for(lease)
     data["questions"][0]["text"] = "x" * 100_000
     assert any("shorten" in p.message for p in submissions.examine(lease, data, items).problems)

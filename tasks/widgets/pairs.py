@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from collector.protocols.stage_tables import PairChecks
 from tasks.widgets import brief, facts, text
 from tasks.widgets.problems import Problem
 
@@ -11,17 +12,16 @@ Item = Mapping[str, Any]
 Cleaned = tuple[dict[str, Any], list[Problem]]
 
 
-def clean_written(raw: object, items: Sequence[Item], checks: Any) -> Cleaned:
+def clean_written(raw: object, items: Sequence[Item], checks: PairChecks) -> Cleaned:
     """Return {"pairs": […]}, a question with its answer and facts for each item, or a skip.
 
     Each is {"item", "text", "type", "spans", "facts", "skipped", "reason"}; of a skipped pair
-    only the reason is kept. checks: read are max_question_characters, max_answer_words and
-    max_reason_characters. A problem's index counts the page's items.
+    only the reason is kept. A problem's index counts the page's items.
     """
     return _clean_all(raw, "pairs", items, lambda entry, item: _written(entry, item, checks))
 
 
-def clean_answered(raw: object, items: Sequence[Item], checks: Any) -> Cleaned:
+def clean_answered(raw: object, items: Sequence[Item], checks: PairChecks) -> Cleaned:
     """Return {"answers": […]}, each {"item", "type", "spans", "facts"}, and what is wrong."""
     return _clean_all(raw, "answers", items, lambda entry, item: _answered(entry, item, checks))
 
@@ -49,7 +49,7 @@ def _clean_all(
     return {name: cleaned}, problems
 
 
-def _written(entry: dict[str, Any], item: Item, checks: Any) -> Cleaned:
+def _written(entry: dict[str, Any], item: Item, checks: PairChecks) -> Cleaned:
     if entry.get("skipped") is True:
         reason, problems = text.clean(
             entry.get("reason"),
@@ -64,7 +64,7 @@ def _written(entry: dict[str, Any], item: Item, checks: Any) -> Cleaned:
     return {"text": words, **answered, "skipped": False, "reason": ""}, problems + found
 
 
-def _answered(entry: dict[str, Any], item: Item, checks: Any) -> Cleaned:
+def _answered(entry: dict[str, Any], item: Item, checks: PairChecks) -> Cleaned:
     paragraphs = item["paragraphs"]
     answer, problems = brief.clean(
         entry, paragraphs, form=item["form"], most_words=checks.max_answer_words

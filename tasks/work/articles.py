@@ -1,6 +1,6 @@
 """Linked articles as an answerer reads them: text alone, no tables, no images (IIRC 2.3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -8,10 +8,10 @@ import orjson
 
 from collector.ingest.article_text import ArticleText, join_article
 from collector.models import Article, Corpus
+from tasks.kinds.kind import Documents, Item
+from tasks.kinds.registry import kind_of
 from tasks.models import Lease
 from tasks.work.passages import cut, find_article
-
-Documents = Callable[[str, str], str | None]
 
 
 def article_text(article: Article) -> ArticleText:
@@ -21,9 +21,7 @@ def article_text(article: Article) -> ArticleText:
     return join_article(headings, paragraphs)
 
 
-def article_page(
-    lease: Lease, items: list[dict[str, Any]], item_id: str, title: str
-) -> bytes | None:
+def article_page(lease: Lease, items: Sequence[Item], item_id: str, title: str) -> bytes | None:
     """Return the article behind a link of the item's passage as JSON, in sections, or None.
 
     None too for a kind of stage whose workers must not see linked text, and for any title the
@@ -33,7 +31,7 @@ def article_page(
     return _page(article, title) if article else None
 
 
-def documents_of(lease: Lease, items: list[dict[str, Any]]) -> Documents:
+def documents_of(lease: Lease, items: Sequence[Item]) -> Documents:
     """Return a function from (item id, article title) to the article's text, None if unreadable."""
     find = _reader(lease, items)
 
@@ -44,11 +42,10 @@ def documents_of(lease: Lease, items: list[dict[str, Any]]) -> Documents:
     return text
 
 
-def _reader(lease: Lease, items: list[dict[str, Any]]) -> Callable[[str, str], int | None]:
+def _reader(lease: Lease, items: Sequence[Item]) -> Callable[[str, str], int | None]:
     """Return a function from (item id, article title) to the id of an article to be read."""
     stage = lease.unit.stage
-    readers = items if stage.kind == "answer" else []
-    linked = {item["id"]: {link["title"] for link in item["passage"]["links"]} for item in readers}
+    linked = kind_of(stage).readable_links(items)
 
     def find(item_id: str, title: str) -> int | None:
         if title not in linked.get(item_id, ()):

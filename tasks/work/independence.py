@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from collector.models import Stage
-from tasks.kinds import kind
+from tasks.kinds.registry import get_kind, kind_of
 from tasks.models import Lease, LeaseState, Unit, Worker
 from tasks.statements import Prepared
 
@@ -42,10 +42,9 @@ def has_suitable(stage: Stage, worker: Worker, *, one_at_a_time: bool) -> bool:
     one_at_a_time: whether that one is in the way of others only as long as they are at it; then it
     is left out of account.
     """
-    module = kind(stage.kind)
-    allowed = getattr(module, "left_for", module.allowed)
     held = (LeaseState.SUBMITTED,) if one_at_a_time else HELD
-    return bool(allowed(_vacant(stage.pk, worker.pk, held), worker).exists())
+    vacant = _vacant(stage.pk, worker.pk, held)
+    return kind_of(stage).left_for(vacant, worker).exists()
 
 
 @cache
@@ -72,8 +71,7 @@ def _drafts(worker: str) -> QuerySet[Lease]:
 def _free(kind_of_stage: str, stage: int, worker: str) -> QuerySet[Unit]:
     """Return the stage's units with a free place that the worker may take, in order."""
     free = _vacant(stage, worker).order_by("position")
-    allowed: QuerySet[Unit] = kind(kind_of_stage).allowed(free, Worker(pk=worker))
-    return allowed
+    return get_kind(kind_of_stage).allowed(free, Worker(pk=worker))
 
 
 def _vacant(stage: int, worker: str, held: Sequence[LeaseState] = HELD) -> QuerySet[Unit]:

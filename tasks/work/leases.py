@@ -9,8 +9,18 @@ from django.db.models import F
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.kinds import kind
-from tasks.models import Exposure, Lease, LeaseState, Session, Step, StepKind, Unit, Worker
+from tasks.kinds.registry import kind_of
+from tasks.models import (
+    Exposure,
+    Lease,
+    LeaseEnded,
+    LeaseState,
+    Session,
+    Step,
+    StepKind,
+    Unit,
+    Worker,
+)
 from tasks.money import funding
 from tasks.statements import insert, insert_all, run
 from tasks.work.independence import suitable_units
@@ -34,10 +44,6 @@ WHERE id = %(lease)s AND draft_version = %(version)s AND state = 'live'
 
 class StaleDraft(Exception):
     """Another page has saved a newer draft of the same lease."""
-
-
-class Ended(Exception):
-    """The lease is over; nothing can be saved or extended any more."""
 
 
 def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
@@ -104,7 +110,7 @@ def _hold(
     insert(lease)
     insert(Step(lease=lease, kind=StepKind.TAKEN))
     shown = {"worker_id": session.worker_id, "kind": stage.kind, "at": now}
-    seeds = [{"seed_id": seed} for seed in kind(stage.kind).seeds_shown(unit)]
+    seeds = [{"seed_id": seed} for seed in kind_of(stage).seeds_shown(unit)]
     insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")
     return lease
 
@@ -113,7 +119,7 @@ def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime)
     """Save what the worker has written and return the new version.
 
     Time between two saves counts as work, up to two minutes a time. Raises StaleDraft when
-    another page saved since `version`, Ended when the lease is over.
+    another page saved since `version`, LeaseEnded when the lease is over.
     """
     since = lease.draft_saved_at or lease.taken_at
     worked = min(LONGEST_PAUSE_SECONDS, max(0, int((now - since).total_seconds())))
@@ -122,7 +128,7 @@ def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime)
     lease.refresh_from_db()
     if lease.state in (LeaseState.LIVE, LeaseState.EXPIRED):
         raise StaleDraft
-    raise Ended
+    raise LeaseEnded
 
 
 def submit(lease: Lease, now: datetime) -> bool:
@@ -138,7 +144,7 @@ def submit(lease: Lease, now: datetime) -> bool:
 def follow(lease: Lease, signed_until: datetime | None) -> datetime:
     """Return the lease's end, moved to the marketplace's deadline where that is later now.
 
-    signed_until: until when the frame's address is proven to hold. Raises Ended.
+    signed_until: until when the frame's address is proven to hold. Raises LeaseEnded.
     """
     session = lease.session
     if not (session.signed_until and signed_until) or signed_until <= session.signed_until:
@@ -147,7 +153,7 @@ def follow(lease: Lease, signed_until: datetime | None) -> datetime:
         ends = signed_until - LATE_WORK
         moved = Lease.objects.filter(pk=lease.pk, state=LeaseState.LIVE).update(expires_at=ends)
         if not moved:
-            raise Ended
+            raise LeaseEnded
         Session.objects.filter(pk=session.pk).update(signed_until=signed_until)
     lease.expires_at, session.signed_until = ends, signed_until
     return ends

@@ -9,11 +9,10 @@ from django.db import transaction
 
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.kinds.answer import questions_shown
-from tasks.models import Answer, Lease, LeaseState, LockedAnswer
+from tasks.kinds.voting import questions_shown
+from tasks.models import Answer, Lease, LeaseEnded, LeaseState, LockedAnswer
 from tasks.widgets import reply
 from tasks.widgets.problems import Problem
-from tasks.work.leases import Ended
 
 
 class NotTheNextQuestion(Exception):
@@ -68,7 +67,7 @@ def give(
     """Keep the answer to the next question, and return what is wrong: then nothing is kept.
 
     One that was given before stays as it is. A problem's index counts the page's items. Raises
-    NotTheNextQuestion for any other question, Ended when the lease is over.
+    NotTheNextQuestion for any other question, LeaseEnded when the lease is over.
     """
     n_given = len(locked_answers(lease))
     passages = reply.passages_of(items)
@@ -83,7 +82,7 @@ def give(
     with transaction.atomic():
         held = Lease.objects.select_for_update(no_key=True).get(pk=lease.pk)
         if held.state not in (LeaseState.LIVE, LeaseState.EXPIRED):
-            raise Ended
+            raise LeaseEnded
         if held.draft is None:
             # Work that was begun, to be paid for in part when the time runs out.
             Lease.objects.filter(pk=lease.pk).update(draft={"data": {}, "ui": {}})

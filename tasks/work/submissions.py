@@ -1,16 +1,17 @@
 """Takes in what a worker hands in: once, however often they press, and never lost."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.kinds import kind
-from tasks.models import Lease, LeaseState, Step, StepKind, Submission, Unit
+from tasks.kinds.kind import Data, Item
+from tasks.kinds.registry import kind_of
+from tasks.models import Lease, LeaseEnded, LeaseState, Step, StepKind, Submission, Unit
 from tasks.money import payments
 from tasks.people import qualifications
 from tasks.statements import insert, run
@@ -26,24 +27,22 @@ COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
 class Examined:
     """Cleaned data, what blocks a submission, and advice that does not."""
 
-    data: dict[str, Any]
+    data: Data
     problems: list[Problem]
     hints: list[Problem]
 
 
-def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined:
+def examine(lease: Lease, data: object, items: Sequence[Item]) -> Examined:
     """Return what the kind's widgets and the protocol's checks say of `data`, all at once."""
     stage = lease.unit.stage
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
-    module = kind(stage.kind)
-    if hasattr(module, "fixed"):
-        data = module.fixed(lease, data)
-    cleaned, problems = module.clean(
-        data, items, documents_of(lease, items), table, getattr(parameters, "checks", None)
+    kind = kind_of(stage)
+    cleaned, problems = kind.clean(
+        kind.with_given_answers(lease, data), items, documents_of(lease, items), table, parameters
     )
-    if not problems and hasattr(module, "unfinished"):
-        problems = module.unfinished(lease)
+    if not problems:
+        problems = kind.unfinished(lease)
         # What is wrong with the whole leaves nothing that could be paid in part.
         cleaned = {} if any(problem.index is None for problem in problems) else cleaned
     found = (
@@ -60,11 +59,11 @@ def examine(lease: Lease, data: object, items: list[dict[str, Any]]) -> Examined
     return Examined(cleaned, blocking, [problem for problem in found if problem.hint])
 
 
-def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+def hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:
     """Return the lease's one submission, made now or before, of already examined `data`.
 
     Late work counts while its slot is free; otherwise it is kept and paid but not counted. Raises
-    Ended once the time for it is over, and what was saved has been paid.
+    LeaseEnded once the time for it is over, and what was saved has been paid.
     """
     try:
         return _hand_in(lease, data, now, synthetic=synthetic)
@@ -73,7 +72,7 @@ def hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: boo
         return _hand_in(lease, data, now, synthetic=synthetic)
 
 
-def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bool) -> Submission:
+def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:
     with transaction.atomic():
         counts = leases.submit(lease, now)
         if not counts:
@@ -83,7 +82,7 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
                 return done
             if lease.compensated:
                 # What was saved of it is paid: it is not paid a second time.
-                raise leases.Ended
+                raise LeaseEnded
             counts = _submit_late(lease, now)
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
@@ -100,7 +99,7 @@ def _hand_in(lease: Lease, data: dict[str, Any], now: datetime, *, synthetic: bo
         insert(submission)
         if counts:
             run(COUNT, unit=lease.unit_id)
-            kind(stage.kind).store(submission, data)
+            kind_of(stage).store(submission, data)
             if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)
         # Only now: equal questions are numbered by whose came first.
@@ -139,5 +138,5 @@ def _take_late_slot(lease: Lease) -> bool:
     if again:
         return True
     unit = Unit.objects.filter(pk=lease.unit_id)
-    allowed = kind(lease.unit.stage.kind).allowed(unit, lease.worker).exists()
-    return bool(allowed) and take_slot(lease.unit_id)
+    allowed = kind_of(lease.unit.stage).allowed(unit, lease.worker).exists()
+    return allowed and take_slot(lease.unit_id)

@@ -10,6 +10,7 @@ from django.db.models import F, Max, QuerySet
 
 from collector.models import Seed, Stage, StageState
 from collector.protocols.parameters import FOLDS, Parameters, StageTable
+from tasks.kinds.registry import kind_of
 from tasks.models import GrantState, Question, Skip, Unit, UnitItem
 from tasks.work import tickets
 
@@ -29,7 +30,7 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
     if table.sample_questions:
         # Its questions are drawn once all are decided: not here.
         return 0
-    waiting = None if table.kind == "dialog" else _waiting(stage, table, parameters)
+    waiting = None if kind_of(table).pairs_workers else _waiting(stage, table, parameters)
     if waiting is not None and not (waiting.exists() or _skipped(stage, table)):
         return 0
     with transaction.atomic():
@@ -93,7 +94,7 @@ def _bundle_seeds(stage: Stage, table: StageTable, fresh: QuerySet[Seed]) -> int
 
 def _skipped(stage: Stage, table: StageTable) -> list[int]:
     """Return the seeds that everybody who was given them has skipped, and that others may get."""
-    most = getattr(table, "max_skips_per_pair", 0)
+    most = kind_of(table).skips(table).per_item
     if not most:
         return []
     skips = Skip.objects.filter(stage=stage).order_by().values_list("seed_id", flat=True)
@@ -112,7 +113,7 @@ def _bundle_questions(
     if table.qualifies:
         return _make_examination(stage, table, waiting)
     source = stage.collection.stages.get(name=table.items_from)
-    if source.kind == "dialog":
+    if kind_of(source).pairs_workers:
         return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
     done = source.state == StageState.CLOSED or is_done(source)
     return _make(stage, table, waiting, flush=done)

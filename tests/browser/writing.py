@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collector.models import Stage
 from tasks.crowd import marketplace
-from tasks.kinds import kind
+from tasks.kinds.registry import kind_of
 from tasks.lifecycle.maintenance import maintain
 from tasks.models import (
     Grant,
@@ -77,7 +77,7 @@ def _lease(stage: Stage) -> Lease:
 
 
 def _items(lease: Lease) -> list[dict]:
-    return kind(lease.unit.stage.kind).page_items(lease.unit)
+    return kind_of(lease.unit.stage).page_items(lease.unit)
 
 
 def _questions(lease: Lease) -> list[dict]:

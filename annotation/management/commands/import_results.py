@@ -17,6 +17,7 @@ from annotation.mturk_import.storing import Stored, store
 from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
+from collector.protocols.stage_tables import LabelTable
 from common.commands import MANAGE
 
 EXAMPLE = f"""
@@ -64,7 +65,7 @@ class Command(BaseCommand):
             place = look(options["name"], protocol, options["corpus"], overrides)
             table = form_of(place.parameters, options["stage"])
             columns = columns_for(
-                table, options["map"], options["value"], is_label=table.kind == "label"
+                table, options["map"], options["value"], is_label=isinstance(table, LabelTable)
             )
             results = read(_contents(options["files"]), _contents(options["inputs"]))
             planned = plan(

@@ -5,8 +5,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from annotation.splits.difficulty.parameters import DifficultyTable
-from collector.protocols.parameters import BonusesTable, CuratedTable, StageTable, Table
+from collector.protocols.parameters import CuratedTable, StageTable, Table
 from collector.protocols.parameters import Parameters as EveryProtocol
+from collector.protocols.stage_tables import PairChecks, PairTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -21,29 +22,6 @@ class SeedsTable(CuratedTable):
     """Share of comparisons that ask for yes or no."""
 
 
-class PairTable(StageTable):
-    """A stage whose workers write a question about each pair, or skip it (HotpotQA 2)."""
-
-    max_skips: int = Field(ge=0)
-    """How many pairs of a HIT may be skipped."""
-    max_skips_per_pair: int = Field(ge=1)
-    """A pair that so many people skipped is dropped."""
-    bonuses: BonusesTable
-    """What is paid besides the reward."""
-
-    @model_validator(mode="after")
-    def _something_is_written(self) -> Self:
-        if self.max_skips >= self.items_per_hit:
-            raise ValueError("max_skips must leave at least one pair of a HIT to write about")
-        return self
-
-    @model_validator(mode="after")
-    def _one_writer_each(self) -> Self:
-        if set(self.redundancy.model_dump().values()) != {1}:
-            raise ValueError("redundancy must be 1 in every fold: a pair has one writer")
-        return self
-
-
 class HumanPerformanceTable(StageTable):
     """How many questions of dev and test new workers answer once more (HotpotQA 5.3)."""
 
@@ -51,15 +29,9 @@ class HumanPerformanceTable(StageTable):
     """How many questions of dev and test new people answer once more."""
 
 
-class ChecksTable(Table):
+class ChecksTable(PairChecks):
     """Limits of what one question or answer may hold."""
 
-    min_question_words: int = Field(ge=1)
-    """A shorter question is refused."""
-    max_question_characters: int = Field(ge=1)
-    """A longer question is refused."""
-    max_answer_words: int = Field(ge=1)
-    """A longer answer is refused."""
     max_reason_characters: int = Field(ge=1)
     """The longest reason for skipping a pair."""
     question_mark: bool

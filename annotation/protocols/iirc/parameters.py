@@ -8,6 +8,7 @@ from pydantic import Field
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.parameters import SplitsTable, StageTable, Table
+from collector.protocols.stage_tables import QuestionTable, WritingChecks
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -26,17 +27,6 @@ class SeedsTable(Table):
     """Longer paragraphs are left out."""
 
 
-class QuestionTable(StageTable):
-    """A question HIT (IIRC 2.2)."""
-
-    questions_per_hit: int = Field(ge=1)
-    """Questions that one HIT asks for."""
-    multi_link_questions: int = Field(ge=0)
-    """How many of them must need several links."""
-    multi_link_min_links: int = Field(ge=2)
-    """How many links such a question needs."""
-
-
 class HumanPerformanceTable(StageTable):
     """How many test questions new annotators answer once more (IIRC 4.2)."""
 
@@ -44,13 +34,9 @@ class HumanPerformanceTable(StageTable):
     """How many test questions new people answer once more."""
 
 
-class ChecksTable(Table):
+class ChecksTable(WritingChecks):
     """Limits of what one question or answer may hold."""
 
-    min_question_words: int = Field(ge=1)
-    """A shorter question is refused."""
-    max_question_characters: int = Field(ge=1)
-    """A longer question is refused."""
     max_answer_spans: int = Field(ge=1)
     """The most passages one answer may have."""
     max_evidence_spans: int = Field(ge=1)

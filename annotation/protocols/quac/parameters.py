@@ -1,20 +1,14 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
 from functools import cache
-from typing import Literal, Self, cast
+from typing import Literal, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters as EveryProtocol
-from collector.protocols.parameters import (
-    Redundancy,
-    SplitsTable,
-    StageTable,
-    Table,
-    TextTable,
-    WorkersTable,
-)
+from collector.protocols.parameters import SplitsTable, Table, WorkersTable
+from collector.protocols.stage_tables import DialogTable, TextTable, ValidationTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -52,74 +46,6 @@ class SeedsTable(Table):
     """Sections with longer sentences are left out."""
     max_background_characters: int = Field(ge=1)
     """Articles with a longer first paragraph are left out."""
-
-
-class Validators(Redundancy):
-    """How many workers answer a finished dialog's questions again; none is allowed."""
-
-    train: int = Field(ge=0)
-    """How many people answer a training dialog again."""
-    dev: int = Field(ge=0)
-    """How many people answer a dev dialog again."""
-    test: int = Field(ge=0)
-    """How many people answer a test dialog again."""
-
-
-class ValidationTable(StageTable):
-    """A stage whose workers answer a dialog's questions in order (QuAC 2.2)."""
-
-    redundancy: Validators
-    """How many people answer one dialog again."""
-    max_span_tokens: int = Field(ge=1)
-    """The longest answer that can be marked, in tokens."""
-    continuation: bool
-    """Whether they also say how to go on."""
-
-
-class DialogTable(StageTable):
-    """The live dialogs (QuAC 2.1, 2.2)."""
-
-    requires_student: str
-    """The qualification stage that opens the student's role."""
-    requires_teacher: str
-    """The qualification stage that opens the teacher's role."""
-    min_pairs: int = Field(ge=1)
-    """Dialogs with fewer answered questions stay out of the data; they are paid."""
-    max_questions: int = Field(ge=1)
-    """The dialog ends after so many questions."""
-    max_unanswerable: int = Field(ge=1)
-    """The dialog ends with the last of so many questions without an answer."""
-    max_span_tokens: int = Field(ge=1)
-    """The longest answer that can be marked, in tokens."""
-    max_question_characters: int = Field(ge=1)
-    """The longest question that can be asked."""
-    turn_cents: list[int] = Field(min_length=1)
-    """What each turn earns both partners, the first turn first."""
-    wait_minutes: int = Field(ge=1)
-    """How long somebody waits for a partner at most."""
-    wait_cents_per_minute: int = Field(ge=0)
-    """What a minute of waiting earns."""
-    ready_seconds: int = Field(ge=5)
-    """How long both have to say that they are there."""
-    grace_seconds: int = Field(ge=5)
-    """How long a lost connection may last."""
-    move_minutes: int = Field(ge=1)
-    """How long a partner may take for one move."""
-
-    @model_validator(mode="after")
-    def _pay_never_falls(self) -> Self:
-        if min(self.turn_cents) < 0 or sorted(self.turn_cents) != self.turn_cents:
-            raise ValueError("turn_cents must not be negative nor fall from turn to turn")
-        return self
-
-    @model_validator(mode="after")
-    def _time_is_enough(self) -> Self:
-        longest = self.wait_minutes + 2 * self.max_questions * self.move_minutes
-        if self.allotted_minutes < longest:
-            raise ValueError(
-                f"allotted_minutes must cover the longest wait and a dialog after it: {longest}"
-            )
-        return self
 
 
 class AgreementTable(Table):

@@ -21,11 +21,10 @@ from annotation.release.withholding import withheld_by
 from collector.models import Collection
 from collector.protocols.loading import EXTRAS, PARTS, Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table
-from tasks.kinds import kind
+from tasks.kinds.registry import kind_of
 from tasks.pages.wording import fill
 from tasks.work.samples import Sample
 
-KIND = ("allowed", "clean", "limits", "page_items", "seeds_shown", "share_done", "store")
 SOURCE = "# source: "
 EXAMPLES = [
     {
@@ -115,11 +114,11 @@ def test_a_missing_and_a_mistyped_value_are_refused_by_name(protocol: Protocol) 
 
 
 def test_its_stages_are_of_known_kinds_and_build_on_one_another(protocol: Protocol) -> None:
-    stages = protocol.parameters().stages()
+    parameters = protocol.parameters()
+    stages = parameters.stages()
     earlier = {"seeds"}
     for name, table in stages.items():
-        module = kind(table.kind)
-        assert [each for each in KIND if not callable(getattr(module, each, None))] == []
+        kind_of(table).limits(table, parameters)
         get_template(f"hits/{table.kind}.html")
         assert table.items_from in earlier, f"{name}.items_from"
         assert not table.requires or stages[table.requires].qualifies, f"{name}.requires"

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from collector.protocols.parameters import ChoiceTable, FieldTable
+from collector.protocols.stage_tables import ChoiceTable, FieldTable
 from tasks.widgets import form
 from tasks.widgets.tests.junk import are_sentences, junk_with
 

@@ -2,8 +2,9 @@
 
 from pydantic import Field
 
-from collector.protocols.parameters import LabelTable, SplitsTable, Table, TextTable
 from collector.protocols.parameters import Parameters as EveryProtocol
+from collector.protocols.parameters import SplitsTable, Table
+from collector.protocols.stage_tables import LabelTable, TextTable
 
 VERSION = 1
 

@@ -1,0 +1,54 @@
+"""Finds the kind of a stage by its name: the one place that knows them all."""
+
+from typing import Protocol
+
+from collector.protocols.loading import ProtocolError
+from tasks.kinds.answer import AnswerKind
+from tasks.kinds.dialog import DialogKind
+from tasks.kinds.kind import Kind
+from tasks.kinds.label import LabelKind
+from tasks.kinds.pair import PairKind
+from tasks.kinds.pair_answer import PairAnswerKind
+from tasks.kinds.question import QuestionKind
+from tasks.kinds.text import TextKind
+from tasks.kinds.validation import ValidationKind
+
+_KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        QuestionKind(),
+        AnswerKind(),
+        PairKind(),
+        PairAnswerKind(),
+        DialogKind(),
+        ValidationKind(),
+        TextKind(),
+        LabelKind(),
+    )
+}
+
+
+class HasKind(Protocol):
+    """A stage's row or its table of the parameters."""
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the kind."""
+
+
+def kind_of(stage: HasKind) -> Kind:
+    """Return the kind of a stage, by its row or its table; raises ProtocolError for none."""
+    return get_kind(stage.kind)
+
+
+def get_kind(name: str) -> Kind:
+    """Return the kind called `name`; raises ProtocolError when there is none."""
+    try:
+        return _KINDS[name]
+    except KeyError:
+        raise ProtocolError(f"There is no kind {name!r} of stage: see tasks/kinds/.") from None
+
+
+def kinds_that_pair() -> list[str]:
+    """Return the names of the kinds of stage that bring two workers together."""
+    return [name for name, kind in _KINDS.items() if kind.pairs_workers]

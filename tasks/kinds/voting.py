@@ -1,0 +1,86 @@
+"""What the kinds share whose workers answer or judge questions: one vote for each that is shown."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import orjson
+from django.db.models import Exists, OuterRef, QuerySet
+
+from tasks.kinds.kind import Kind, entries_of
+from tasks.models import Answer, Submission, Unit, UnitItem, Worker
+from tasks.statements import insert_all, rows
+
+SHOWN = """
+SELECT item.position, question.seed_id, question.text, question.payload
+FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
+WHERE item.unit_id = %s ORDER BY item.position
+"""
+WRITTEN = """
+SELECT item.position, question.id, question.worker_id
+FROM tasks_unititem item JOIN tasks_question question ON question.id = item.question_id
+WHERE item.unit_id = %s
+"""
+
+
+class VotingKind(Kind):
+    """A kind whose workers give one vote on each question of their unit."""
+
+    def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+        """Leave out units with a question the worker has written or has voted on before."""
+        items = UnitItem.objects.filter(unit=OuterRef("pk"))
+        return units.exclude(Exists(items.filter(question__worker=worker))).exclude(
+            Exists(items.filter(question__answers__worker=worker))
+        )
+
+    def seeds_shown(self, unit: Unit) -> list[int]:
+        """Return the ids of the seeds whose questions the unit shows."""
+        return list(unit.items.values_list("question__seed_id", flat=True).distinct())
+
+    def share_done(self, data: Mapping[str, object], wanted: int) -> float:
+        """Return how much of the work a draft holds, from 0 to 1: the answers that have a type."""
+        given = [answer for answer in entries_of(data, "answers") if answer.get("type")]
+        return min(1.0, len(given) / wanted)
+
+
+def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, object]]]:
+    """Return (item id, seed id, text, payload) of the unit's questions, in order."""
+    return [
+        (str(position), seed, text, orjson.loads(payload))
+        for position, seed, text, payload in rows(SHOWN, unit.pk)
+    ]
+
+
+def store_votes(
+    submission: Submission, votes: Sequence[tuple[str, str, Mapping[str, object]]]
+) -> None:
+    """Write (item id, type, payload) as rows, in order; expects the submission's transaction."""
+    lease = submission.lease
+    written = _written(lease.unit_id)
+    shared = {
+        "stage_id": lease.unit.stage_id,
+        "submission_id": submission.pk,
+        "worker_id": lease.worker_id,
+        "synthetic": submission.synthetic,
+        "created_at": submission.received_at,
+    }
+    insert_all(
+        Answer,
+        shared,
+        [
+            {
+                "question_id": written[item][0],
+                "writer_id": written[item][1],
+                "type": kind,
+                "payload": payload,
+            }
+            for item, kind, payload in votes
+        ],
+    )
+
+
+@lru_cache(maxsize=1024)
+def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
+    """Return the ids of each item's question and of its writer, by the item's id on the page."""
+    return {
+        str(position): (question, writer) for position, question, writer in rows(WRITTEN, unit_id)
+    }

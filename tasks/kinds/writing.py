@@ -1,0 +1,80 @@
+"""What the kinds share whose workers write questions or texts about the seeds they are shown."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from collector.models import Stage
+from tasks.kinds.kind import Kind
+from tasks.models import Question, Submission, Unit
+from tasks.statements import insert_all, rows
+
+SEEDS = """
+SELECT item.position, seed.id, seed.key
+FROM tasks_unititem item JOIN collector_seed seed ON seed.id = item.seed_id
+WHERE item.unit_id = %s ORDER BY item.position
+"""
+
+
+class WritingKind(Kind):
+    """A kind whose workers write about the seeds of their unit."""
+
+    def seeds_shown(self, unit: Unit) -> list[int]:
+        """Return the ids of the seeds that the unit shows."""
+        return [seed for seed, _ in seeds_of(unit.pk).values()]
+
+
+@lru_cache(maxsize=1024)
+def seeds_of(unit_id: int) -> dict[str, tuple[int, str]]:
+    """Return id and key of each item's seed, by the item's id on the page; never changes."""
+    return {str(position): (seed, key) for position, seed, key in rows(SEEDS, unit_id)}
+
+
+def store_questions(
+    submission: Submission, written: Sequence[tuple[str, str, Mapping[str, object]]]
+) -> None:
+    """Write (item id, text, payload) as rows, in order; expects the submission's transaction."""
+    lease = submission.lease
+    stage = lease.unit.stage
+    seeds = seeds_of(lease.unit_id)
+    shared = {
+        "stage_id": stage.pk,
+        "submission_id": submission.pk,
+        "worker_id": lease.worker_id,
+        "synthetic": submission.synthetic,
+        "created_at": submission.received_at,
+    }
+    own = [
+        {"position": position, "seed_id": seeds[item][0], "text": text, "payload": payload}
+        for position, (item, text, payload) in enumerate(written)
+    ]
+    keys = [seeds[item][1] for item, _, _ in written]
+    _name(own, stage.name, keys, Counter())
+    if insert_all(Question, shared, own, unless="stage_id, key") < len(own):
+        # One was asked before, word for word: tell them apart by how many were.
+        Question.objects.filter(submission=submission).delete()
+        _name(own, stage.name, keys, _earlier(stage, own))
+        insert_all(Question, shared, own)
+
+
+def _name(
+    questions: Sequence[dict[str, Any]], stage: str, keys: Sequence[str], earlier: Counter[Any]
+) -> None:
+    """Name each question by its stage, its seed's key, its words and how many equal it."""
+    for question, seed in zip(questions, keys, strict=True):
+        same = question["seed_id"], question["text"]
+        content = f"{stage}\n{seed}\n{question['text']}\n{earlier[same]}"
+        question["key"] = uuid5(NAMESPACE_URL, content).hex
+        earlier[same] += 1
+
+
+def _earlier(stage: Stage, questions: Sequence[dict[str, Any]]) -> Counter[Any]:
+    """Return how many stored questions of the stage equal each (seed id, text)."""
+    known = Question.objects.filter(
+        stage=stage,
+        seed__in={question["seed_id"] for question in questions},
+        text__in={question["text"] for question in questions},
+    )
+    return Counter(known.order_by().values_list("seed_id", "text"))
