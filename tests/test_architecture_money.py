@@ -6,13 +6,15 @@ from pathlib import Path
 
 from tests.test_architecture import ROOT, sources
 
-MONEY = {"bonuses", "budget", "compensation", "payments", "reconcile", "rejecting", "rejections"}
-MONEY |= {"bonuses_elsewhere", "problem_reports", "unmatched"}
+MONEY = {f"money.{name}" for name in ("bonuses", "budget", "compensation", "external_bonuses")}
+MONEY |= {"money.payments", "money.rejections", "money.rejection_delivery"}
+MONEY |= {"people.problem_reports", "posting.reconcile", "posting.unmatched"}
 # The requester's pages about money, and nothing else of what believes.
 PAGES = {
-    f"annotation/dashboard/{name}.py" for name in ("assignments", "giving", "money", "problems")
+    f"annotation/dashboard/money/{name}.py"
+    for name in ("assignment_pages", "assignments", "bonuses", "ledger", "pay_decisions")
 }
-PAGES |= {f"annotation/dashboard/{name}.py" for name in ("deciding_pay", "pay_acts")}
+PAGES |= {"annotation/dashboard/people/problem_reports.py"}
 # What turns votes into verdicts and verdicts into splits, and where a person overrides one.
 BELIEF = (
     "decisions.verdicts",
@@ -20,7 +22,7 @@ BELIEF = (
     "decisions.exclusions",
     "splits.assignment",
     "readers.human_performance",
-    "dashboard.verdicts",
+    "dashboard.questions.question_filter",
 )
 ROWS = {"Payment", "Posting", "Rejection", "Submission", "Unmatched"}
 WRITES = {"bulk_create", "bulk_update", "create", "delete", "save", "update"}
@@ -66,7 +68,7 @@ def written(path: Path) -> Iterator[str]:
 
 
 def test_the_modules_about_money_are_where_this_test_looks() -> None:
-    assert [name for name in MONEY if not (ROOT / "tasks" / f"{name}.py").exists()] == []
+    assert [name for name in MONEY if not place_of(f"tasks.{name}")] == []
 
 
 def test_only_the_pages_about_money_reach_for_pay() -> None:
@@ -87,7 +89,7 @@ def test_nobody_proposes_to_reject_but_a_person_on_one_page() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "rejections"
     }
-    assert proposing == {"annotation/dashboard/pay_acts.py"}
+    assert proposing == {"annotation/dashboard/money/pay_decisions.py"}
 
 
 def test_the_pages_about_money_ask_for_no_verdict() -> None:
@@ -112,7 +114,7 @@ def test_nothing_that_believes_leads_to_pay_however_far_one_follows_its_imports(
             reached.add(name)
             waiting += imported(place)
     # An estimate reads what the budget holds; nobody is paid by it.
-    assert {f"tasks.{name}" for name in MONEY - {"budget"}} & reached == set()
+    assert {f"tasks.{name}" for name in MONEY - {"money.budget"}} & reached == set()
     assert len(reached) > len(BELIEF)
 
 

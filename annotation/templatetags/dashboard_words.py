@@ -6,8 +6,8 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
-from annotation.dashboard.answers import PLACES
-from annotation.dashboard.verdicts import reason_words
+from annotation.dashboard.questions.question_filter import reason_words
+from annotation.dashboard.questions.readable_answers import PLACES
 from collector.protocols.parameters import Parameters
 from common.commands import MANAGE
 from tasks.pages.wording import price as price_of

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from annotation.dashboard.tests.making import make_confirmed, make_unmatched
+from annotation.dashboard.tests.test_assignment_pages import LIST, decide
 from annotation.dashboard.tests.test_collections import queries
-from annotation.dashboard.tests.test_deciding_pay import LIST, decide
 from collector.models import Collection
 from tasks.models import Payment, PaymentKind, PaymentState, ReceiptState
 from tasks.tests.making import make_collection

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from annotation.dashboard.assignments import FILTERS
+from annotation.dashboard.money.assignments import FILTERS
 from annotation.dashboard.tests.making import (
     make_attempt,
     make_decisions,

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from annotation.dashboard.passages import article_texts
+from annotation.dashboard.questions.passages import article_texts
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.verdicts import decide_collection

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard import report as page_of_report
+from annotation.dashboard.releases import report as page_of_report
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, take_in
 from collector.protocols.loading import get_protocol

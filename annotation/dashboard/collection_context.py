@@ -1,0 +1,132 @@
+"""One collection on the requester's desk: found by its address, shown under its tabs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from annotation.dashboard.access import requester_required
+from annotation.reports.attention import decisions_waiting, problems_open, submissions_waiting
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.single_hop_review import undecided
+from collector.models import Collection
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import Parameters
+from collector.seeds.selection import is_curated
+from tasks.pages.wording import price
+
+View = Callable[..., HttpResponseBase]
+TABS = {
+    "collection": "Overview",
+    "seeds": "Seeds",
+    "qualifications": "Qualification",
+    "questions": "Questions",
+    "difficulty": "Difficulty",
+    "money": "Money",
+    "problems": "Problems",
+    "texts": "Instructions and consent",
+    "releases": "Releases",
+}
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One part of a collection; `waiting` counts what a person should look at there."""
+
+    name: str
+    label: str
+    url: str
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A collection with its own typed parameters."""
+
+    collection: Collection
+    parameters: Parameters
+
+    @property
+    def difficulty(self) -> DifficultyTable | None:
+        """Return how difficulty is judged, None where the protocol does not."""
+        table = getattr(self.parameters, "difficulty", None)
+        return table if isinstance(table, DifficultyTable) else None
+
+    def price(self, cents: int) -> str:
+        """Return an amount of the collection's currency for people to read."""
+        return price(cents, self.parameters)
+
+    def url(self, page: str, /, **kwargs: object) -> str:
+        """Return the address of one of the collection's pages."""
+        return reverse(page, kwargs={"slug": self.collection.slug, **kwargs})
+
+    def tabs(self) -> list[Tab]:
+        """Return the collection's pages, with how much waits on each; eight queries.
+
+        Two more where difficulty is judged.
+        """
+        waiting = {
+            "qualifications": submissions_waiting(self.collection),
+            "problems": problems_open(self.collection),
+            "money": decisions_waiting(self.collection),
+        }
+        names = dict(TABS)
+        if self.difficulty is None:
+            del names["difficulty"]
+        else:
+            waiting["difficulty"] = len(undecided(self.collection))
+        return [
+            Tab(name, label, self.url(name), waiting.get(name, 0)) for name, label in names.items()
+        ]
+
+    def render(
+        self, request: HttpRequest, template: str, *, status: int = 200, **context: Any
+    ) -> HttpResponse:
+        """Return the page `template` of the collection."""
+        shown = {
+            "collection": self.collection,
+            "parameters": self.parameters,
+            "tabs": self.tabs(),
+            **context,
+        }
+        return render(request, f"dashboard/{template}", shown, status=status)
+
+
+def on_desk(view: View) -> View:
+    """Give a requester's view the Desk of the collection its address names, else 404.
+
+    A collection that this installation cannot read is shown with the reason and what to do.
+    """
+
+    @requester_required
+    @wraps(view)
+    def opened(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+        rows = Collection.objects.select_related("corpus")
+        collection = get_object_or_404(rows, slug=slug)
+        try:
+            desk = Desk(collection, parameters_of(collection))
+        except ProtocolError as error:
+            shown = {"collection": collection, "sentence": str(error)}
+            return render(request, "dashboard/collections/unreadable.html", shown, status=409)
+        return view(request, desk, **kwargs)
+
+    return opened
+
+
+def on_curated_desk(view: View) -> View:
+    """Give a view the Desk as `on_desk` does; 404 where seeds are not drawn from candidate sets."""
+
+    @on_desk
+    @wraps(view)
+    def opened(request: HttpRequest, desk: Desk, **kwargs: Any) -> HttpResponseBase:
+        if not is_curated(desk.collection):
+            raise Http404
+        return view(request, desk, **kwargs)
+
+    return opened

@@ -1,0 +1,1 @@
+"""One collection's pages: made, set up, published, followed, finished, kept."""

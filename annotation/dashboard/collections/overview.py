@@ -1,0 +1,131 @@
+"""Collections: the list, a new one, and the page of one."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.dashboard.access import requester_required
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collections.creation_form import CollectionForm, what_workers_do
+from annotation.dashboard.collections.events import events_of
+from annotation.dashboard.collections.next_step import next_step
+from annotation.dashboard.collections.progress import stages_of
+from annotation.dashboard.collections.publishing import LONGEST_AMOUNT
+from annotation.dashboard.collections.summaries import summaries_of
+from annotation.dashboard.collections.todo import todo_of
+from annotation.dashboard.money.spending import spending_of
+from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.questions.verdict_counts import verdict_counts
+from annotation.reports.attention import attention_to
+from annotation.splits.difficulty.status import last_run
+from collector.models import Collection, CollectionState
+from collector.protocols.creation import CreationError, create_collection
+from collector.protocols.loading import ProtocolError
+from tasks.lifecycle.publication_notices import notices
+from tasks.money.estimates import estimate, totals
+
+
+@requester_required
+@require_safe
+def collections(request: HttpRequest) -> HttpResponse:
+    """List the collections, or the archived ones, with progress, money and what waits."""
+    is_archive = "archived" in request.GET
+    every = list(Collection.objects.select_related("corpus"))
+    rows = [row for row in every if (row.archived_at is not None) == is_archive]
+    context = {
+        "summaries": summaries_of(rows),
+        "is_archive": is_archive,
+        "n_archived": 0 if is_archive else len(every) - len(rows),
+    }
+    return render(request, "dashboard/collections/list.html", context)
+
+
+@requester_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_collection(request: HttpRequest) -> HttpResponse:
+    """Create a collection; what is wrong is said at its field, and nothing typed is lost."""
+    form = CollectionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = _create(form)
+        if made:
+            return redirect("seeds", slug=made.slug)
+    status = 400 if form.errors else 200
+    context = {"form": form, "protocols": what_workers_do()}
+    return render(request, "dashboard/collections/new.html", context, status=status)
+
+
+def _create(form: CollectionForm) -> Collection | None:
+    """Return the new collection, or None with the reason at the field it is about."""
+    given = form.cleaned_data
+    try:
+        made = create_collection(
+            given["slug"],
+            given["protocol"],
+            given["corpus"],
+            overrides={},
+            seed=given["seed"],
+            now=timezone.now(),
+            title=given["title"],
+            budget_cents=given["budget_cents"],
+            requester_name=given["requester_name"],
+            requester_contact=given["requester_contact"],
+            ethics_number=given["ethics_number"],
+        )
+    except CreationError as error:
+        form.add_error("slug", str(error))
+    except ProtocolError as error:
+        form.add_error("protocol", str(error))
+    else:
+        return made
+    return None
+
+
+@on_desk
+@require_safe
+def collection(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the collection: what to do next, its stages, its money, what waits, what happened."""
+    typed = request.GET.get("budget", "")[:LONGEST_AMOUNT]
+    return desk.render(
+        request, "collections/overview.html", tab="collection", typed_budget=typed, **_now(desk)
+    )
+
+
+@on_desk
+@require_safe
+def collection_now(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Return the part of the collection's page that changes, for the page to put in place."""
+    return desk.render(request, "parts/collection_now.html", tab="collection", **_now(desk))
+
+
+def _now(desk: Desk) -> dict[str, Any]:
+    row = desk.collection
+    estimates = estimate(row)
+    stages = stages_of(row, desk.parameters, estimates)
+    money = spending_of(row, totals(row, estimates))
+    verdicts = verdict_counts(row)
+    n_seeds = row.seeds.count()
+    return {
+        "stages": stages,
+        "money": money,
+        "verdicts": verdicts,
+        "n_seeds": n_seeds,
+        "next": next_step(
+            desk,
+            stages,
+            money,
+            n_seeds,
+            verdicts.kept,
+            row.releases.count(),
+            judged=desk.difficulty is None or last_run(row) is not None,
+        ),
+        "marketplace_url": settings.MARKETPLACE_URL,
+        "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
+        "events": events_of(desk, people_of(row)),
+        "now": timezone.now(),
+        # What cannot be mended later as well is said before.
+        "notices": notices(desk.parameters) if row.state == CollectionState.DRAFT else [],
+    }

@@ -1,0 +1,126 @@
+"""How far each stage of a collection has come."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Sum
+
+from annotation.dashboard.bars import Segment, segments
+from annotation.dashboard.money.hourly_pay import Pace, pace_of
+from collector.models import Collection, Stage
+from collector.protocols.parameters import Parameters, StageTable
+from tasks.models import Grant, Posting, PostingState, Unit
+from tasks.money.estimates import StageEstimate
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    """Places of one stage: handed in, being worked on, open on the marketplace, and in all.
+
+    `planned` is what the seeds promise; `grants` counts a qualification's submissions by what was
+    decided; `cents_per_hour` is by the minutes expected, before anybody has worked.
+    """
+
+    stage: Stage
+    table: StageTable
+    planned: int
+    submitted: int
+    at_work: int
+    standing: int
+    grants: dict[str, int]
+    pace: Pace | None
+    cents_per_hour: int
+    below_floor: bool
+
+    @property
+    def waiting(self) -> int:
+        """Return how many planned places nobody has taken yet."""
+        return max(0, self.planned - self.submitted - self.at_work)
+
+    @property
+    def bar(self) -> list[Segment]:
+        """Return the stage's bar."""
+        return segments([("done", self.submitted), ("live", self.at_work)], self.planned)
+
+
+def stages_of(
+    collection: Collection, parameters: Parameters, estimates: list[StageEstimate]
+) -> list[StageProgress]:
+    """Return the collection's stages in order; the number of queries follows the stages alone."""
+    units = _places(collection)
+    standing = _standing(collection)
+    grants = _grants(collection)
+    found = []
+    for row in estimates:
+        stage = row.stage
+        places = units.get(stage.pk, {})
+        submitted = places.get("submitted") or 0
+        found.append(
+            StageProgress(
+                stage=stage,
+                table=parameters.stages()[stage.name],
+                planned=max(row.places, places.get("places") or 0),
+                submitted=submitted,
+                at_work=(places.get("taken") or 0) - submitted,
+                standing=standing.get(stage.pk, 0),
+                grants=grants.get(stage.pk, {}),
+                pace=pace_of(stage, parameters),
+                cents_per_hour=row.cents_per_hour,
+                below_floor=row.cents_per_hour < parameters.pay.floor_cents_per_hour,
+            )
+        )
+    return found
+
+
+def places_by_stage(collections: Iterable[Collection]) -> dict[tuple[int, str], tuple[int, int]]:
+    """Return (handed in, places) of every stage, by collection id and stage name; one query."""
+    rows = (
+        Unit.objects.filter(stage__collection__in=collections)
+        .order_by()
+        .values("stage__collection_id", "stage__name")
+        .annotate(submitted=Sum("submitted"), places=Sum("redundancy"))
+    )
+    return {
+        (row["stage__collection_id"], row["stage__name"]): (row["submitted"], row["places"])
+        for row in rows
+    }
+
+
+def _places(collection: Collection) -> dict[int, dict[str, Any]]:
+    rows = (
+        Unit.objects.filter(stage__collection=collection)
+        .order_by()
+        .values("stage_id")
+        .annotate(
+            places=Sum("redundancy"),
+            taken=Sum("taken"),
+            submitted=Sum("submitted"),
+        )
+    )
+    return {row["stage_id"]: dict(row) for row in rows}
+
+
+def _standing(collection: Collection) -> dict[int, int]:
+    rows = (
+        Posting.objects.filter(
+            stage__collection=collection, state=PostingState.LIVE, worker__isnull=True
+        )
+        .order_by()
+        .values("stage_id")
+        .annotate(n=Count("pk"))
+    )
+    return {row["stage_id"]: row["n"] for row in rows}
+
+
+def _grants(collection: Collection) -> dict[int, dict[str, int]]:
+    rows = (
+        Grant.objects.filter(qualification__stage__collection=collection)
+        .order_by()
+        .values("qualification__stage_id", "state")
+        .annotate(n=Count("pk"))
+    )
+    found: dict[int, dict[str, int]] = {}
+    for row in rows:
+        found.setdefault(row["qualification__stage_id"], {})[row["state"]] = row["n"]
+    return found

@@ -1,0 +1,143 @@
+"""Opening and closing a collection and its stages, and its budget."""
+
+from decimal import Decimal, InvalidOperation
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.money.spending import spending_of
+from collector.models import CollectionState, Stage, StageState
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.lifecycle import publication
+from tasks.lifecycle.publication import PublicationError
+from tasks.lifecycle.publication_notices import notices
+from tasks.money.estimates import estimate, totals
+
+LONGEST_AMOUNT = 40
+
+
+@on_desk
+@require_http_methods(["GET", "HEAD", "POST"])
+def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
+    """Open the collection to workers, or one stage of it; nothing changes when it cannot be.
+
+    Asked for as a page, it says first what it costs and what cannot be changed afterwards.
+    """
+    if request.method != "POST":
+        return _before_publishing(request, desk)
+    try:
+        opened = publication.publish(desk.collection, stage)
+    except PublicationError as error:
+        messages.error(request, _for_pages(error, desk))
+    except MarketplaceError as error:
+        messages.error(request, silent(error, "press the button again"))
+    else:
+        messages.success(request, _opened(opened))
+        for told in notices(desk.parameters):
+            messages.warning(request, told)
+    return redirect(desk.url("collection"))
+
+
+def _before_publishing(request: HttpRequest, desk: Desk) -> HttpResponse:
+    row = desk.collection
+    if row.state != CollectionState.DRAFT or not row.seeds.exists():
+        return redirect(desk.url("collection"))
+    estimates = estimate(row)
+    return desk.render(
+        request,
+        "collections/publishing.html",
+        tab="collection",
+        stages=[(desk.parameters.stages()[each.stage.name], each) for each in estimates],
+        money=spending_of(row, totals(row, estimates)),
+        notices=notices(desk.parameters),
+        n_seeds=row.seeds.count(),
+        provider=publication.provider_name(),
+    )
+
+
+@on_desk
+@require_POST
+def pause(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Stop handing out work."""
+    publication.pause(desk.collection)
+    sentence = "Paused. Nobody gets new work; who is at work finishes and is paid."
+    messages.success(request, sentence)
+    return redirect(desk.url("collection"))
+
+
+@on_desk
+@require_POST
+def close_stage(request: HttpRequest, desk: Desk, stage: str) -> HttpResponse:
+    """Close one stage for good, or until it is opened again."""
+    row = get_object_or_404(desk.collection.stages, name=stage)
+    Stage.objects.filter(pk=row.pk, state=StageState.OPEN).update(state=StageState.CLOSED)
+    sentence = f"{row} is closed. Who is at work finishes and is paid."
+    messages.success(request, sentence)
+    return redirect(desk.url("collection"))
+
+
+@on_desk
+@require_POST
+def raise_budget(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Set the hard cap, never below what is bound; a refused amount stays in its field."""
+    typed = request.POST.get("budget", "")
+    cents = cents_of(typed, desk.parameters.pay.minor_units)
+    again = redirect(f"{desk.url('collection')}?{urlencode({'budget': typed[:LONGEST_AMOUNT]})}")
+    bound = desk.collection.reserved_cents + desk.collection.spent_cents
+    if cents is None:
+        messages.error(request, "Write the budget as a number, such as 250 or 249.50.")
+        return again
+    try:
+        publication.raise_budget(desk.collection, cents, name_of(request), timezone.now())
+    except PublicationError:
+        sentence = f"{desk.price(bound)} are reserved or spent already: set that much or more."
+        messages.error(request, sentence)
+        return again
+    messages.success(request, f"The budget is {desk.price(cents)}.")
+    return redirect(desk.url("collection"))
+
+
+def cents_of(text: str, minor_units: int) -> int | None:
+    """Return an amount typed by a person in whole cents, None for anything else."""
+    try:
+        amount = Decimal(text.strip().lstrip("$€£").replace(",", ""))
+        cents = amount.scaleb(minor_units)
+    except InvalidOperation:
+        return None
+    if not cents.is_finite() or cents < 0 or cents != cents.to_integral_value():
+        return None
+    return int(cents) if cents < 10**14 else None
+
+
+def silent(error: MarketplaceError, then: str) -> str:
+    """Return what to tell a requester when the marketplace refused or did not answer."""
+    if error.permanent:
+        return f"The marketplace refused: {error} Nothing was changed."
+    place = publication.provider_name()
+    return f"{place.capitalize()} does not answer. Start it, then {then}: nothing was changed."
+
+
+def _opened(stages: list[Stage]) -> str:
+    if not stages:
+        return "Work is handed out again."
+    named = ", ".join(str(stage) for stage in stages)
+    return f"Open: {named}. The first HITs appear on the marketplace within seconds."
+
+
+def _for_pages(error: PublicationError, desk: Desk) -> str:
+    """Return the refusal with what to do on these pages instead of on a command line."""
+    if not desk.collection.seeds.exists():
+        return "The collection has no seeds yet. Choose some under Seeds, then publish."
+    if desk.collection.state == CollectionState.FINISHED:
+        return "The collection is finished. Reopen it first."
+    if "budget" in str(error):
+        return "The budget left does not pay a single HIT. Raise it, then publish."
+    if "Every stage is closed" in str(error):
+        return "Every stage is closed: open one below, and work is handed out again."
+    return str(error)

@@ -1,0 +1,146 @@
+"""Changing what a collection pays and how much stands open: asked, costed, then stored."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collections.parameter_form import Sheet, sheet_of
+from annotation.dashboard.collections.parameter_values import label_of, shown
+from annotation.dashboard.money.spending import Spending, spending_of
+from collector.models import CollectionState
+from collector.protocols.creation import parameters_of
+from collector.protocols.revisions import (
+    Revision,
+    RevisionError,
+    newest,
+    planned,
+    revise,
+    revisions_of,
+)
+from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
+
+SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a change would do: (label, old, new) of each, the money before and after.
+
+    `kept` names the stages whose HITs that are up keep their pay, with how many there are.
+    """
+
+    lines: list[tuple[str, str, str]]
+    before: Spending
+    after: Spending
+    kept: list[tuple[str, int]]
+    lost_seeds: int
+    cautions: list[str]
+    wanted: str
+
+
+@on_desk
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show what may change; what is asked for is shown with its cost before it is stored."""
+    sheet = sheet_of(desk, request.POST)
+    preview, problem = None, ""
+    if request.method == "POST":
+        try:
+            preview = _preview(desk, sheet)
+            _check_seen(request, desk)
+            if request.POST.get("save"):
+                _store(request, desk, sheet, preview)
+                messages.success(request, "Saved. It holds for everything posted from now on.")
+                return redirect(desk.url("change"))
+        except RevisionError as error:
+            problem = str(error)
+    return desk.render(
+        request,
+        "collections/settings.html",
+        status=400 if problem else 200,
+        tab="collection",
+        sheet=sheet,
+        why=request.POST.get("why", ""),
+        problem=problem,
+        preview=preview,
+        seen=newest(desk.collection),
+        is_draft=desk.collection.state == CollectionState.DRAFT,
+        revisions=_history(desk),
+    )
+
+
+def _preview(desk: Desk, sheet: Sheet) -> Preview:
+    """Return what the sheet would change; raises RevisionError."""
+    if sheet.problems:
+        raise RevisionError("What is filled in wrongly is marked below. Nothing typed is lost.")
+    revision = planned(desk.collection, sheet.wanted)
+    changed = revision.applied_to(desk.collection)
+    return Preview(
+        lines=[
+            (
+                label_of(each.key),
+                shown(each.key, each.old, desk.parameters),
+                shown(each.key, each.new, desk.parameters),
+            )
+            for each in revision.changes
+        ],
+        before=spending_of(desk.collection, totals(desk.collection, estimate(desk.collection))),
+        after=spending_of(changed, totals_anew(changed)),
+        kept=_kept(desk, revision),
+        lost_seeds=revision.lost_seeds,
+        cautions=parameters_of(changed).cautions(),
+        wanted=json.dumps(sheet.wanted, sort_keys=True),
+    )
+
+
+def _kept(desk: Desk, revision: Revision) -> list[tuple[str, int]]:
+    """Return the stages with HITs that are up under values which change, with how many."""
+    touched = {change.key.partition(".")[0] for change in revision.changes}
+    standing = standing_hits(desk.collection)
+    stages = desk.collection.stages.filter(name__in=touched)
+    return [(str(stage), standing[stage.pk]) for stage in stages if standing.get(stage.pk)]
+
+
+def _check_seen(request: HttpRequest, desk: Desk) -> None:
+    """Raise RevisionError when somebody else has saved since the page was shown."""
+    if request.POST.get("seen") != str(newest(desk.collection)):
+        raise RevisionError(
+            "Somebody changed something meanwhile: what you typed is compared with the newest "
+            "values. Look, then save."
+        )
+
+
+def _store(request: HttpRequest, desk: Desk, sheet: Sheet, preview: Preview) -> None:
+    """Store what was previewed; raises RevisionError for anything else."""
+    if request.POST.get("previewed") != preview.wanted:
+        raise RevisionError("You changed something since the preview: update it, then save.")
+    revise(
+        desk.collection,
+        sheet.wanted,
+        why=request.POST.get("why", ""),
+        by=name_of(request),
+        now=timezone.now(),
+        seen=int(request.POST["seen"]),
+    )
+
+
+def _history(desk: Desk) -> list[dict[str, Any]]:
+    """Return the newest changes of parameters, in words."""
+    rows = revisions_of(desk.collection).order_by("-at", "-pk")[:SHOWN]
+    return [
+        {
+            "row": row,
+            "label": label_of(row.key),
+            "old": shown(row.key, row.old, desk.parameters),
+            "new": shown(row.key, row.new, desk.parameters),
+        }
+        for row in rows
+    ]

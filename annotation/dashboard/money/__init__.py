@@ -1,0 +1,1 @@
+"""What is owed, paid and decided about pay."""

@@ -1,0 +1,150 @@
+"""Deciding about pay, one assignment at a time, with what the worker wrote on the screen."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.money.assignments import FILTERS, assignments_of, counts_of, lines_of
+from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
+from annotation.dashboard.money.pay_decisions import ACTS, PayError, paid_apart
+from annotation.dashboard.people.submission_sheets import sheets_of
+from annotation.dashboard.people.worker_names import people_of
+from tasks.models import ReceiptState, Session, Submission
+from tasks.money.rejections import LONGEST_REASON, RejectionError, work_on
+
+PER_PAGE = 25
+
+
+@on_desk
+@require_safe
+def assignments(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """List the assignments that stand where the address says, else where somebody waits."""
+    counts = counts_of(desk)
+    first = next((name for name, number in counts.items() if number), "waiting")
+    wanted = request.GET.get("show", "")
+    wanted = wanted if wanted in FILTERS else first
+    rows = assignments_of(desk.collection, wanted).select_related("posting__stage")
+    page = Paginator(rows.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))
+    return desk.render(
+        request,
+        "money/assignments.html",
+        tab="money",
+        wanted=wanted,
+        filters=[(name, words, counts[name]) for name, words in FILTERS.items()],
+        any=any(counts.values()),
+        page=page,
+        lines=lines_of(page, people_of(desk.collection)),
+        hours=desk.parameters.pay.approve_after_hours,
+    )
+
+
+@on_desk
+@require_safe
+def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+    """Show what was handed in with one assignment, and what can be decided about its pay."""
+    session = _session(desk, key)
+    people = people_of(desk.collection)
+    line = next(iter(lines_of([session], people)), None)
+    if line is None:
+        raise Http404
+    submission = line.work if isinstance(line.work, Submission) else None
+    rejections = list(session.rejections.prefetch_related("steps"))
+    newest = rejections[0] if rejections else None
+    now = timezone.now()
+    return desk.render(
+        request,
+        "money/assignment.html",
+        tab="money",
+        line=line,
+        submission=submission,
+        sheets=sheets_of(submission, desk.collection.corpus) if submission else [],
+        said=list(_said(submission.raw if submission else session.unmatched.fields)),
+        drafts=[] if submission else _drafts(session),
+        rejection=newest,
+        alone=newest is not None and newest.proposed_by == name_of(request),
+        must_wait=newest is not None and now < newest.alone_from,
+        can_be_taken_back=newest is not None and now < newest.take_back_until,
+        history=[step for row in rejections for step in reversed(row.steps.all())],
+        reward=session.posting.reward_cents,
+        paid_at=_paid_at(desk, submission),
+        apart=paid_apart(line.work),
+        longest=LONGEST_REASON,
+        typed=request.session.pop(_typed(session), {}),
+        bonus=bonus_form(request, submission) if submission else None,
+        bonuses=bonuses_of(submission) if submission else [],
+    )
+
+
+@on_desk
+@require_POST
+def decide_pay(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+    """Record one decision about one assignment; a refused one keeps what was typed."""
+    session = _session(desk, key)
+    work = work_on(session)
+    act = ACTS.get(request.POST.get("decision", ""))
+    words = request.POST.get("words", "")
+    here = redirect(desk.url("assignment", key=session.pk))
+    if work is None:
+        raise Http404
+    if act is None:
+        messages.error(request, "Choose what to do with one of the buttons.")
+        return here
+    try:
+        sentence = act(work, words, name_of(request), timezone.now())
+    except (RejectionError, PayError) as error:
+        request.session[_typed(session)] = {
+            "words": words,
+            "decision": request.POST["decision"],
+        }
+        messages.error(request, str(error))
+    else:
+        messages.success(request, sentence)
+    return here
+
+
+def _session(desk: Desk, key: int) -> Session:
+    rows = Session.objects.filter(posting__stage__collection=desk.collection)
+    return get_object_or_404(rows.select_related("posting__stage"), pk=key)
+
+
+def _typed(session: Session) -> str:
+    return f"pay {session.pk}"
+
+
+def _paid_at(desk: Desk, submission: Submission | None) -> Any:
+    """Return when confirmed work is paid by itself."""
+    if submission is None or submission.state != ReceiptState.CONFIRMED:
+        return None
+    wait = timedelta(hours=desk.parameters.pay.approve_after_hours)
+    return submission.confirmed_at + wait if submission.confirmed_at else None
+
+
+def _said(data: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every value of what a form said, with the way to it."""
+    pairs: Any = ()
+    if isinstance(data, dict):
+        pairs = data.items()
+    elif isinstance(data, list):
+        pairs = enumerate(data, start=1)
+    elif data not in (None, ""):
+        yield name, str(data)
+    for part, value in pairs:
+        yield from _said(value, f"{name} {part}".strip().replace("_", " "))
+
+
+def _drafts(session: Session) -> list[tuple[str, str]]:
+    """Return what the worker had saved while they held the HIT."""
+    return [
+        pair
+        for lease in session.leases.filter(draft__isnull=False)
+        for pair in _said((lease.draft or {}).get("data"))
+    ]

@@ -1,0 +1,82 @@
+"""Giving a bonus for work that was handed in, and looking for those that others have paid."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
+from tasks.models import Payment, PaymentKind, Submission
+from tasks.money import bonuses, external_bonuses
+from tasks.money.bonuses import BonusError
+
+
+@dataclass(frozen=True)
+class BonusForm:
+    """The form for one assignment: sent twice it gives once, refused it keeps what was typed."""
+
+    once: str
+    amount: str = ""
+    reason: str = ""
+
+
+def bonus_form(request: HttpRequest, submission: Submission) -> BonusForm:
+    """Return the form as it is shown now."""
+    typed = request.session.pop(_typed(submission), {})
+    return BonusForm(once=str(uuid4()), **typed)
+
+
+def bonuses_of(submission: Submission) -> list[Payment]:
+    """Return every bonus for the assignment, the newest first."""
+    rows = Payment.objects.filter(kind=PaymentKind.BONUS, lease=submission.lease_id)
+    return list(rows.order_by("-pk"))
+
+
+@on_desk
+@require_POST
+def give_bonus(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+    """Give a bonus for what was handed in with one assignment."""
+    rows = Submission.objects.filter(lease__unit__stage__collection=desk.collection)
+    rows = rows.select_related("lease__unit__stage__collection", "lease__worker__identity")
+    submission = rows.filter(lease__session=key).order_by("counts", "pk").last()
+    if submission is None:
+        raise Http404
+    amount, reason = request.POST.get("amount", ""), request.POST.get("reason", "")
+    cents = cents_of(amount, desk.parameters.pay.minor_units)
+    try:
+        once = UUID(request.POST.get("once", ""))
+        payment = bonuses.give(
+            submission, cents or 0, reason, name_of(request), once, timezone.now()
+        )
+    except (BonusError, ValueError) as error:
+        given = {"amount": amount[:LONGEST_AMOUNT], "reason": reason[: bonuses.MOST_WORDS + 100]}
+        request.session[_typed(submission)] = given
+        is_ours = isinstance(error, BonusError)
+        messages.error(request, str(error) if is_ours else "Send it with the button on this page.")
+    else:
+        price = desk.price(payment.amount_cents)
+        messages.success(request, f"A bonus of {price} is given. The marketplace is told next.")
+    return redirect(desk.url("assignment", key=key) + "#bonus")
+
+
+@on_desk
+@require_POST
+def find_bonuses(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Have every HIT asked about now for bonuses that were not paid from here."""
+    hits = external_bonuses.ask_anew(desk.collection, timezone.now())
+    counted = f"{hits:,} HIT" if hits == 1 else f"{hits:,} HITs"
+    messages.success(
+        request,
+        f"The marketplace is asked about {counted} in the next minutes. What it lists is entered.",
+    )
+    return redirect(desk.url("money") + "#beside")
+
+
+def _typed(submission: Submission) -> str:
+    return f"bonus {submission.pk}"

@@ -1,0 +1,174 @@
+"""The ledger of a collection: what is owed and paid, what could not be, and compensation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collections.publishing import cents_of
+from annotation.dashboard.collections.todo import decisions_of
+from annotation.dashboard.money.assignments import assignments_of, lines_of
+from annotation.dashboard.money.hourly_pay import Pace, pace_of
+from annotation.dashboard.money.spending import spending_of
+from annotation.dashboard.money.unfinished_work import debt_of, debts_of, unfinished
+from annotation.dashboard.people.worker_names import people_of
+from annotation.reports.attention import attention_to, refused_bonuses
+from collector.models import Collection, Stage
+from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
+from tasks.money import bonuses
+from tasks.money.compensation import compensate
+from tasks.money.estimates import estimate, totals
+
+PER_PAGE = 25
+MAX_REASON = 500
+_bonus = Q(kind=PaymentKind.BONUS)
+# What is paid beside rewards, by who decided it.
+BESIDE = {
+    "all": ("All", ~Q(kind=PaymentKind.REWARD)),
+    "given": ("Given by a person", _bonus & ~Q(by="") & ~Q(by=ON_MARKETPLACE)),
+    "rules": ("Promised by a rule", _bonus & Q(by="")),
+    "elsewhere": ("Paid on the marketplace", _bonus & Q(by=ON_MARKETPLACE)),
+    "compensation": ("Compensation", Q(kind=PaymentKind.COMPENSATION)),
+}
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """Payments of one stage: how many, and cents owed, refused, confirmed and in fees.
+
+    `bonuses` is what of them is paid beside the rewards, in cents.
+    """
+
+    stage: Stage
+    payments: int
+    owed: int
+    refused: int
+    confirmed: int
+    fees: int
+    bonuses: int
+    compensations: int
+    pace: Pace | None
+
+
+@on_desk
+@require_safe
+def money(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the budget, the ledger by stage, what is due for unfinished work, and every change."""
+    people = people_of(desk.collection)
+    wanted = request.GET.get("show", "")
+    wanted = wanted if wanted in BESIDE else "all"
+    rows = Payment.objects.filter(BESIDE[wanted][1], collection=desk.collection)
+    rows = rows.select_related("stage", "lease").order_by("-pk")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    unmatched = assignments_of(desk.collection, "unmatched").order_by("pk")
+    revisions = desk.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
+    return desk.render(
+        request,
+        "money/ledger.html",
+        tab="money",
+        money=spending_of(desk.collection, totals(desk.collection, estimate(desk.collection))),
+        ledger=_ledger(desk),
+        debts=debts_of(desk, people),
+        decisions=decisions_of(desk, attention_to([desk.collection])[desk.collection.pk]),
+        unmatched=lines_of(unmatched.select_related("posting__stage")[:PER_PAGE], people),
+        page=page,
+        wanted=wanted,
+        filters=[(name, words) for name, (words, _) in BESIDE.items()],
+        beside=[(row, people.name(row.worker_id)) for row in page],
+        refused=[(row, people.name(row.worker_id)) for row in _refused(desk)[:PER_PAGE]],
+        revisions=revisions[:PER_PAGE],
+    )
+
+
+@on_desk
+@require_POST
+def compensate_lease(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Owe a worker something for unfinished work, by a HIT that only they can take."""
+    given = request.POST.get("lease", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    lease = get_object_or_404(unfinished(desk), pk=key)
+    debt = debt_of(desk, lease, people_of(desk.collection))
+    cents = cents_of(request.POST.get("amount", ""), desk.parameters.pay.minor_units)
+    if not cents or cents > debt.most_cents:
+        most = desk.price(debt.most_cents)
+        messages.error(request, f"Write an amount above zero, at most the HIT's reward of {most}.")
+        return redirect(desk.url("money") + "#unfinished")
+    reason = request.POST.get("reason", "").strip()[:MAX_REASON] or "Work that was saved."
+    payment = compensate(lease, cents, reason, timezone.now())
+    if payment is None:
+        amount = desk.price(cents)
+        messages.error(request, f"The budget cannot hold {amount}: raise it, then compensate.")
+        return redirect(desk.url("money") + "#unfinished")
+    sentence = f"{debt.who} is owed {desk.price(payment.amount_cents)}: a HIT for them alone opens."
+    messages.success(request, sentence)
+    return redirect(desk.url("money"))
+
+
+@on_desk
+@require_POST
+def decide_bonus(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Ask the marketplace again for a bonus it refused, pay it by a HIT, or let it go."""
+    given = request.POST.get("bonus", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    rows = Payment.objects.filter(collection=desk.collection, kind=PaymentKind.BONUS)
+    payment = get_object_or_404(rows, pk=key)
+    if request.POST.get("how") == "apart":
+        done = bonuses.pay_apart(payment, timezone.now())
+        sentence = "A HIT that only this worker can take opens within a minute."
+    elif request.POST.get("how") == "drop":
+        done = bonuses.drop(payment)
+        sentence = "Dropped: nothing is owed, and the budget has the money back."
+    else:
+        done = bool(bonuses.ask_again(rows.filter(pk=key)))
+        sentence = "The marketplace is asked again within a minute."
+    if done:
+        messages.success(request, sentence)
+    else:
+        messages.error(request, "It is refused no longer: this page shows how it stands.")
+    return redirect(desk.url("money"))
+
+
+def _refused(desk: Desk) -> QuerySet[Payment]:
+    rows = refused_bonuses().filter(collection=desk.collection)
+    return rows.select_related("stage").order_by("pk")
+
+
+def _ledger(desk: Desk) -> list[LedgerLine]:
+    sums = _sums(desk.collection)
+    lines = []
+    for stage in desk.collection.stages.all():
+        row = sums.get(stage.pk)
+        if row:
+            lines.append(LedgerLine(stage=stage, pace=pace_of(stage, desk.parameters), **row))
+    return lines
+
+
+def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
+    due, confirmed = Q(state=PaymentState.DUE), Q(state=PaymentState.CONFIRMED)
+    refused = Q(state=PaymentState.REFUSED)
+    rows = (
+        Payment.objects.filter(collection=collection)
+        .exclude(state=PaymentState.WITHHELD)
+        .order_by()
+        .values("stage_id")
+        .annotate(
+            payments=Count("pk"),
+            owed=Sum("amount_cents", filter=due, default=0),
+            refused=Sum("amount_cents", filter=refused, default=0),
+            confirmed=Sum("amount_cents", filter=confirmed, default=0),
+            fees=Sum("fee_cents"),
+            bonuses=Sum("amount_cents", filter=_bonus, default=0),
+            compensations=Count("pk", filter=Q(kind=PaymentKind.COMPENSATION)),
+        )
+    )
+    return {
+        row["stage_id"]: {name: value for name, value in row.items() if name != "stage_id"}
+        for row in rows
+    }

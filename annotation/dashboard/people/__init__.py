@@ -1,0 +1,1 @@
+"""Workers, their qualifications, and what they report."""

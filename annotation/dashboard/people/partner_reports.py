@@ -1,0 +1,114 @@
+"""What partners in dialogs say of each other: read with the dialog, decided one by one."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.people.worker_names import People, people_of
+from tasks.dialog.sections import section_of
+from tasks.models import PartnerReport, ReportDecision, Turn
+from tasks.people import partner_reports
+
+PER_PAGE = 10
+REASONS = {
+    "rude": "was rude",
+    "nonsense": "wrote nonsense",
+    "silent": "did not answer",
+    "other": "did something else",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """One turn: the question, and the passage it was answered with, None without an answer."""
+
+    question: str
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """A report with what to call both, who asked, and all that they said."""
+
+    row: PartnerReport
+    reporter: str
+    reported: str
+    reported_was: str
+    said_of_them: str
+    turns: list[Said]
+    title: str
+
+
+@on_desk
+@require_safe
+def partners(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the reports that wait for a decision, oldest first, or the decided, newest first."""
+    decided = request.GET.get("show") == "decided"
+    rows = _reports(desk)
+    shown = rows.exclude(decision="") if decided else rows.filter(decision="")
+    shown = shown.order_by("-decided_at" if decided else "at", "pk")
+    page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+    people = people_of(desk.collection)
+    return desk.render(
+        request,
+        "people/partner_reports.html",
+        tab="problems",
+        decided=decided,
+        page=page,
+        complaints=[_complaint(row, people) for row in page],
+        any=bool(page.object_list) or rows.exists(),
+    )
+
+
+@on_desk
+@require_POST
+def decide_report(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Record a decision; nobody's pay changes by it."""
+    given = request.POST.get("report", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    row = get_object_or_404(_reports(desk), pk=key)
+    try:
+        decision = ReportDecision(request.POST.get("decision", ""))
+        words = request.POST.get("words", "")[:500]
+        partner_reports.decide(row, decision, words, name_of(request), timezone.now())
+    except partner_reports.ComplaintError as error:
+        messages.error(request, str(error))
+    except ValueError:
+        messages.error(request, "Choose what to do about it.")
+    else:
+        who = people_of(desk.collection).name(row.reported_id)
+        messages.success(request, f"{who}: {decision.label.lower()}.")
+    return redirect(desk.url("partners"))
+
+
+def _reports(desk: Desk) -> QuerySet[PartnerReport]:
+    turns = Prefetch("dialog__turns", queryset=Turn.objects.order_by("number"))
+    rows = PartnerReport.objects.filter(dialog__stage__collection=desk.collection)
+    return rows.select_related("dialog__topic", "dialog__stage__collection").prefetch_related(turns)
+
+
+def _complaint(row: PartnerReport, people: People) -> Complaint:
+    section = section_of(row.dialog.topic.seed_id)
+    return Complaint(
+        row=row,
+        reporter=people.name(row.reporter_id),
+        reported=people.name(row.reported_id),
+        reported_was="student" if row.reported_id == row.dialog.student_id else "teacher",
+        said_of_them=REASONS.get(row.reason, row.reason),
+        turns=[Said(turn.question, _answer(turn, section.text)) for turn in row.dialog.turns.all()],
+        title=f"{section.title}: {section.heading}",
+    )
+
+
+def _answer(turn: Turn, text: str) -> str | None:
+    if turn.answered_at is None:
+        return None
+    return "No answer" if turn.start is None else text[turn.start : turn.end]

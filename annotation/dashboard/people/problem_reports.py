@@ -1,0 +1,131 @@
+"""Workers' reports that something is wrong with a HIT, until a requester has dealt with them."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
+from annotation.dashboard.people.worker_names import People, people_of
+from annotation.decisions.verdicts import voting_stages
+from tasks.kinds.registry import kinds_that_pair
+from tasks.models import ProblemReport, UnitItem
+from tasks.people import problem_reports
+from tasks.people.problem_reports import MOST_WORDS, ReportError
+
+PER_PAGE = 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report with what to call the worker, and what it is about.
+
+    items: what the page showed, each with the address of its own page where it has one.
+    """
+
+    row: ProblemReport
+    who: str
+    number: int | None
+    items: list[tuple[str, str]]
+    handed_in: bool
+    typed: dict[str, str]
+
+
+@on_desk
+@require_safe
+def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the open reports, oldest first, or the resolved ones, newest first."""
+    resolved = request.GET.get("show") == "resolved"
+    rows = _reports(desk).filter(resolved_at__isnull=not resolved)
+    rows = rows.order_by("-resolved_at" if resolved else "at", "pk")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    people = people_of(desk.collection)
+    return desk.render(
+        request,
+        "people/problem_reports.html",
+        tab="problems",
+        resolved=resolved,
+        page=page,
+        reports=[_report(request, desk, people, row) for row in page],
+        partners=desk.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
+        any=bool(page.object_list) or _reports(desk).exists(),
+    )
+
+
+@on_desk
+@require_POST
+def resolve(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Mark a report as resolved, or open it again."""
+    given = request.POST.get("report", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    row = get_object_or_404(_reports(desk), pk=key)
+    again = request.POST.get("again") == "yes"
+    _reports(desk).filter(pk=row.pk).update(resolved_at=None if again else timezone.now())
+    messages.success(request, "Opened again." if again else "Marked as resolved.")
+    return redirect(desk.url("problems") + ("?show=resolved" if again else ""))
+
+
+@on_desk
+@require_POST
+def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Answer a report, with money for the trouble or without; a refused answer is kept."""
+    given = request.POST.get("report", "")
+    key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    row = get_object_or_404(_reports(desk), pk=key)
+    words, amount = request.POST.get("words", ""), request.POST.get("amount", "").strip()
+    cents = cents_of(amount, desk.parameters.pay.minor_units) if amount else 0
+    try:
+        if cents is None:
+            raise ReportError("Write the amount as a number, such as 0.50, or leave it empty.")
+        problem_reports.answer(row, words, cents, name_of(request), timezone.now())
+    except ReportError as error:
+        typed = {"words": words[: 2 * MOST_WORDS], "amount": amount[:LONGEST_AMOUNT]}
+        request.session[_typed(row)] = typed
+        messages.error(request, str(error))
+    else:
+        paid = f" They are given {desk.price(cents)}." if cents else ""
+        messages.success(request, f"Answered and resolved. The worker is told next.{paid}")
+    return redirect(desk.url("problems") + f"#report-{row.pk}")
+
+
+def _report(request: HttpRequest, desk: Desk, people: People, row: ProblemReport) -> Report:
+    worker = row.lease.worker_id
+    return Report(
+        row=row,
+        who=people.name(worker),
+        number=people.number(worker),
+        items=[_item(desk, item) for item in row.lease.unit.items.all()],
+        handed_in=hasattr(row.lease, "submission"),
+        typed=request.session.pop(_typed(row), {}),
+    )
+
+
+def _item(desk: Desk, item: UnitItem) -> tuple[str, str]:
+    """Return what to call an item of a page, and the address of its own page, if it has one."""
+    if item.question:
+        # Those of a qualification have no page: no vote decides on them.
+        has_page = item.question.stage.name in voting_stages(desk.parameters)
+        return item.question.text, desk.url("question", key=item.question.key) if has_page else ""
+    assert item.seed is not None
+    titles = [each.paragraph.article.title for each in item.seed.seed_paragraphs.all()]
+    return " and ".join(dict.fromkeys(titles)), ""
+
+
+def _typed(row: ProblemReport) -> str:
+    return f"answer {row.pk}"
+
+
+def _reports(desk: Desk) -> QuerySet[ProblemReport]:
+    rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
+    rows = rows.select_related("lease__unit__stage", "lease__submission", "payment")
+    return rows.prefetch_related(
+        "lease__unit__items__question__stage",
+        "lease__unit__items__seed__seed_paragraphs__paragraph__article",
+    )

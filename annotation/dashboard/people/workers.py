@@ -1,0 +1,113 @@
+"""One worker of a collection: what they made, what became of it, and leaving all of it out."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.money.assignments import lines_of
+from annotation.dashboard.people.worker_names import people_of
+from annotation.decisions.exclusions import ExclusionError, leave_out, take_back
+from annotation.decisions.verdicts import voting_stages
+from annotation.models import Exclusion
+from tasks.models import Answer, Question, ReceiptState, Session, Submission, Worker
+
+PER_PAGE = 25
+
+
+@dataclass(frozen=True)
+class Made:
+    """How much a worker made for the dataset, and of what was handed in how much was rejected."""
+
+    questions: int
+    kept: int
+    answers: int
+    handed_in: int
+    rejected: int
+
+
+@on_desk
+@require_safe
+def worker(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+    """Show what a worker handed in, and whether it is left out."""
+    people = people_of(desk.collection)
+    row = _worker(desk, number)
+    sessions = Session.objects.filter(worker=row, posting__stage__collection=desk.collection)
+    handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)
+    sessions = sessions.filter(handed_in).distinct().select_related("posting__stage")
+    page = Paginator(sessions.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    acts = list(Exclusion.objects.filter(collection=desk.collection, worker=row))
+    return desk.render(
+        request,
+        "people/worker.html",
+        tab="money",
+        number=number,
+        who=people.name(row.pk),
+        row=row,
+        made=_made(desk, row),
+        page=page,
+        lines=lines_of(page, people),
+        acts=acts,
+        left_out=bool(acts) and acts[0].back_at is None,
+        typed=request.session.pop(_typed(desk, number), ""),
+    )
+
+
+@on_desk
+@require_POST
+def leave_out_worker(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+    """Leave out everything by a worker, or take that back; a refused act keeps what was typed."""
+    row, why = _worker(desk, number), request.POST.get("why", "")
+    by, now = name_of(request), timezone.now()
+    try:
+        if request.POST.get("act") == "back":
+            rows = Exclusion.objects.filter(collection=desk.collection, worker=row)
+            newest = rows.first()
+            if newest is None:
+                raise ExclusionError("Nothing by this worker is excluded.")
+            take_back(newest, why, by, now)
+            sentence = "Taken back: their work counts again, and every verdict follows it."
+        else:
+            leave_out(desk.collection, row, why, by, now)
+            sentence = "Excluded. Verdicts follow the votes that are left; nobody's pay changes."
+    except ExclusionError as error:
+        request.session[_typed(desk, number)] = why
+        messages.error(request, str(error))
+    else:
+        messages.success(request, sentence)
+    return redirect(desk.url("worker", number=number))
+
+
+def _worker(desk: Desk, number: int) -> Worker:
+    found = people_of(desk.collection).worker(number)
+    if found is None:
+        raise Http404
+    return Worker.objects.get(pk=found)
+
+
+def _made(desk: Desk, row: Worker) -> Made:
+    stages = voting_stages(desk.parameters)
+    voting = {name for names in stages.values() for name in names}
+    of = {"worker": row, "stage__collection": desk.collection}
+    questions = Question.objects.filter(**of, stage__name__in=stages)
+    work = Submission.objects.filter(
+        lease__worker=row, lease__unit__stage__collection=desk.collection
+    )
+    return Made(
+        questions=questions.count(),
+        kept=questions.filter(verdict__outcome="kept").count(),
+        answers=Answer.objects.filter(**of, stage__name__in=voting).count(),
+        handed_in=work.count(),
+        rejected=work.filter(state=ReceiptState.REJECTED).count(),
+    )
+
+
+def _typed(desk: Desk, number: int) -> str:
+    return f"leave out {desk.collection.pk} {number}"

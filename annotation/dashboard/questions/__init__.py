@@ -1,0 +1,1 @@
+"""Questions with their votes and verdicts, and how hard they are."""

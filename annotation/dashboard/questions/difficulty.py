@@ -1,0 +1,200 @@
+"""How hard the questions are: whose are single-hop, the cross-validation, and what came of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, View, on_desk
+from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.questions.question_filter import splits_of
+from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
+from annotation.readers.reader import READERS
+from annotation.splits.assignment import make_splits
+from annotation.splits.difficulty.errors import DifficultyError
+from annotation.splits.difficulty.examples import kept_questions
+from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.runs import begin_run
+from annotation.splits.difficulty.single_hop_review import (
+    decisions,
+    draw_sample,
+    sampled,
+    suggested,
+)
+from annotation.splits.difficulty.status import n_unjudged
+
+WORDS = {True: "Single-hop", False: "Multi-hop"}
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A sampled worker: how much they wrote, how their sample was marked, what was decided."""
+
+    worker_id: str
+    who: str
+    questions: int
+    share: float
+    marks: dict[str, int]
+    suggestion: bool | None
+    decision: HopDecision | None
+
+    @property
+    def n_sampled(self) -> int:
+        """Return how many questions a person is to read."""
+        return sum(self.marks.values())
+
+    @property
+    def n_marked(self) -> int:
+        """Return how many of them were marked."""
+        return self.n_sampled - self.marks.get(Hops.UNMARKED, 0)
+
+    @property
+    def n_single(self) -> int:
+        """Return how many of them were marked as single-hop."""
+        return self.marks.get(Hops.SINGLE, 0)
+
+    @property
+    def suggested(self) -> str:
+        """Return what the marks suggest, in words."""
+        return WORDS.get(self.suggestion, "") if self.suggestion is not None else ""
+
+
+def on_judging_desk(view: Any) -> View:
+    """Give a view the Desk and its table of difficulty; 404 where the protocol judges none."""
+
+    def opened(request: HttpRequest, desk: Desk, **kwargs: Any) -> HttpResponseBase:
+        if desk.difficulty is None:
+            raise Http404
+        found: HttpResponseBase = view(request, desk, desk.difficulty, **kwargs)
+        return found
+
+    opened.__name__ = view.__name__
+    return on_desk(opened)
+
+
+@on_judging_desk
+@require_safe
+def difficulty(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+    """Show the sampled workers and how far the judging is."""
+    workers = sampled_workers(desk, table)
+    return desk.render(
+        request,
+        "questions/difficulty.html",
+        tab="difficulty",
+        table=table,
+        workers=workers,
+        first=next((one for one in workers if one.decision is None), None),
+        **_now(desk),
+    )
+
+
+@on_judging_desk
+@require_safe
+def difficulty_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+    """Return the part of the page that changes while readers are trained."""
+    return desk.render(
+        request, "parts/judging_now.html", tab="difficulty", table=table, **_now(desk)
+    )
+
+
+@on_judging_desk
+@require_POST
+def draw_questions(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+    """Draw the sample of the top contributors by now; what was drawn before stays."""
+    n_drawn = draw_sample(desk.collection, table)
+    if n_drawn:
+        messages.success(request, f"Drawn: {n_drawn} questions to read.")
+    else:
+        messages.info(request, "Every top contributor has a sample already.")
+    return redirect(desk.url("difficulty"))
+
+
+@on_judging_desk
+@require_POST
+def begin_judging(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+    """Begin a cross-validation; jobs train its folds."""
+    try:
+        begin_run(desk.collection, table, name_of(request), timezone.now())
+    except DifficultyError as error:
+        messages.error(request, str(error))
+    return redirect(desk.url("difficulty"))
+
+
+@on_judging_desk
+@require_POST
+def split_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+    """Put every kept question into its split: what is read once more is drawn of these.
+
+    Nothing is published: no release is needed for it.
+    """
+    try:
+        counts = make_splits(desk.collection, timezone.now())
+    except DifficultyError as error:
+        messages.error(request, str(error))
+        return redirect(desk.url("difficulty"))
+    again = [stage.title for stage in desk.parameters.stages().values() if stage.sample_questions]
+    told = f"Assigned to splits: {sum(counts.values())} questions."
+    if again:
+        told += f" HITs of “{again[0]}” are drawn of them once its stage is open."
+    messages.success(request, told)
+    return redirect(desk.url("difficulty"))
+
+
+def sampled_workers(desk: Desk, table: DifficultyTable) -> list[Sampled]:
+    """Return every sampled worker, who wrote most first; five queries."""
+    collection = desk.collection
+    rows = sampled(collection).order_by("worker_id")
+    marks: dict[str, dict[str, int]] = {}
+    for row in rows.values("worker_id", "hops").annotate(n=Count("pk")):
+        marks.setdefault(row["worker_id"], {})[row["hops"]] = row["n"]
+    written = kept_questions(collection).order_by().values("worker_id").annotate(n=Count("pk"))
+    numbers = {row["worker_id"]: row["n"] for row in written}
+    total = sum(numbers.values()) or 1
+    decided, people = decisions(collection), people_of(collection)
+    found = [
+        Sampled(
+            worker_id=worker,
+            who=people.name(worker),
+            questions=numbers.get(worker, 0),
+            share=100 * numbers.get(worker, 0) / total,
+            marks=counts,
+            suggestion=suggested(counts, table),
+            decision=decided.get(worker),
+        )
+        for worker, counts in marks.items()
+    ]
+    return sorted(found, key=lambda one: (-one.questions, one.who, one.worker_id))
+
+
+def _now(desk: Desk) -> dict[str, Any]:
+    collection = desk.collection
+    run = JudgingRun.objects.filter(collection=collection).first()
+    decided = decisions(collection)
+    workers = set(sampled(collection).values_list("worker_id", flat=True))
+    easy = [worker for worker, row in decided.items() if row.single_hop]
+    kept = kept_questions(collection).order_by()
+    numbers = kept.aggregate(all=Count("pk"), easy=Count("pk", filter=Q(worker_id__in=easy)))
+    placed = Placement.objects.filter(question__stage__collection=collection)
+    rows = placed.order_by().values("split").annotate(n=Count("pk"))
+    sizes = {row["split"]: row["n"] for row in rows}
+    return {
+        "n_kept": numbers["all"],
+        "n_easy": numbers["easy"],
+        "n_rest": numbers["all"] - numbers["easy"],
+        "n_sampled": len(workers),
+        "n_undecided": len(workers - decided.keys()),
+        "run": run,
+        "folds": list(run.folds.all()) if run else [],
+        "going_on": run is not None and run.state in JudgingRun.GOING_ON,
+        "n_new": n_unjudged(collection, run) if run and run.state == RunState.DONE else 0,
+        "n_right_share": 100 * run.n_right / run.n_examples if run and run.n_examples else 0,
+        "splits": [(name, sizes[name]) for name in splits_of(desk) if name in sizes],
+        "is_ours": run is not None and run.reader in READERS,
+    }

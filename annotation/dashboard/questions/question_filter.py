@@ -1,0 +1,159 @@
+"""Finds questions by verdict, reason, fold, type of answer and words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
+from django.db.models.sql.compiler import SQLCompiler
+
+from annotation.dashboard.collection_context import Desk
+from annotation.decisions.overrides import REASON
+from annotation.decisions.verdicts import LEFT_OUT, voting_stages
+from annotation.models import Verdict
+from annotation.models.verdict import OUTCOMES
+from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import FOLDS
+from tasks.models import Question
+from tasks.work.answer_summary import type_words
+
+MAX_SEARCH = 200
+MAX_SPLIT = 40
+NO_VERDICT = "none"
+BY_HAND = "by_hand"
+DISAGREEMENT = "disagreement"
+OVERRIDDEN = "Overridden by a reviewer"
+# What is stored, and released, as the reason stays; this is how people read it.
+REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
+
+
+class ListLength(Func):
+    """The number of entries of a JSON list."""
+
+    function = "json_array_length"
+    output_field = IntegerField()
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> Any:
+        """Return its SQL for jsonb, which has a function of its own."""
+        return self.as_sql(compiler, connection, function="jsonb_array_length", **context)
+
+
+# Some of several votes differ from the rest, whatever the verdict made of it.
+VOTES_DIFFER = Q(verdict__n_votes__gt=1) & Q(
+    verdict__n_votes__gt=ListLength(F("verdict__agreeing"))
+)
+
+
+FURTHER = {
+    DISAGREEMENT: ("Votes differ", VOTES_DIFFER),
+    NO_VERDICT: ("Not answered yet", Q(verdict__isnull=True)),
+    BY_HAND: (OVERRIDDEN, Q(verdict__overridden=True)),
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a requester looks for; blank fields look for everything."""
+
+    outcome: str = ""
+    reason: str = ""
+    fold: str = ""
+    type: str = ""
+    search: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filter":
+        """Return the filter that an address asks for; unknown values look for everything."""
+        outcome, fold = query.get("outcome", ""), query.get("fold", "")
+        return cls(
+            outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER) else "",
+            reason=query.get("reason", "")[:80],
+            fold=fold[:MAX_SPLIT],
+            type=query.get("type", "")[:20],
+            search=query.get("q", "").replace("\x00", "").strip()[:MAX_SEARCH],
+        )
+
+    def address(self, **changed: str) -> str:
+        """Return the query string of this filter with something `changed`."""
+        values = {**vars(self), **changed}
+        values["q"] = values.pop("search")
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def apply(self, rows: QuerySet[Question]) -> QuerySet[Question]:
+        """Return those of `rows` that fit."""
+        rows = _by_outcome(rows, self.outcome)
+        if self.reason:
+            rows = rows.filter(verdict__reason=self.reason)
+        if self.fold:
+            # What is placed by its difficulty has no fold before.
+            rows = rows.filter(Q(seed__fold=self.fold) | Q(placement__split=self.fold))
+        if self.type:
+            rows = rows.filter(verdict__chosen__type=self.type)
+        for word in self.search.split():
+            rows = rows.filter(text__icontains=word)
+        return rows
+
+
+def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
+    if outcome in FURTHER:
+        return rows.filter(FURTHER[outcome][1])
+    return rows.filter(verdict__outcome=outcome) if outcome else rows
+
+
+def splits_of(desk: Desk) -> Sequence[str]:
+    """Return the splits that a question can be in."""
+    if desk.difficulty is None:
+        return FOLDS
+    splits: Sequence[str] = get_protocol(desk.collection.protocol).part("export").SPLITS
+    return splits
+
+
+def judged(desk: Desk) -> QuerySet[Question]:
+    """Return the questions that votes decide on: not those of a qualification."""
+    return Question.objects.filter(
+        stage__collection=desk.collection, stage__name__in=voting_stages(desk.parameters)
+    )
+
+
+def outcome_counts(desk: Desk) -> list[tuple[str, str, int]]:
+    """Return (outcome, words, number of questions) for the tabs above the list; one query."""
+    numbers = judged(desk).aggregate(
+        all=Count("pk"),
+        **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
+        **{name: Count("pk", filter=which) for name, (_, which) in FURTHER.items()},
+    )
+    return [
+        ("", "All", numbers["all"]),
+        *((name, words, numbers[name]) for name, words in OUTCOMES),
+        *((name, words, numbers[name]) for name, (words, _) in FURTHER.items()),
+    ]
+
+
+def reason_words(name: str) -> str:
+    """Return the reason of a verdict for people to read: no_agreement is "No agreement"."""
+    return REASON_WORDS.get(name, name.replace("_", " ").capitalize())
+
+
+def sentence_of(verdict: Verdict) -> str:
+    """Return what a requester reads of a verdict; one query more where a reviewer overrode it."""
+    words = REASON_WORDS.get(verdict.reason)
+    if words is None:
+        return verdict.sentence
+    last = verdict.overrides.last() if verdict.overridden else None
+    return f"{words}: {last.note}" if last else f"{words}."
+
+
+def choices(desk: Desk) -> dict[str, Any]:
+    """Return what the lists of reasons and of types of answer offer; two queries."""
+    rows = judged(desk).filter(verdict__isnull=False).order_by()
+    reasons = sorted(rows.values_list("verdict__reason", flat=True).distinct())
+    types = rows.filter(verdict__chosen__isnull=False)
+    names = sorted(types.values_list("verdict__chosen__type", flat=True).distinct())
+    return {
+        "reasons": [(name, reason_words(name)) for name in reasons],
+        "types": [(name, type_words(name)) for name in names],
+    }

@@ -1,0 +1,346 @@
+"""Every question with its verdict; one question with all its votes; overriding by hand."""
+
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.agreement.verdict import Outcome
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.people.worker_names import People, people_of
+from annotation.dashboard.questions.corrected_answer import (
+    MOST_WORDS,
+    Typed,
+    corrected,
+    correction_types,
+)
+from annotation.dashboard.questions.highlights import pieces
+from annotation.dashboard.questions.passages import (
+    Passage,
+    article_texts,
+    pair_passages,
+    passage,
+    seed_paragraphs,
+)
+from annotation.dashboard.questions.question_filter import (
+    Filter,
+    choices,
+    judged,
+    outcome_counts,
+    sentence_of,
+    splits_of,
+)
+from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
+from annotation.decisions.overrides import ReviewError, correct, follow_votes, override_verdict
+from annotation.decisions.verdicts import IN_ORDER, voting_stages
+from annotation.models import Override, Placement, Verdict
+from collector.models import Corpus
+from tasks.models import Answer, Question
+from tasks.widgets.reply import SECTION
+from tasks.widgets.spans import MAIN
+from tasks.work.answer_summary import answer_text, type_words
+
+PER_PAGE = 25
+MAX_TITLE = 300
+# The decision to have none: see follow_votes.
+VOTES = "votes"
+CORRECTED = "corrected"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One question of the list; `answer` is what is released."""
+
+    question: Question
+    verdict: Verdict | None
+    answer: str
+    type: str
+    placement: Placement | None
+
+    @property
+    def n_agreeing(self) -> int:
+        """Return how many of the votes agree with the answer that is released."""
+        return len(self.verdict.agreeing) if self.verdict else 0
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One answer to a question; `second` marks a later reading that is no vote."""
+
+    letter: str
+    who: str
+    number: int | None
+    given: ReadableAnswer
+    agrees: bool
+    released: bool
+    second: bool
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Return whether the question can be kept with this answer."""
+        return not self.second and self.given.answer.type != "bad"
+
+
+@on_desk
+@require_safe
+def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """List the questions that fit the filter in the address."""
+    wanted = Filter.of(request.GET)
+    rows = wanted.apply(judged(desk)).order_by("pk")
+    rows = rows.select_related("seed", "verdict__chosen", "placement")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    counts = outcome_counts(desk)
+    return desk.render(
+        request,
+        "questions/list.html",
+        tab="questions",
+        filter=wanted,
+        outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
+        total=counts[0][2],
+        folds=splits_of(desk),
+        page=page,
+        query=wanted.address() + "&" if wanted.address() else "",
+        address=wanted.address(),
+        lines=[_line(question) for question in page],
+        **choices(desk),
+    )
+
+
+@on_desk
+@require_safe
+def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+    """Show one question: the passage, every vote side by side, the verdict and its history."""
+    row = _question(desk, key)
+    verdict = getattr(row, "verdict", None)
+    people = people_of(desk.collection)
+    votes = _votes(desk, row, verdict, people)
+    overrides = verdict.overrides.select_related("new_chosen") if verdict else []
+    letters = {vote.given.answer.pk: vote.letter for vote in votes}
+    wanted = Filter.of(request.GET)
+    return desk.render(
+        request,
+        "questions/question.html",
+        tab="questions",
+        question=row,
+        writer=people.name(row.worker_id),
+        writer_number=people.number(row.worker_id),
+        passages=_passages(row, verdict),
+        placement=getattr(row, "placement", None),
+        before=_before(row),
+        links=row.payload.get("links"),
+        verdict=verdict,
+        sentence=sentence_of(verdict) if verdict else "",
+        votes=votes,
+        overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
+        corrected=_corrected(verdict, desk.collection.corpus),
+        correction_types=correction_types(votes[0].given.answer) if votes else [],
+        address=wanted.address(),
+        neighbours=_neighbours(desk, wanted, row),
+        typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
+    )
+
+
+@on_desk
+@require_POST
+def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+    """Record a decision by hand; a refused one keeps what was typed."""
+    row = _question(desk, key)
+    verdict = getattr(row, "verdict", None)
+    if verdict is None:
+        messages.error(request, "Nobody has answered yet: there is nothing to decide.")
+        return redirect(_address(desk, request, key))
+    note = request.POST.get("note", "")
+    by, now = name_of(request), timezone.now()
+    try:
+        if request.POST.get("decision") == VOTES:
+            logged = follow_votes(verdict, note, by, now)
+        elif request.POST.get("decision") == CORRECTED:
+            base, typed = _to_correct(desk, row, request), _typed(request)
+            payload = corrected(base, typed, desk.collection.corpus)
+            logged = correct(verdict, base, typed.type, payload, note, by, now)
+        else:
+            chosen, outcome = _chosen(request, desk, row)
+            logged = override_verdict(verdict, outcome, chosen, note, by, now)
+    except ReviewError as error:
+        names = ("decision", "base", "type", "text", "unit")
+        kept = {name: request.POST.get(name, "")[:MOST_WORDS] for name in names}
+        request.session[f"override {row.key}"] = {"note": note, **kept}
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
+    return redirect(_address(desk, request, key))
+
+
+def _released(votes: list[Vote]) -> str:
+    """Return the letter of the vote that is released, empty where none is."""
+    return next((vote.letter for vote in votes if vote.released), "")
+
+
+def _address(desk: Desk, request: HttpRequest, key: str) -> str:
+    """Return the address of a question, among those that the list was showing."""
+    query = Filter.of(request.GET).address()
+    return desk.url("question", key=key) + (f"?{query}" if query else "")
+
+
+def _neighbours(desk: Desk, wanted: Filter, row: Question) -> dict[str, str]:
+    """Return the keys of the questions before and after this one among those that fit."""
+    keys = wanted.apply(judged(desk)).values_list("key", flat=True)
+    found = {
+        "previous": keys.filter(pk__lt=row.pk).order_by("-pk").first(),
+        "next": keys.filter(pk__gt=row.pk).order_by("pk").first(),
+    }
+    return {name: key for name, key in found.items() if key}
+
+
+@on_desk
+@require_safe
+def linked_article(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+    """Show one article that the question links to or that was marked in, with all marks on it."""
+    row = _question(desk, key)
+    title = request.GET.get("title", "").replace("\x00", "")[:MAX_TITLE]
+    texts = article_texts(desk.collection.corpus, [title])
+    if title not in texts:
+        raise Http404
+    corpus = desk.collection.corpus
+    spans = [
+        (span["start"], span["end"], mark)
+        for answer in _answers(row)
+        for name, mark in (("context", "evidence"), ("spans", "answer"))
+        for span in answer.payload.get(name) or ()
+        if span.get("document") == title
+    ]
+    shown = Passage(title, "", corpus.language, corpus.direction, pieces(texts[title], spans))
+    return desk.render(
+        request,
+        "questions/linked_article.html",
+        tab="questions",
+        question=row,
+        passage=shown,
+        is_marked=bool(spans),
+        back=_address(desk, request, key),
+    )
+
+
+def _to_correct(desk: Desk, row: Question, request: HttpRequest) -> Answer:
+    """Return the vote whose answer is corrected; raises ReviewError where none was picked."""
+    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
+    base = given.get(request.POST.get("base", ""))
+    if base is None or base.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
+        raise ReviewError("Choose the vote whose answer is corrected: its evidence stays.")
+    return base
+
+
+def _typed(request: HttpRequest) -> Typed:
+    return Typed(*(request.POST.get(name, "") for name in ("type", "text", "unit")))
+
+
+def _corrected(verdict: Verdict | None, corpus: Corpus) -> ReadableAnswer | None:
+    """Return the released answer where a requester entered it."""
+    chosen = verdict.chosen if verdict else None
+    return readable([chosen], corpus)[0] if chosen and chosen.corrected_by else None
+
+
+def _recorded(logged: Override) -> str:
+    """Return where the question stands after a decision."""
+    done = {
+        Outcome.KEPT: "the question is in the dataset.",
+        Outcome.DROPPED: "the question is excluded.",
+        Outcome.WAITING: "the question waits for answers.",
+    }[Outcome(logged.new_outcome)]
+    return f"the verdict follows the votes again, and {done}" if logged.follows_votes else done
+
+
+def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | None, str]:
+    """Return the vote by the letter that was picked, and the outcome it stands for."""
+    picked = request.POST.get("decision", "")
+    if picked == "drop":
+        return None, Outcome.DROPPED
+    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
+    answer = given.get(picked)
+    if answer is None or answer.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
+        return None, Outcome.KEPT if picked else ""
+    return answer, Outcome.KEPT
+
+
+def letter(place: int) -> str:
+    """Return what the vote at a place is called: A … Z, AA, AB …"""
+    before, last = divmod(place, len(ascii_uppercase))
+    return (letter(before - 1) if before else "") + ascii_uppercase[last]
+
+
+def _question(desk: Desk, key: str) -> Question:
+    rows = judged(desk).select_related("seed", "verdict", "stage", "placement")
+    return get_object_or_404(rows.prefetch_related(seed_paragraphs("seed")), key=key)
+
+
+def _answers(row: Question) -> list[Answer]:
+    rows = Answer.objects.filter(question=row, corrected_by="")
+    rows = rows.select_related("question__seed", "stage")
+    rows = rows.order_by("stage__position", *IN_ORDER)
+    return list(rows.prefetch_related(seed_paragraphs("question__seed")))
+
+
+def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -> list[Vote]:
+    voting = voting_stages(desk.parameters)[row.stage.name]
+    given = readable(_answers(row), desk.collection.corpus)
+    return [
+        Vote(
+            letter=letter(place),
+            who=people.name(each.answer.worker_id),
+            number=people.number(each.answer.worker_id),
+            given=each,
+            agrees=verdict is not None and each.answer.pk in verdict.agreeing,
+            released=verdict is not None and each.answer.pk == verdict.chosen_id,
+            second=each.answer.stage.name not in voting,
+        )
+        for place, each in enumerate(given)
+    ]
+
+
+def _passages(row: Question, verdict: Verdict | None) -> list[Passage]:
+    if "facts" in row.payload:
+        return pair_passages(row, verdict.chosen if verdict else None)
+    marked = [
+        (span["start"], span["end"], "evidence")
+        for span in row.payload.get("context") or ()
+        if span.get("document", MAIN) == MAIN
+    ]
+    released = verdict.chosen.payload if verdict and verdict.chosen else {}
+    answered = [
+        (span["start"], span["end"], "answer")
+        for span in released.get("spans") or ()
+        if span.get("document") == SECTION
+    ]
+    return [passage(row.seed, [*marked, *answered])]
+
+
+def _before(row: Question) -> list[tuple[str, str]]:
+    """Return what was asked and answered before in the question's dialog; nothing elsewhere."""
+    if "dialog" not in row.payload:
+        return []
+    turns = Answer.objects.filter(
+        stage=row.stage,
+        question__seed=row.seed,
+        question__payload__dialog=row.payload["dialog"],
+        question__position__lt=row.position,
+    )
+    turns = turns.select_related("question").order_by("question__position")
+    return [(turn.question.text, answer_text(turn) or type_words(turn.type)) for turn in turns]
+
+
+def _line(question: Question) -> Line:
+    verdict = getattr(question, "verdict", None)
+    chosen = verdict.chosen if verdict else None
+    return Line(
+        question=question,
+        verdict=verdict,
+        answer=answer_text(chosen) if chosen else "",
+        type=type_words(chosen.type) if chosen else "",
+        placement=getattr(question, "placement", None),
+    )

@@ -1,0 +1,1 @@
+"""Releases and reports of a collection."""

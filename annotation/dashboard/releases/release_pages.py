@@ -1,0 +1,186 @@
+"""Releases: making one, what is in it, its files and checksums."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.access import name_of
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.questions.verdict_counts import verdict_counts
+from annotation.dashboard.releases.preview import CARD, Example, card_html, first_example
+from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.release.publish_release import beside_release
+from annotation.release.release_jobs import order_release
+from annotation.release.zip_file import zipped
+
+SUMS = "SHA256SUMS"
+PIECE_BYTES = 1 << 16
+UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
+
+
+@dataclass(frozen=True)
+class ReleasedFile:
+    """One file of a release; `is_there` is false when the folder was moved or lost."""
+
+    name: str
+    sha256: str
+    n_bytes: int
+    is_there: bool
+
+
+@on_desk
+@require_safe
+def releases(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """List the releases and say how far a new one is."""
+    return desk.render(request, "releases/list.html", tab="releases", **_now(desk))
+
+
+@on_desk
+@require_safe
+def releases_now(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Return the part of the page that changes while a release is made."""
+    return desk.render(request, "parts/releases_now.html", tab="releases", **_now(desk))
+
+
+@on_desk
+@require_POST
+def make_release(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Ask for a release; a job makes it."""
+    if order_release(desk.collection, name_of(request), timezone.now()) is None:
+        messages.info(request, "A release is being made already: wait for it to be done.")
+    return redirect(desk.url("releases"))
+
+
+@on_desk
+@require_safe
+def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+    """Show one release: what it holds and every file with its checksum."""
+    row = _release(desk, number)
+    files = [_file(row, name) for name in sorted(row.manifest)]
+    return desk.render(
+        request,
+        "releases/release.html",
+        tab="releases",
+        release=row,
+        splits=_splits(row),
+        files=files,
+        total_bytes=sum(file.n_bytes for file in files),
+        sums=SUMS if _path(row, SUMS) else "",
+        is_there=any(file.is_there for file in files),
+        is_whole=all(file.is_there for file in files),
+        has_card=_path(row, CARD) is not None,
+        example=_example(row),
+        private=private if (private := beside_release(Path(row.folder))).is_dir() else None,
+    )
+
+
+@on_desk
+@require_safe
+def release_card(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+    """Show the release's README as a page."""
+    row = _release(desk, number)
+    path = _path(row, CARD)
+    if path is None:
+        raise Http404
+    html = card_html(path)
+    template = "releases/dataset_card.html"
+    return desk.render(request, template, tab="releases", release=row, html=html)
+
+
+@on_desk
+@require_safe
+def release_zip(request: HttpRequest, desk: Desk, number: int) -> StreamingHttpResponse:
+    """Hand out all files of a release as one ZIP, made while it is sent."""
+    row = _release(desk, number)
+    names = [name for name in sorted({*row.manifest, SUMS}) if _path(row, name)]
+    if not names:
+        raise Http404
+    top = f"{desk.collection.slug}-{row.number}"
+    pieces = zipped(Path(row.folder).resolve(), names, top, row.created_at)
+    headers = {"Content-Disposition": content_disposition_header(True, f"{top}.zip") or ""}
+    return StreamingHttpResponse(_in_turn(pieces), content_type="application/zip", headers=headers)
+
+
+async def _in_turn(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield what is made by reading files, each piece away from the event loop."""
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield piece
+
+
+@on_desk
+@require_safe
+def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> StreamingHttpResponse:
+    """Hand out one file of a release in pieces; nothing outside its folder."""
+    row = _release(desk, number)
+    path = _path(row, name)
+    if path is None:
+        raise Http404
+    # Never shown in the browser: a released text must not run as a page of ours.
+    headers = {
+        "Content-Disposition": content_disposition_header(True, path.name) or "attachment",
+        "Content-Length": str(path.stat().st_size),
+    }
+    return StreamingHttpResponse(
+        _read(path), content_type="application/octet-stream", headers=headers
+    )
+
+
+async def _read(path: Path) -> AsyncIterator[bytes]:
+    """Yield the file in pieces; an ordinary file object would be read whole into memory first."""
+    with path.open("rb") as file:
+        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+            yield piece
+
+
+def _now(desk: Desk) -> dict[str, Any]:
+    order = ReleaseOrder.objects.filter(collection=desk.collection).first()
+    rows = Release.objects.filter(collection=desk.collection).order_by("-number")
+    return {
+        "verdicts": verdict_counts(desk.collection),
+        "releases": [(row, _splits(row)) for row in rows],
+        "order": order,
+        "under_way": order is not None and order.state in UNDER_WAY,
+    }
+
+
+def _release(desk: Desk, number: int) -> Release:
+    rows = Release.objects.select_related("supersedes")
+    return get_object_or_404(rows, collection=desk.collection, number=number)
+
+
+def _splits(row: Release) -> list[tuple[str, int]]:
+    return list((row.counts.get("questions") or {}).items())
+
+
+def _example(row: Release) -> Example | None:
+    """Return the first example of the first official file there is, training before others."""
+    folds = {re.split("[-_]", name)[0] for name in row.counts.get("questions") or {}}
+    files = [name for name in row.manifest if name.endswith(".json") and _path(row, name)]
+    official = [name for name in files if any(fold in name for fold in folds)]
+    return first_example(Path(row.folder), sorted(official, key=lambda name: "train" not in name))
+
+
+def _file(row: Release, name: str) -> ReleasedFile:
+    entry = row.manifest[name]
+    return ReleasedFile(
+        name, str(entry["sha256"]), int(entry["bytes"]), _path(row, name) is not None
+    )
+
+
+def _path(row: Release, name: str) -> Path | None:
+    """Return the file's path; None for a name the release does not have, or one that is gone."""
+    if name != SUMS and name not in row.manifest:
+        return None
+    folder = Path(row.folder).resolve()
+    path = (folder / name).resolve()
+    return path if path.is_relative_to(folder) and path.is_file() else None

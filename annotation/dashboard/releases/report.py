@@ -1,0 +1,110 @@
+"""The report: what a collection has brought, and how a system's predictions do beside people."""
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.metrics.result import ScoreError
+from collector.protocols.loading import get_protocol
+
+if TYPE_CHECKING:
+    from annotation.reports.table import Table
+
+PART, PREDICTED = "report", "predicted"
+# Predictions for a hundred thousand questions take a fifth of it.
+MAX_BYTES = 100_000_000
+# A table with more columns takes the whole width of the page.
+WIDE = 5
+# A cell with a digit, or the dash that stands for a number still missing.
+FIGURE = re.compile(r"\d|^–$")
+
+
+@on_desk
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the protocol's own tables, or how the predictions handed in do; these are not kept."""
+    from annotation.reports import tables_of
+
+    protocol = get_protocol(desk.collection.protocol)
+    takes = protocol.has(PART) and hasattr(protocol.part(PART), PREDICTED)
+    shown: dict[str, Any] = {"takes_predictions": takes}
+    given = request.FILES.get("predictions") if takes else None
+    if request.method == "POST":
+        try:
+            tables = _predicted(desk, given)
+            shown["name"] = given.name if given else ""
+        except ScoreError as error:
+            shown["problem"] = str(error)
+    if "name" not in shown:
+        tables = tables_of(desk.collection)
+    return desk.render(
+        request,
+        "releases/report.html",
+        tab="releases",
+        tables=[_drawn(table) for table in tables if table.rows or table.simulated],
+        status=422 if "problem" in shown else 200,
+        **shown,
+    )
+
+
+def _predicted(desk: Desk, given: UploadedFile | None) -> "list[Table]":
+    """Return the tables of predictions handed in; raises ScoreError naming their file."""
+    from annotation.reports import tables_of_predictions
+
+    if given is None:
+        raise ScoreError("Choose a file with predictions in the official layout.")
+    if (given.size or 0) > MAX_BYTES:
+        raise ScoreError(f"{given.name}: it is too large; give at most {MAX_BYTES // 10**6} MB.")
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "predictions")
+        with path.open("wb") as file:
+            file.writelines(given.chunks())
+        try:
+            tables = tables_of_predictions(desk.collection, path)
+        except ScoreError as error:
+            raise ScoreError(str(error).replace(str(path), str(given.name))) from None
+    notes = "".join(table.note for table in tables if not table.rows)
+    if not any(table.rows for table in tables):
+        raise ScoreError(f"{given.name}: {notes or 'there is nothing in it to score.'}")
+    return tables
+
+
+class _Column:
+    """A column of a report's table: words or figures, and whether shares are drawn in it."""
+
+    def __init__(self, table: "Table", at: int, texts: list[str]) -> None:
+        self.name, self.is_shaded = table.columns[at], table.is_shaded(at)
+        self.has_bars = table.is_share(at) and not self.is_shaded
+        self.has_figures = self.is_shaded or all(FIGURE.search(text) for text in texts)
+
+    def filled(self, cell: object) -> float | None:
+        """Return the share to draw, from 0 to 1, None where none is."""
+        if not isinstance(cell, float) or not (self.is_shaded or self.has_bars):
+            return None
+        return round(min(max(cell, 0.0), 1.0), 4)
+
+
+def _drawn(table: "Table") -> dict[str, Any]:
+    """Return a report's table with what each column holds and how much of it each cell fills."""
+    texts = table.texts()
+    columns = [_Column(table, at, [row[at] for row in texts]) for at in range(len(table.columns))]
+    return {
+        "title": table.title,
+        "note": table.note,
+        "simulated": table.simulated,
+        "columns": columns,
+        "is_wide": len(columns) > WIDE,
+        "rows": [
+            [
+                (column, words, column.filled(cell))
+                for column, words, cell in zip(columns, row, cells, strict=True)
+            ]
+            for row, cells in zip(texts, table.rows, strict=True)
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Seeds and the candidate sets that pairs are drawn from."""

@@ -1,0 +1,106 @@
+"""Seeds: how many are chosen, in which folds, what they look like; and choosing more."""
+
+from itertools import groupby
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.dashboard.bars import segments
+from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collections.parameter_values import own_label
+from annotation.dashboard.questions.passages import passage, passages, seed_paragraphs
+from collector.models import Collection, CollectionState
+from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import FOLDS
+from collector.seeds.loosening import Loosened, loosened
+from collector.seeds.selection import SelectionError, is_curated, select_seeds
+
+PER_PAGE = 8
+MOST_AT_ONCE = 100_000
+LONGEST_COUNT = 20
+
+
+@on_desk
+@require_safe
+def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the folds and a page of seeds with their real text."""
+    counts = _folds(desk.collection)
+    fold = request.GET.get("fold")
+    rows = desk.collection.seeds.order_by("position")
+    if fold in counts:
+        rows = rows.filter(fold=fold)
+    page = Paginator(rows.prefetch_related(seed_paragraphs()), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    folds = {name: counts[name] for name in (*FOLDS, "") if name in counts}
+    total = sum(counts.values())
+    # Without a fold are those of the qualification, or all: the protocol splits later.
+    later = set(counts) == {""}
+    curated = is_curated(desk.collection)
+    return desk.render(
+        request,
+        "seeds/seeds.html",
+        tab="seeds",
+        total=total,
+        typed=request.GET.get("count", "")[:LONGEST_COUNT],
+        planned=total if later else total - counts.get("", 0),
+        unfolded="to be split later" if later else "for the qualification",
+        curated=curated,
+        folds=folds,
+        bar=segments(
+            [(name or "none", number) for name, number in folds.items()], sum(counts.values())
+        ),
+        fold=fold if fold in counts else None,
+        page=page,
+        cautions=desk.parameters.cautions(),
+        looser=_looser(desk) if "count" in request.GET else [],
+        shown=[(seed, passages(seed) if curated else [passage(seed)]) for seed in page],
+    )
+
+
+def _looser(desk: Desk) -> list[tuple[str, str, list[Loosened]]]:
+    """Return (key, label, what other values would give) of each threshold that can be loosened."""
+    if desk.collection.state != CollectionState.DRAFT:
+        return []
+    rows = groupby(loosened(desk.collection), key=lambda one: one.key)
+    return [(key, own_label(key.rpartition(".")[2]), list(ones)) for key, ones in rows]
+
+
+@on_desk
+@require_POST
+def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Choose more seeds by the collection's own random seed; all that were asked for, or none."""
+    typed = request.POST.get("count", "").strip()
+    count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 9 else 0
+    if not 0 < count <= MOST_AT_ONCE:
+        messages.error(request, f"Write how many more: a number from 1 to {MOST_AT_ONCE:,}.")
+        return _back_with(desk, typed)
+    left: list[str] = []
+    try:
+        folds = select_seeds(
+            desk.collection, count, tell=lambda what, number: left.append(f"{number:,} {what}")
+        )
+    except (SelectionError, ProtocolError) as error:
+        messages.error(request, str(error))
+        if left:
+            messages.info(request, f"Left by one filter after the other: {'; '.join(left)}.")
+        return _back_with(desk, typed)
+    spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
+    into = f" ({spread})" if spread else ""
+    messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}.")
+    return redirect(desk.url("seeds"))
+
+
+def _back_with(desk: Desk, typed: str) -> HttpResponse:
+    """Return to the page with what was typed still in its field."""
+    return redirect(f"{desk.url('seeds')}?{urlencode({'count': typed[:LONGEST_COUNT]})}")
+
+
+def _folds(collection: Collection) -> dict[str, int]:
+    rows = collection.seeds.order_by().values("fold").annotate(n=Count("pk"))
+    return {row["fold"]: row["n"] for row in rows}

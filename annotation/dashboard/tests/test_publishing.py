@@ -1,0 +1,189 @@
+"""Tests of opening, pausing and closing, and of the budget."""
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils.html import escape
+
+from annotation.dashboard.collections.publishing import cents_of
+from collector.models import Collection, CollectionState, StageState
+from collector.protocols.creation import parameters_of
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.lifecycle import publication
+from tasks.money.estimates import estimate, totals
+from tasks.pages.wording import price
+from tasks.tests.making import make_collection, stage_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pilot(rita: Client, monkeypatch: pytest.MonkeyPatch) -> Collection:
+    """Return a draft with seeds; the marketplace answers."""
+    monkeypatch.setattr(publication, "call", lambda operation: {})
+    collection = make_collection(slug="pilot")
+    collection.stages.update(state=StageState.DRAFT)
+    Collection.objects.update(state=CollectionState.DRAFT)
+    return collection
+
+
+def post(rita: Client, path: str, **fields: str) -> str:
+    """Return the page one is led to."""
+    return rita.post(f"/collections/pilot/{path}", fields, follow=True).content.decode()
+
+
+def states(collection: Collection) -> set[str]:
+    """Return the states of the collection's stages."""
+    return set(collection.stages.values_list("state", flat=True))
+
+
+def test_publishing_opens_every_stage(rita: Client, pilot: Collection) -> None:
+    assert "The first HITs appear" in post(rita, "publish/")
+    pilot.refresh_from_db()
+    assert pilot.state == CollectionState.COLLECTING
+    assert states(pilot) == {StageState.OPEN}
+
+
+def test_publishing_asks_once_with_the_money_of_each_stage_and_what_stays_fixed(
+    rita: Client, pilot: Collection
+) -> None:
+    assert 'href="/collections/pilot/publish/"' in rita.get("/collections/pilot/").content.decode()
+    page = rita.get("/collections/pilot/publish/").content.decode()
+    pilot.refresh_from_db()
+    assert pilot.state == CollectionState.DRAFT
+    assert "What cannot be changed afterwards" in page
+    parameters, rows = parameters_of(pilot), estimate(pilot)
+    for row in rows:
+        assert escape(parameters.stages()[row.stage.name].title) in page
+        assert f'<td class="n">{price(row.maximum_cents, parameters)}</td></tr>' in page
+        assert row.expected_cents == row.hits * parameters.stages()[row.stage.name].reward_cents
+        assert f'<td class="n">{row.hits}</td><td class="n">' in page
+    assert price(totals(pilot, rows).maximum, parameters) in page
+    post(rita, "publish/")
+    again = rita.get("/collections/pilot/publish/")
+    assert again["Location"] == "/collections/pilot/"
+
+
+def test_one_stage_can_be_opened_alone(rita: Client, pilot: Collection) -> None:
+    post(rita, "stages/question/open/")
+    assert stage_of(pilot, "question").state == StageState.OPEN
+    assert stage_of(pilot, "answer").state == StageState.DRAFT
+
+
+def test_pausing_and_resuming_leave_a_closed_stage_closed(rita: Client, pilot: Collection) -> None:
+    post(rita, "publish/")
+    assert "Answer is closed." in post(rita, "stages/answer/close/")
+    assert "Nobody gets new work" in post(rita, "pause/")
+    assert "Resume" in rita.get("/collections/pilot/").content.decode()
+    assert "Work is handed out again." in post(rita, "publish/")
+    assert stage_of(pilot, "answer").state == StageState.CLOSED
+    assert stage_of(pilot, "question").state == StageState.OPEN
+
+
+def test_resuming_with_every_stage_closed_says_to_open_one(rita: Client, pilot: Collection) -> None:
+    pilot.stages.update(state=StageState.CLOSED)
+    Collection.objects.update(state=CollectionState.PAUSED)
+    assert "Every stage is closed: open one below" in post(rita, "publish/")
+    post(rita, "stages/answer/open/")
+    assert stage_of(pilot, "answer").state == StageState.OPEN
+    assert stage_of(pilot, "question").state == StageState.CLOSED
+
+
+def test_the_command_names_what_stays_closed(
+    pilot: Collection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pilot.stages.filter(name="answer").update(state=StageState.CLOSED)
+    call_command("publish", "pilot")
+    assert "answer stays closed." in capsys.readouterr().out
+    call_command("publish", "pilot", "--stage", "answer")
+    assert "stays closed" not in capsys.readouterr().out
+    assert stage_of(pilot, "answer").state == StageState.OPEN
+
+
+def test_closing_an_unknown_stage_is_nowhere(rita: Client, pilot: Collection) -> None:
+    assert rita.post("/collections/pilot/stages/nothing/close/").status_code == 404
+
+
+def test_opening_an_unknown_stage_changes_nothing(rita: Client, pilot: Collection) -> None:
+    assert "There is no stage" in post(rita, "stages/nothing/open/")
+    assert states(pilot) == {StageState.DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("permanent", "sentence"),
+    [(True, "The marketplace refused: no such account"), (False, "does not answer. Start it")],
+)
+def test_a_marketplace_that_fails_changes_nothing(
+    rita: Client,
+    pilot: Collection,
+    monkeypatch: pytest.MonkeyPatch,
+    permanent: bool,
+    sentence: str,
+) -> None:
+    def fail(operation: str) -> Any:
+        raise MarketplaceError("no such account", permanent=permanent)
+
+    monkeypatch.setattr(publication, "call", fail)
+    assert sentence in post(rita, "publish/")
+    pilot.refresh_from_db()
+    assert pilot.state == CollectionState.DRAFT
+    assert states(pilot) == {StageState.DRAFT}
+
+
+def test_publishing_without_seeds_leads_to_the_seeds(rita: Client, pilot: Collection) -> None:
+    pilot.stages.all().delete()
+    make_collection(pilot.corpus, slug="other")
+    Collection.objects.filter(slug="other").update(budget_cents=0)
+    reply = rita.post("/collections/other/publish/", follow=True).content.decode()
+    assert "does not pay a single HIT" in reply
+    assert "budget" in reply
+
+
+def test_publishing_a_collection_without_seeds_says_where_to_choose(
+    rita: Client, pilot: Collection
+) -> None:
+    for unit in [unit for stage in pilot.stages.all() for unit in stage.units.all()]:
+        unit.items.all().delete()
+    pilot.seeds.all().delete()
+    assert "Choose some under Seeds" in post(rita, "publish/")
+
+
+def test_the_budget_is_set_and_remembered(rita: Client, pilot: Collection) -> None:
+    assert "The budget is $1,500.50." in post(rita, "budget/", budget="$1,500.50")
+    pilot.refresh_from_db()
+    assert pilot.budget_cents == 150_050
+    assert pilot.revisions.get().new == 150_050
+
+
+@pytest.mark.parametrize("typed", ["", "much", "-5", "1.005", "nan", "inf", "1e99"])
+def test_a_budget_that_is_no_amount_is_refused(rita: Client, pilot: Collection, typed: str) -> None:
+    assert "Write the budget as a number" in post(rita, "budget/", budget=typed)
+    pilot.refresh_from_db()
+    assert pilot.budget_cents == 100_000
+
+
+def test_a_budget_below_what_is_bound_is_refused(rita: Client, pilot: Collection) -> None:
+    Collection.objects.update(reserved_cents=500, spent_cents=700)
+    page = post(rita, "budget/", budget="11.99")
+    assert "$12.00 are reserved or spent already" in page
+    assert 'value="11.99" aria-invalid="true"' in page
+
+
+def test_amounts_are_read_by_the_currency_s_minor_units() -> None:
+    assert cents_of("12.5", 2) == 1250
+    assert cents_of("12", 0) == 12
+    assert cents_of("12.5", 0) is None
+
+
+@pytest.mark.parametrize(("state", "words"), [("paused", "Paused"), ("finished", "Finished")])
+def test_no_stage_is_called_open_while_nobody_gets_work(
+    rita: Client, pilot: Collection, state: str, words: str
+) -> None:
+    post(rita, "publish/")
+    assert "state-open" in rita.get("/collections/pilot/").content.decode()
+    Collection.objects.update(state=state)
+    page = rita.get("/collections/pilot/").content.decode()
+    assert "state-open" not in page
+    assert page.count(f">{words}</span>") == 1 + pilot.stages.count()
