@@ -1,7 +1,6 @@
 """Who may open a page of the desk: the host, a requester's people, or this machine's visitor."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode
@@ -15,46 +14,17 @@ from common.local_access import is_from_this_machine
 from marketplace import clock
 from marketplace.accounts import audit
 from marketplace.configuration import open_desk
+from marketplace.desk.pages import leave_notice
 from marketplace.desk.sessions import begin, session_of
-from marketplace.models import DeskSession, DeskUser, Requester, Role
+from marketplace.desk.visitor import Desk, DeskRequest
+from marketplace.models import DeskSession, DeskUser, Role
+from marketplace.page_error import PageError
 from marketplace.site.pages import View, page
 
 Arguments = ParamSpec("Arguments")
 OWNER = "host"
 HOSTS_ONLY = "Only the host of the marketplace can open this page."
 CHOOSE_FIRST = "This page belongs to a requester. Choose one below and open their desk."
-
-
-@dataclass(frozen=True)
-class Desk:
-    """Who sits at the desk, and for which requester, if any."""
-
-    user: DeskUser
-    session: DeskSession
-
-    @property
-    def is_host(self) -> bool:
-        """Return whether the host's own pages are theirs."""
-        return self.user.role == Role.HOST
-
-    @property
-    def requester(self) -> Requester | None:
-        """Return the requester whose desk is open."""
-        return self.session.acting_for if self.is_host else self.user.requester
-
-    @property
-    def who(self) -> str:
-        """Return the name that the audit log keeps."""
-        if self.is_host and self.session.acting_for:
-            return f"{self.user.name}, for {self.session.acting_for.name}"
-        return self.user.name
-
-
-class DeskRequest(HttpRequest):
-    """A request of somebody at the desk, as the decorators below hand it on."""
-
-    desk: Desk
-    requester: Requester
 
 
 DeskView = Callable[Concatenate[DeskRequest, Arguments], HttpResponse]
@@ -109,7 +79,7 @@ def host_page(view: DeskView[Arguments]) -> View[Arguments]:
         request: DeskRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> HttpResponse:
         if not request.desk.is_host:
-            return _sorry(request, HOSTS_ONLY)
+            raise PageError(HOSTS_ONLY, 403)
         return view(request, *args, **kwargs)
 
     return desk_page(guarded)
@@ -123,24 +93,12 @@ def requester_page(view: DeskView[Arguments]) -> View[Arguments]:
         request: DeskRequest, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> HttpResponse:
         if request.desk.requester is None:
-            return _choose(request)
+            leave_notice(request, CHOOSE_FIRST)
+            return redirect("desk-requesters")
         request.requester = request.desk.requester
         return view(request, *args, **kwargs)
 
     return desk_page(guarded)
-
-
-def _sorry(request: DeskRequest, sentence: str) -> HttpResponse:
-    from marketplace.desk.pages import sorry
-
-    return sorry(request, sentence, 403)
-
-
-def _choose(request: DeskRequest) -> HttpResponse:
-    from marketplace.desk.pages import leave_notice
-
-    leave_notice(request, CHOOSE_FIRST)
-    return redirect("desk-requesters")
 
 
 def is_open_desk(request: HttpRequest) -> bool:

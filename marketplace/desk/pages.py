@@ -10,7 +10,7 @@ from django.shortcuts import render
 
 from common.spreadsheet import csv_text
 from marketplace.configuration import currency_symbol
-from marketplace.desk.access import DeskRequest
+from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.contests import unanswered_contests
 from marketplace.models import PaymentReport
 from marketplace.operations.qualification_requests import open_requests
@@ -52,11 +52,6 @@ def leave_notice(request: DeskRequest, sentence: str) -> None:
     """Keep one sentence for the visitor's next page."""
     request.desk.session.notice = sentence[:500]
     request.desk.session.save(update_fields=["notice"])
-
-
-def sorry(request: DeskRequest, sentence: str, status: int = 404) -> HttpResponse:
-    """Return a page with one clear sentence and a way on, instead of what cannot be had."""
-    return show(request, "error.html", status=status, sentence=sentence)
 
 
 def page_of(request: DeskRequest, rows: QuerySet[Any]) -> Page[Any]:

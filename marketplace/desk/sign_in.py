@@ -6,10 +6,11 @@ from django.views.decorators.http import require_POST
 
 from common.way_back import way_back
 from marketplace import clock
-from marketplace.desk.access import DeskRequest, desk_page, is_open_desk, record
+from marketplace.desk.access import desk_page, is_open_desk, record
 from marketplace.desk.pages import leave_notice, show
 from marketplace.desk.sessions import begin, end, end_all
 from marketplace.desk.users import password_problem
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import DeskUser
 from marketplace.site.pages import page
 from marketplace.throttle import note_failure, too_many

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from marketplace.desk.access import DeskRequest
+from marketplace.desk.visitor import DeskRequest
 from marketplace.uploads import MOST_BYTES, UploadError, text_of
 
 REST_OF_FORM_BYTES = 100_000

@@ -1,10 +1,9 @@
-"""The pages for what went wrong outside every view: in the house's look, with a way back.
+"""The one error page: for every PageError, and for what went wrong outside every view.
 
 Whatever breaks here would leave the visitor with nothing, so a page that cannot be drawn with the
 visitor's session is drawn without it.
 """
 
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.db import DatabaseError
@@ -15,42 +14,36 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, override
 
 from common import unavailable
+from marketplace.desk import pages as desk_pages
 from marketplace.desk.sessions import session_of as desk_session_of
+from marketplace.desk.visitor import Desk, DeskRequest
+from marketplace.page_error import PageError
+from marketplace.site import pages as site_pages
 from marketplace.site.languages import ENGLISH, speaking
-from marketplace.site.pages import SignedInRequest, draw, harden, sorry
+from marketplace.site.pages import SignedInRequest, harden
 from marketplace.site.signing_in.sessions import session_of
 
-# Heading and sentence of each page.
-Words = tuple[str, str]
-NOT_HERE: Words = (
-    gettext_noop("Not here"),
+NOT_HERE_HEADING = gettext_noop("Not here")
+NOT_HERE = PageError(
     gettext_noop("There is no page at this address. It may be mistyped, or what it named is gone."),
 )
-NOT_ALLOWED: Words = (
-    gettext_noop("Not open to you"),
+NOT_ALLOWED = PageError(
     gettext_noop("This page is for somebody else. Go on from the first page."),
+    403,
+    gettext_noop("Not open to you"),
 )
-NOT_A_PAGE: Words = (
-    gettext_noop("Not a page"),
-    gettext_noop("This address only takes what a form sends. Go on from the first page."),
-)
-NOT_READ: Words = (
-    gettext_noop("This could not be read"),
+NOT_READ = PageError(
     gettext_noop(
         "What your browser sent was incomplete or too large, so nothing was changed. Go back and "
         "try again with less."
     ),
+    400,
+    gettext_noop("This could not be read"),
 )
-NOT_SENT: Words = (
-    gettext_noop("Not sent"),
-    gettext_noop(
-        "The form did not come with the cookie of its page, so nothing was changed. Allow cookies "
-        "for this site, open the page again and send the form once more."
-    ),
-)
-BROKEN: Words = (
-    gettext_noop("Something broke on our side"),
+BROKEN = PageError(
     gettext_noop("What was saved before is safe. Go back and try again in a moment."),
+    500,
+    gettext_noop("Something broke on our side"),
 )
 
 AWAY = gettext_noop("Back in a moment")
@@ -69,37 +62,25 @@ GO_BACK = gettext_noop(
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the page for an address that leads nowhere."""
-    return _page(request, NOT_HERE, 404)
+    """Return the page for an address that leads nowhere, and for whatever ended a page."""
+    return _page(request, exception if isinstance(exception, PageError) else NOT_HERE)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the page for what somebody may not see."""
-    return _page(request, NOT_ALLOWED, 403)
+    return _page(request, NOT_ALLOWED)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the page for a request that cannot be read."""
-    return _page(request, NOT_READ, 400)
-
-
-def form_only(request: HttpRequest, allowed: str) -> HttpResponse:
-    """Return the page for an address that only forms lead to, opened like a page."""
-    response = _page(request, NOT_A_PAGE, 405)
-    response["Allow"] = allowed
-    return response
-
-
-def form_not_ours(request: HttpRequest) -> HttpResponse:
-    """Return the page for a form whose token is missing or wrong."""
-    return _page(request, NOT_SENT, 403, back=_page_before(request))
+    return _page(request, NOT_READ)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for a fault of ours, or for a service that is away; it needs no database."""
     if unavailable.is_away():
         return _away(request)
-    return harden(_drawn_for_anybody(request, BROKEN, 500, is_bare=True))
+    return harden(_drawn_for_anybody(request, BROKEN, is_bare=True))
 
 
 def _away(request: HttpRequest) -> HttpResponse:
@@ -113,57 +94,59 @@ def _away(request: HttpRequest) -> HttpResponse:
             given = {"heading": _(AWAY), "sentence": _(sentence), **again}
             response = render(request, "marketplace/in_frame.html", given)
         return unavailable.come_again(request, harden(response, frame_ancestors="'self'"))
-    response = _drawn_for_anybody(request, (AWAY, sentence), 503, is_bare=True, **again)
+    response = _drawn_for_anybody(request, PageError(sentence, 503, AWAY), is_bare=True, **again)
     return unavailable.come_again(request, harden(response))
 
 
-def _page(request: HttpRequest, words: Words, status: int, back: str = "") -> HttpResponse:
-    drawn: Callable[..., HttpResponse] = _at_desk if _is_desk(request) else _at_site
+def _page(request: HttpRequest, error: PageError) -> HttpResponse:
+    back = _page_before(request) if error.leads_back else ""
     try:
-        response = drawn(request, words, status, back)
+        response = (
+            _at_desk(request, error, back) if _is_desk(request) else _at_site(request, error, back)
+        )
     except DatabaseError:
-        response = _drawn_for_anybody(request, words, status, came_from=back)
+        response = _drawn_for_anybody(request, error, came_from=back)
+    if error.allowed:
+        response["Allow"] = error.allowed
     return harden(response)
 
 
-def _at_site(request: HttpRequest, words: Words, status: int, back: str) -> HttpResponse:
-    session = session_of(request)
+def _at_site(request: HttpRequest, error: PageError, back: str) -> HttpResponse:
+    session = getattr(request, "worker_session", None) or session_of(request)
     if session is None:
-        return _drawn_for_anybody(request, words, status, came_from=back)
+        return _drawn_for_anybody(request, error, came_from=back)
     signed_in: SignedInRequest = request  # type: ignore[assignment]
     signed_in.worker, signed_in.worker_session = session.worker, session
     with speaking(request, session.worker.language):
-        heading, sentence = map(_, words)
-        return sorry(signed_in, sentence, status, heading=heading, came_from=back)
+        return site_pages.show(
+            signed_in, "error.html", error.status, came_from=back, **_words(error)
+        )
 
 
-def _at_desk(request: HttpRequest, words: Words, status: int, back: str) -> HttpResponse:
-    from marketplace.desk.access import Desk, DeskRequest
-    from marketplace.desk.pages import show
-
-    session = desk_session_of(request)
-    if session is None:
-        return _drawn_for_anybody(request, words, status, came_from=back)
+def _at_desk(request: HttpRequest, error: PageError, back: str) -> HttpResponse:
     at_desk: DeskRequest = request  # type: ignore[assignment]
-    at_desk.desk = Desk(session.user, session)
-    heading, sentence = words
-    context = {"heading": heading, "sentence": sentence, "came_from": back}
+    if not hasattr(request, "desk"):
+        session = desk_session_of(request)
+        if session is None:
+            return _drawn_for_anybody(request, error, came_from=back)
+        at_desk.desk = Desk(session.user, session)
     with override(ENGLISH):
-        return show(at_desk, "error.html", status, **context)
+        return desk_pages.show(at_desk, "error.html", error.status, came_from=back, **_words(error))
 
 
-def _drawn_for_anybody(
-    request: HttpRequest, words: Words, status: int, **context: object
-) -> HttpResponse:
+def _drawn_for_anybody(request: HttpRequest, error: PageError, **context: object) -> HttpResponse:
     """Return the page without any session; the desk speaks English."""
-    heading, sentence = words
     if _is_desk(request):
-        given = {"heading": heading, "sentence": sentence, **context}
         with override(ENGLISH):
-            return render(request, "desk/error.html", given, status=status)
+            given = {**_words(error), **context}
+            return render(request, "desk/error.html", given, status=error.status)
     with speaking(request):
-        given = {"heading": _(heading), "sentence": _(sentence), **context}
-        return draw(request, "error.html", status, **given)
+        return site_pages.draw(request, "error.html", error.status, **_words(error), **context)
+
+
+def _words(error: PageError) -> dict[str, str]:
+    """Return heading and sentence in the active language."""
+    return {"heading": _(error.heading or NOT_HERE_HEADING), "sentence": _(error.sentence)}
 
 
 def _is_desk(request: HttpRequest) -> bool:

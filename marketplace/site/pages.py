@@ -6,12 +6,15 @@ from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.decorators import decorator_from_middleware
+from django.utils.translation import gettext_noop
 
 from common.without_nul import without_nul
 from marketplace.models import Message, Session, Worker
-from marketplace.site.form_check import form_checked
+from marketplace.page_error import PageError
 from marketplace.site.languages import speaking
 from marketplace.site.signing_in.sessions import session_of
 
@@ -19,6 +22,14 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-src {frame_src}; frame-ancestors {frame_ancestors}"
+)
+
+NOT_A_PAGE_HEADING = gettext_noop("Not a page")
+NOT_A_PAGE = gettext_noop("This address only takes what a form sends. Go on from the first page.")
+NOT_SENT_HEADING = gettext_noop("Not sent")
+NOT_SENT = gettext_noop(
+    "The form did not come with the cookie of its page, so nothing was changed. Allow cookies "
+    "for this site, open the page again and send the form once more."
 )
 
 Arguments = ParamSpec("Arguments")
@@ -52,6 +63,16 @@ def harden(
     return response
 
 
+class FormCheck(CsrfViewMiddleware):
+    """Django's own check of a form's token; what a visitor then reads is our error page."""
+
+    def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
+        raise PageError(NOT_SENT, 403, NOT_SENT_HEADING, leads_back=True)
+
+
+form_checked = decorator_from_middleware(FormCheck)
+
+
 def page(view: View[Arguments]) -> View[Arguments]:
     """Make a view a page of the marketplace for anybody: checked forms, hardened replies."""
 
@@ -64,9 +85,7 @@ def page(view: View[Arguments]) -> View[Arguments]:
         with speaking(request):
             response = view(request, *args, **kwargs)
         if response.status_code == 405 and response.has_header("Allow"):
-            from marketplace.site.error_pages import form_only
-
-            return form_only(request, response["Allow"])
+            raise PageError(NOT_A_PAGE, 405, NOT_A_PAGE_HEADING, allowed=response["Allow"])
         return response if response.has_header("Content-Security-Policy") else harden(response)
 
     checked: View[Arguments] = form_checked(hardened)  # type: ignore[assignment]
@@ -123,10 +142,3 @@ def leave_notice(request: SignedInRequest, sentence: str) -> None:
     """Keep one sentence for the worker's next page."""
     request.worker_session.notice = sentence[:300]
     request.worker_session.save(update_fields=["notice"])
-
-
-def sorry(
-    request: SignedInRequest, sentence: str, status: int = 404, **context: Any
-) -> HttpResponse:
-    """Return a page with one clear sentence and a way on, instead of what cannot be had."""
-    return show(request, "error.html", status=status, sentence=sentence, **context)

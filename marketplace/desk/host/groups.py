@@ -9,10 +9,12 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.configuration import requesters_see_mail
-from marketplace.desk.access import DeskRequest, host_page, record, requester_page
+from marketplace.desk.access import host_page, record, requester_page
 from marketplace.desk.host.workers import found_worker
-from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import HANDED_IN, Assignment, Worker, WorkerGroup
+from marketplace.page_error import PageError, first_or_error
 from marketplace.people.groups import (
     GroupError,
     add_members,
@@ -53,16 +55,14 @@ def groups(request: DeskRequest) -> HttpResponse:
     )
 
 
-def _found(key: int) -> WorkerGroup | None:
-    return all_groups().filter(pk=key).first()
+def _found(key: int) -> WorkerGroup:
+    return first_or_error(all_groups().filter(pk=key), NO_GROUP)
 
 
 @host_page
 def group(request: DeskRequest, key: int) -> HttpResponse:
     """Show the members of a group and add more, by worker id or mail address."""
     found = _found(key)
-    if found is None:
-        return sorry(request, NO_GROUP)
     row = found.qualification_type
     unknown: list[str] = []
     if request.method == "POST":
@@ -107,8 +107,6 @@ def _named(wanted: list[str]) -> tuple[list[Worker], list[str]]:
 def leave(request: DeskRequest, key: int, worker: int) -> HttpResponse:
     """Take a worker out of a group."""
     found, member = _found(key), found_worker(worker)
-    if found is None or member is None:
-        return sorry(request, NO_GROUP)
     with transaction.atomic(using=DATABASE):
         remove_member(found.qualification_type, member)
         record(request, f"Took {member.worker_id} out of the group {found}")
@@ -122,9 +120,9 @@ def join(request: DeskRequest, key: int) -> HttpResponse:
     """Put the worker of this key into the group that the form names."""
     member = found_worker(key)
     given = request.POST.get("group", "")
-    found = _found(int(given)) if given.isascii() and given.isdigit() and len(given) < 18 else None
-    if found is None or member is None:
-        return sorry(request, NO_GROUP)
+    if not (given.isascii() and given.isdigit() and len(given) < 18):
+        raise PageError(NO_GROUP)
+    found = _found(int(given))
     with transaction.atomic(using=DATABASE):
         add_members(found.qualification_type, [member], clock.now())
         record(request, f"Added to the group {found}: {member.worker_id}")

@@ -10,9 +10,11 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.configuration import base_url, mail_from
-from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.pages import csv_file, leave_notice, page_of, show, sorry
+from marketplace.desk.access import host_page, record
+from marketplace.desk.pages import csv_file, leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import ClassCode, Delivery, Invitation, Worker
+from marketplace.page_error import first_or_error
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
     InvitationError,
@@ -169,9 +171,10 @@ def _rows(letters: list[InvitationMail], base: str) -> list[list[str]]:
 @require_POST
 def resend(request: DeskRequest, key: int) -> HttpResponse:
     """Invite a worker again the way the form says; the earlier link stops working."""
-    worker = Worker.objects.select_related("profile").filter(pk=key, is_active=True).first()
-    if worker is None:
-        return sorry(request, "There is no such worker, or the account is closed.")
+    worker = first_or_error(
+        Worker.objects.select_related("profile").filter(pk=key, is_active=True),
+        "There is no such worker, or the account is closed.",
+    )
     wanted = request.POST.get("delivery", "")
     if wanted not in dict(ways()):
         leave_notice(request, "Choose how the link is to be handed over.")
@@ -183,9 +186,10 @@ def resend(request: DeskRequest, key: int) -> HttpResponse:
 @require_POST
 def revoke_invitation(request: DeskRequest, key: int) -> HttpResponse:
     """End a worker's link; they come in again by a new one only."""
-    found = Invitation.objects.select_related("worker").filter(pk=key).first()
-    if found is None:
-        return sorry(request, "There is no such invitation. Choose one from the list.")
+    found = first_or_error(
+        Invitation.objects.select_related("worker").filter(pk=key),
+        "There is no such invitation. Choose one from the list.",
+    )
     with transaction.atomic(using=DATABASE):
         revoke(found, clock.now())
         record(request, f"Revoked the link of worker {found.worker.worker_id}")
@@ -220,9 +224,9 @@ def make_code(request: DeskRequest) -> HttpResponse:
 @require_POST
 def revoke_code(request: DeskRequest, key: int) -> HttpResponse:
     """End a class code; whoever has joined already stays."""
-    found = ClassCode.objects.filter(pk=key).first()
-    if found is None:
-        return sorry(request, "There is no such code. Choose one from the list.")
+    found = first_or_error(
+        ClassCode.objects.filter(pk=key), "There is no such code. Choose one from the list."
+    )
     with transaction.atomic(using=DATABASE):
         if ClassCode.objects.filter(pk=key, revoked_at=None).update(revoked_at=clock.now()):
             record(request, f"Revoked the class code for {found.label}")

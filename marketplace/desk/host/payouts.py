@@ -6,9 +6,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.configuration import currency_symbol
-from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.pages import csv_file, leave_notice, page_of, show, sorry
+from marketplace.desk.access import host_page, record
+from marketplace.desk.pages import csv_file, leave_notice, page_of, show
 from marketplace.desk.uploading import text_from
+from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
 from marketplace.money.amounts import price_of
@@ -22,6 +23,7 @@ from marketplace.money.payout_lists import (
     take_off,
 )
 from marketplace.money.payouts import PayoutError, answer_report
+from marketplace.page_error import first_or_error
 from marketplace.uploads import UploadError
 
 NO_LIST = "There is no such list. Choose one under Payouts."
@@ -59,9 +61,7 @@ def payout_list(request: DeskRequest, key: int) -> HttpResponse:
 
 
 def _drawn(request: DeskRequest, key: int, status: int = 200, **context: object) -> HttpResponse:
-    made = PayoutList.objects.filter(pk=key).first()
-    if made is None:
-        return sorry(request, NO_LIST)
+    made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
     lines = made.lines.select_related("worker", "payout").order_by("pk")
     still_open = lines.filter(OPEN)
     return show(
@@ -81,9 +81,7 @@ def _drawn(request: DeskRequest, key: int, status: int = 200, **context: object)
 @require_safe
 def payout_file(request: DeskRequest, key: int) -> HttpResponse:
     """Return the list as CSV, the same as often as it is asked for."""
-    made = PayoutList.objects.filter(pk=key).first()
-    if made is None:
-        return sorry(request, NO_LIST)
+    made = first_or_error(PayoutList.objects.filter(pk=key), NO_LIST)
     rows = rows_of(made, currency_symbol())
     return csv_file(f"payouts-{made.pk}.csv", list(COLUMNS), rows)
 
@@ -106,9 +104,10 @@ def confirm_list(request: DeskRequest, key: int) -> HttpResponse:
 @require_POST
 def drop_line(request: DeskRequest, key: int) -> HttpResponse:
     """Take a line off its list; its money is owed again and goes on the next one."""
-    line = PayoutLine.objects.select_related("worker").filter(pk=key).first()
-    if line is None:
-        return sorry(request, "There is no such payment. Choose a list under Payouts.")
+    line = first_or_error(
+        PayoutLine.objects.select_related("worker").filter(pk=key),
+        "There is no such payment. Choose a list under Payouts.",
+    )
     if take_off(line, clock.now()):
         record(request, f"Took the payment {line.reference} off its list")
         leave_notice(request, f"{line.reference} is off the list; its money is owed again.")
@@ -121,9 +120,10 @@ def drop_line(request: DeskRequest, key: int) -> HttpResponse:
 @require_POST
 def answer(request: DeskRequest, key: int) -> HttpResponse:
     """Answer a worker who reports a missing payment."""
-    report = PaymentReport.objects.select_related("worker").filter(pk=key).first()
-    if report is None:
-        return sorry(request, "There is no such report. Choose one under Payouts.")
+    report = first_or_error(
+        PaymentReport.objects.select_related("worker").filter(pk=key),
+        "There is no such report. Choose one under Payouts.",
+    )
     try:
         answer_report(report, request.POST.get("answer", ""), clock.now())
     except PayoutError as error:

@@ -13,18 +13,21 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.accounts.opening import open_requester
 from marketplace.configuration import base_url, default_balance_cents
-from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.access import host_page, record
+from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.account import AccountForm, keep_account, present
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
+from marketplace.desk.visitor import DeskRequest
 from marketplace.identifiers import new_secret
 from marketplace.models import AccessKey, DeskUser, Requester
 from marketplace.money import funds
 from marketplace.money.amounts import price_of
+from marketplace.page_error import first_or_error
 from marketplace.people.groups import HOST_ACCOUNT
 from marketplace.router import DATABASE
 
 NO_REQUESTER = "There is no such requester. Choose one from the list."
+NO_SIGN_IN = "There is no such sign-in. Choose the requester from the list."
 
 
 class RequesterForm(forms.Form):
@@ -79,8 +82,8 @@ def _opened(request: DeskRequest, name: str, contact: str) -> HttpResponse:
     return redirect("desk-requester", key=requester.pk)
 
 
-def _found(key: int) -> Requester | None:
-    return _requesters().filter(pk=key).first()
+def _found(key: int) -> Requester:
+    return first_or_error(_requesters().filter(pk=key), NO_REQUESTER)
 
 
 def _requesters() -> QuerySet[Requester]:
@@ -92,8 +95,7 @@ def _requesters() -> QuerySet[Requester]:
 @require_safe
 def requester(request: DeskRequest, key: int) -> HttpResponse:
     """Show one requester: credit, keys without their secrets, and who signs in for it."""
-    found = _found(key)
-    return sorry(request, NO_REQUESTER) if found is None else _drawn(request, found)
+    return _drawn(request, _found(key))
 
 
 def _drawn(
@@ -122,8 +124,6 @@ def _drawn(
 def change_account(request: DeskRequest, key: int) -> HttpResponse:
     """Keep what the host writes as a requester's contact and terms of payment."""
     found = _found(key)
-    if found is None:
-        return sorry(request, NO_REQUESTER)
     form = AccountForm(request.POST, initial=present(found))
     if not form.is_valid():
         return _drawn(request, found, status=400, account_form=form)
@@ -136,8 +136,6 @@ def change_account(request: DeskRequest, key: int) -> HttpResponse:
 def make_key(request: DeskRequest, key: int) -> HttpResponse:
     """Make an access key; its secret is on this one page and nowhere after."""
     found = _found(key)
-    if found is None:
-        return sorry(request, NO_REQUESTER)
     with transaction.atomic(using=DATABASE):
         secret = new_secret()
         made = AccessKey.objects.create(
@@ -151,9 +149,10 @@ def make_key(request: DeskRequest, key: int) -> HttpResponse:
 @require_POST
 def revoke_key(request: DeskRequest, key: int) -> HttpResponse:
     """Revoke an access key; requests signed with it are refused from now on. Twice is as once."""
-    found = AccessKey.objects.select_related("requester").filter(pk=key).first()
-    if found is None:
-        return sorry(request, "There is no such key. Choose the requester from the list.")
+    found = first_or_error(
+        AccessKey.objects.select_related("requester").filter(pk=key),
+        "There is no such key. Choose the requester from the list.",
+    )
     with transaction.atomic(using=DATABASE):
         rows = AccessKey.objects.filter(pk=key, revoked_at=None)
         if rows.update(revoked_at=clock.now()):
@@ -167,8 +166,6 @@ def revoke_key(request: DeskRequest, key: int) -> HttpResponse:
 def give_credit(request: DeskRequest, key: int) -> HttpResponse:
     """Grant credit, once per form: the same form sent twice counts once."""
     found = _found(key)
-    if found is None:
-        return sorry(request, NO_REQUESTER)
     form = CreditForm(request.POST)
     if not form.is_valid():
         return _drawn(request, found, status=400, credit_form=form)
@@ -191,8 +188,6 @@ def give_credit(request: DeskRequest, key: int) -> HttpResponse:
 def make_user(request: DeskRequest, key: int) -> HttpResponse:
     """Make a sign-in for a person of this requester; the password is shown once."""
     found = _found(key)
-    if found is None:
-        return sorry(request, NO_REQUESTER)
     password = new_password()
     try:
         with transaction.atomic(using=DATABASE):
@@ -208,8 +203,7 @@ def make_user(request: DeskRequest, key: int) -> HttpResponse:
 def renew_password(request: DeskRequest, key: int) -> HttpResponse:
     """Give a requester's person a new password, shown once, and sign them out everywhere."""
     user = _requester_user(key)
-    if user is None or user.requester is None:
-        return sorry(request, "There is no such sign-in. Choose the requester from the list.")
+    assert user.requester is not None
     with transaction.atomic(using=DATABASE):
         password = reset_password(user)
         record(request, f"Renewed the password of {user.name}")
@@ -221,8 +215,6 @@ def renew_password(request: DeskRequest, key: int) -> HttpResponse:
 def end_user(request: DeskRequest, key: int) -> HttpResponse:
     """Close the sign-in of a requester's person."""
     user = _requester_user(key)
-    if user is None or user.requester is None:
-        return sorry(request, "There is no such sign-in. Choose the requester from the list.")
     with transaction.atomic(using=DATABASE):
         close_user(user)
         record(request, f"Closed the sign-in {user.name}")
@@ -230,10 +222,9 @@ def end_user(request: DeskRequest, key: int) -> HttpResponse:
     return redirect("desk-requester", key=user.requester_id)
 
 
-def _requester_user(key: int) -> DeskUser | None:
-    return (
-        DeskUser.objects.select_related("requester").filter(pk=key, requester__isnull=False).first()
-    )
+def _requester_user(key: int) -> DeskUser:
+    rows = DeskUser.objects.select_related("requester").filter(requester__isnull=False)
+    return first_or_error(rows.filter(pk=key), NO_SIGN_IN)
 
 
 def _address(request: DeskRequest) -> str:
@@ -245,8 +236,6 @@ def _address(request: DeskRequest) -> str:
 def act_for(request: DeskRequest, key: int) -> HttpResponse:
     """Open a requester's desk as the host; whatever is done there is logged as done by the host."""
     found = _found(key)
-    if found is None:
-        return sorry(request, NO_REQUESTER)
     request.desk.session.acting_for = found
     request.desk.session.save(update_fields=["acting_for"])
     record(request, f"Opened the desk of {found.name}")

@@ -15,8 +15,9 @@ from marketplace.configuration import (
     requesters_see_mail,
     system_policies,
 )
-from marketplace.desk.access import DeskRequest, host_page, record
+from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import AuditEntry
 from marketplace.router import DATABASE
 

@@ -8,10 +8,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.desk.access import DeskRequest, host_page, record
-from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.access import host_page, record
+from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
+from marketplace.page_error import first_or_error
 from marketplace.people.groups import groups
 from marketplace.people.merging import MergeError, merge
 from marketplace.qualifications.requirements import standing_of
@@ -64,17 +66,16 @@ def matching(wanted: str) -> QuerySet[Worker]:
     return rows
 
 
-def found_worker(key: int) -> Worker | None:
-    """Return the worker with this key, profile loaded."""
-    return Worker.objects.select_related("profile", "merged_into").filter(pk=key).first()
+def found_worker(key: int) -> Worker:
+    """Return the worker with this key, profile loaded; raises PageError where there is none."""
+    rows = Worker.objects.select_related("profile", "merged_into")
+    return first_or_error(rows.filter(pk=key), NO_WORKER)
 
 
 @host_page
 def worker(request: DeskRequest, key: int) -> HttpResponse:
     """Show one worker, and keep what the host changes about them."""
     found = found_worker(key)
-    if found is None:
-        return sorry(request, NO_WORKER)
     if found.erased_at and request.method == "POST":
         leave_notice(request, "This person was erased at their own wish: nothing is kept of them.")
         return redirect("desk-worker", key=key)
@@ -143,8 +144,6 @@ def _keep(form: PersonForm, found: Worker, profile: WorkerProfile) -> bool:
 def close(request: DeskRequest, key: int) -> HttpResponse:
     """Close a worker's account, or open it again; what they earned stays owed."""
     found = found_worker(key)
-    if found is None:
-        return sorry(request, NO_WORKER)
     if found.merged_into_id or found.erased_at:
         leave_notice(request, "This account was merged or erased and stays closed.")
         return redirect("desk-worker", key=key)
@@ -164,8 +163,6 @@ def close(request: DeskRequest, key: int) -> HttpResponse:
 def merge_into(request: DeskRequest, key: int) -> HttpResponse:
     """Merge a second account of the same person into this one."""
     found = found_worker(key)
-    if found is None:
-        return sorry(request, NO_WORKER)
     second_id = request.POST.get("second", "").strip().upper()
     second = Worker.objects.filter(worker_id=second_id).first()
     if second is None:

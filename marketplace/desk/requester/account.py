@@ -5,8 +5,9 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from marketplace.desk.access import DeskRequest, record, requester_page
+from marketplace.desk.access import record, requester_page
 from marketplace.desk.pages import leave_notice, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import Requester
 from marketplace.router import DATABASE
 

@@ -20,12 +20,14 @@ from marketplace.batches.publishing import (
 )
 from marketplace.batches.results import answers_in, results
 from marketplace.batches.template import template_of, variables, warnings
-from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.pages import csv_file, leave_notice, show, sorry
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.pages import csv_file, leave_notice, show
 from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.uploading import text_from
+from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Batch, State
+from marketplace.page_error import first_or_error
 from marketplace.site.pages import harden
 from marketplace.uploads import UploadError
 from marketplace.wire.errors import WireError
@@ -34,18 +36,16 @@ NO_BATCH = "There is no such batch of yours. Choose a project from the list."
 PUBLISH_FIRST = "This batch is not published yet, so there is nothing to do it with."
 
 
-def own_batch(request: DeskRequest, key: int) -> Batch | None:
-    """Return the requester's own batch; anybody else's is as good as absent."""
+def own_batch(request: DeskRequest, key: int) -> Batch:
+    """Return the requester's own batch; raises PageError for any other."""
     rows = Batch.objects.select_related("project__requester")
-    return rows.filter(pk=key, project__requester=request.requester).first()
+    return first_or_error(rows.filter(pk=key, project__requester=request.requester), NO_BATCH)
 
 
 @requester_page
 def batch(request: DeskRequest, key: int) -> HttpResponse:
     """Show a batch: before publication its rows, columns and cost, after it how far it is."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     if request.method == "POST" and found.published_at is None:
         for name in variables(template_of(found.terms)):
             column = request.POST.get(f"column-{name}", "")
@@ -125,8 +125,6 @@ def _with_code(found: Batch) -> list[str]:
 def publish(request: DeskRequest, key: int) -> HttpResponse:
     """Publish the batch, a few seconds' worth at a time; pressed again it goes on."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     was_draft = found.published_at is None
     try:
         begin(found, clock.now())
@@ -147,8 +145,6 @@ def publish(request: DeskRequest, key: int) -> HttpResponse:
 def stop_batch(request: DeskRequest, key: int) -> HttpResponse:
     """End the batch's open HITs; whoever is at work may finish."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     n_stopped = stop(found, call_of(request, request.requester))
     if n_stopped:
         record(request, f"Stopped {n_stopped} HITs of {found.name}")
@@ -161,8 +157,6 @@ def stop_batch(request: DeskRequest, key: int) -> HttpResponse:
 def results_file(request: DeskRequest, key: int) -> HttpResponse:
     """Return the answers as CSV, with the columns of MTurk's batch results."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     settle_due(clock.now(), batch_row__batch=found)
     header, lines = results(found, clock.now())
     return csv_file(f"Batch_{found.pk}_batch_results.csv", header, lines)
@@ -173,8 +167,6 @@ def results_file(request: DeskRequest, key: int) -> HttpResponse:
 def decisions(request: DeskRequest, key: int) -> HttpResponse:
     """Show what the uploaded Approve and Reject columns would do, then do it when confirmed."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     if found.published_at is None:
         return _drawn(request, found, 400, problem=PUBLISH_FIRST)
     is_dry = "apply" not in request.POST
@@ -193,8 +185,6 @@ def decisions(request: DeskRequest, key: int) -> HttpResponse:
 def approve_codes(request: DeskRequest, key: int) -> HttpResponse:
     """Approve the work that came with the survey's own completion code."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     if not found.terms.get("completion_code") or found.published_at is None:
         return _drawn(request, found, 400, problem=PUBLISH_FIRST)
     lines = [f"{one},x," for one in _with_code(found)]

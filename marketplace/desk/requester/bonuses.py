@@ -18,14 +18,16 @@ from marketplace.batches.bonuses import (
     send_some,
 )
 from marketplace.batches.calls import call_of
-from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.pages import leave_notice, page_of, show, sorry
-from marketplace.desk.requester.batches import NO_BATCH, own_batch
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.requester.batches import own_batch
 from marketplace.desk.requester.hits import NO_HIT
+from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, State
 from marketplace.money.amounts import price_of, typed_cents
 from marketplace.operations.hit_types import MOST_CENTS
+from marketplace.page_error import first_or_error
 from marketplace.wire.errors import WireError
 
 LONGEST_REASON = 2000
@@ -36,8 +38,6 @@ MOST_CHOSEN = 10_000
 def of_batch(request: DeskRequest, key: int) -> HttpResponse:
     """Choose work of a batch for a bonus, see what it comes to, send it."""
     found = own_batch(request, key)
-    if found is None:
-        return sorry(request, NO_BATCH)
     settle_due(clock.now(), batch_row__batch=found)
     back = reverse("desk-batch", kwargs={"key": key})
     work = Assignment.objects.filter(hit__batch_row__batch=found)
@@ -49,9 +49,7 @@ def of_hit(request: DeskRequest, key: int) -> HttpResponse:
     """Choose work of one HIT for a bonus, see what it comes to, send it."""
     mine = HIT.objects.filter(requester=request.requester, pk=key)
     settle_due(clock.now(), pk=key, requester=request.requester)
-    found = mine.select_related("hit_type").first()
-    if found is None:
-        return sorry(request, NO_HIT)
+    found = first_or_error(mine.select_related("hit_type"), NO_HIT)
     back = reverse("desk-hit", kwargs={"key": key})
     here = "projects" if hasattr(found, "batch_row") else "hits"
     work = Assignment.objects.filter(hit=found)

@@ -5,9 +5,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.notifications.events import events_of, send_again
+from marketplace.page_error import first_or_error
 
 
 @requester_page
@@ -22,9 +24,10 @@ def events(request: DeskRequest) -> HttpResponse:
 @require_POST
 def again(request: DeskRequest, key: int) -> HttpResponse:
     """Send an event once more, whatever became of it before."""
-    event = events_of(request.requester).filter(pk=key).first()
-    if event is None:
-        return sorry(request, "There is no such event of yours. Choose one from the list.")
+    event = first_or_error(
+        events_of(request.requester).filter(pk=key),
+        "There is no such event of yours. Choose one from the list.",
+    )
     send_again(event, clock.now())
     record(request, f"Sent the event {event.document_id} again")
     leave_notice(request, f"{event.content['EventType']} is on its way to {event.destination}.")

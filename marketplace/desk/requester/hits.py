@@ -5,11 +5,13 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.batches.bonuses import rewardable
-from marketplace.desk.access import DeskRequest, requester_page
-from marketplace.desk.pages import page_of, show, sorry
+from marketplace.desk.access import requester_page
+from marketplace.desk.pages import page_of, show
 from marketplace.desk.requester.audience import audience_summaries, audience_summary
+from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
+from marketplace.page_error import first_or_error
 
 # What the API's words mean to whoever reads no API.
 STATUS_WORDS = {
@@ -43,9 +45,7 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
     now = clock.now()
     mine = HIT.objects.filter(requester=request.requester, pk=key)
     settle_due(now, pk=key, requester=request.requester)
-    found = mine.select_related("hit_type", "batch_row__batch").first()
-    if found is None:
-        return sorry(request, NO_HIT)
+    found = first_or_error(mine.select_related("hit_type", "batch_row__batch"), NO_HIT)
     row = getattr(found, "batch_row", None)
     return show(
         request,

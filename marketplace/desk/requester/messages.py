@@ -6,8 +6,9 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.batches.results import readable
-from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.pages import leave_notice, page_of, show, sorry
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.contests import (
     ContestError,
     grant_contest,
@@ -17,6 +18,7 @@ from marketplace.hits.contests import (
 from marketplace.models import Message
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.messages import messages_to
+from marketplace.page_error import first_or_error
 
 
 @requester_page
@@ -37,9 +39,10 @@ def messages(request: DeskRequest) -> HttpResponse:
 @require_POST
 def settle_contest(request: DeskRequest, key: int) -> HttpResponse:
     """Approve contested work after all, or keep the rejection with an answer to the worker."""
-    contest = unanswered_contests(request.requester).filter(pk=key).first()
-    if contest is None:
-        return sorry(request, "This contest is settled already, or is not yours.")
+    contest = first_or_error(
+        unanswered_contests(request.requester).filter(pk=key),
+        "This contest is settled already, or is not yours.",
+    )
     assignment_id = contest.assignment.assignment_id
     try:
         if "approve" in request.POST:
@@ -59,9 +62,10 @@ def settle_contest(request: DeskRequest, key: int) -> HttpResponse:
 @require_POST
 def reply(request: DeskRequest, key: int) -> HttpResponse:
     """Answer a worker's message; it appears among their messages."""
-    found = messages_to(request.requester).filter(pk=key).first()
-    if found is None:
-        return sorry(request, "There is no such message to you. Choose one from the list.")
+    found = first_or_error(
+        messages_to(request.requester).filter(pk=key),
+        "There is no such message to you. Choose one from the list.",
+    )
     text = request.POST.get("text", "").replace("\x00", "").strip()
     if not 1 <= len(text) <= 4096:
         leave_notice(request, "Write an answer of 1 to 4096 characters.")

@@ -14,12 +14,14 @@ from marketplace.batches.publishing import (
     refresh_drafts,
 )
 from marketplace.batches.template import template_of, variables, warnings
-from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.pages import leave_notice, show, sorry
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.pages import leave_notice, show
 from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.requester.project_form import STARTER, form_class
 from marketplace.desk.uploading import text_from
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import Project, ProjectKind
+from marketplace.page_error import PageError, first_or_error
 from marketplace.router import DATABASE
 from marketplace.uploads import Table, UploadError, read_table
 
@@ -37,7 +39,7 @@ def projects(request: DeskRequest) -> HttpResponse:
 def new_project(request: DeskRequest, kind: str) -> HttpResponse:
     """Write a new project of this kind."""
     if kind not in ProjectKind.values:
-        return sorry(request, "There is no such kind of project. Choose one from the list.")
+        raise PageError("There is no such kind of project. Choose one from the list.")
     given = request.POST if request.method == "POST" else None
     form = form_class(kind)(request.requester, None, given)
     if kind == ProjectKind.TEMPLATE and given is None:
@@ -54,17 +56,15 @@ def new_project(request: DeskRequest, kind: str) -> HttpResponse:
     return show(request, "new_project.html", status=status, here="projects", form=form, kind=kind)
 
 
-def own_project(request: DeskRequest, key: int) -> Project | None:
-    """Return the requester's own project; anybody else's is as good as absent."""
-    return request.requester.projects.filter(pk=key).first()
+def own_project(request: DeskRequest, key: int) -> Project:
+    """Return the requester's own project; raises PageError for any other."""
+    return first_or_error(request.requester.projects.filter(pk=key), NO_PROJECT)
 
 
 @requester_page
 def project(request: DeskRequest, key: int) -> HttpResponse:
     """Show a project and keep what is changed about it."""
     found = own_project(request, key)
-    if found is None:
-        return sorry(request, NO_PROJECT)
     form = form_class(found.kind)(
         request.requester, found, request.POST if request.method == "POST" else None
     )
@@ -105,8 +105,6 @@ def _drawn(
 def add_rows(request: DeskRequest, key: int) -> HttpResponse:
     """Make a batch of an uploaded CSV; a template without variables needs none."""
     found = own_project(request, key)
-    if found is None:
-        return sorry(request, NO_PROJECT)
     name = f"Batch {found.batches.count() + 1}"
     try:
         if variables(template_of(found.terms())):

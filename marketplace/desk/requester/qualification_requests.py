@@ -11,10 +11,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace.batches.calls import call_of, carry_out
 from marketplace.configuration import requesters_see_mail
-from marketplace.desk.access import DeskRequest, record, requester_page
-from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show, sorry
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show
+from marketplace.desk.visitor import DeskRequest
 from marketplace.models import Assignment, QualificationRequest, QualificationType, State
 from marketplace.operations.qualification_requests import open_requests
+from marketplace.page_error import first_or_error
 from marketplace.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
 from marketplace.wire.errors import WireError
 
@@ -79,9 +81,7 @@ def _lines(request: DeskRequest, page: Iterable[QualificationRequest]) -> list[L
 @require_POST
 def settle(request: DeskRequest, key: int) -> HttpResponse:
     """Grant one request with a score, or decline it with a reason."""
-    row = _open(request, [str(key)]).first()
-    if row is None:
-        return sorry(request, NO_REQUEST)
+    row = first_or_error(_open(request, [str(key)]), NO_REQUEST)
     name, worker_id = row.qualification_type.name, row.worker.worker_id
     if "decline" in request.POST:
         reason = request.POST.get("reason", "").replace("\x00", "").strip()

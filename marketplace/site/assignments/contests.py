@@ -8,8 +8,8 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import State
-from marketplace.site.assignments.work import NOT_YOURS, own_assignment, receipt
-from marketplace.site.pages import SignedInRequest, leave_notice, sorry, worker_page
+from marketplace.site.assignments.work import own_assignment, receipt
+from marketplace.site.pages import SignedInRequest, leave_notice, worker_page
 
 
 @worker_page
@@ -17,8 +17,6 @@ from marketplace.site.pages import SignedInRequest, leave_notice, sorry, worker_
 def contest(request: SignedInRequest, key: int) -> HttpResponse:
     """Contest the rejection of one's own work; what is refused keeps what was written."""
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     text = request.POST.get("text", "")
     try:
         raise_contest(assignment, text, clock.now())

@@ -25,6 +25,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.money.amounts import price_of
+from marketplace.page_error import PageError, first_or_error
 from marketplace.qualifications.requirements import access_to, standing_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.assignments.sent import sent_with
@@ -35,7 +36,6 @@ from marketplace.site.pages import (
     harden,
     leave_notice,
     show,
-    sorry,
     worker_page,
 )
 
@@ -43,14 +43,11 @@ NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 
-def own_assignment(request: SignedInRequest, key: int) -> Assignment | None:
-    """Return the signed-in worker's acceptance, settled; anybody else's is as good as absent."""
+def own_assignment(request: SignedInRequest, key: int) -> Assignment:
+    """Return the signed-in worker's acceptance, settled; raises PageError for anybody else's."""
     settle_due(clock.now(), assignments__pk=key, assignments__worker=request.worker)
-    return (
-        Assignment.objects.select_related("hit__hit_type__requester", "worker", "contest")
-        .filter(pk=key, worker=request.worker)
-        .first()
-    )
+    rows = Assignment.objects.select_related("hit__hit_type__requester", "worker", "contest")
+    return first_or_error(rows.filter(pk=key, worker=request.worker), NOT_YOURS)
 
 
 @worker_page
@@ -69,16 +66,12 @@ def queue(request: SignedInRequest) -> HttpResponse:
 def work(request: SignedInRequest, key: int) -> HttpResponse:
     """Show the task in its frame under a thin bar; what is over says so."""
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     if assignment.state in HANDED_IN:
         return redirect("submitted", key=key)
     if assignment.state != State.ACCEPTED:
         return show(request, "over.html", status=410, assignment=assignment)
     if is_own_origin(assignment.hit.external_url, request):
-        return sorry(
-            request, _("This HIT's page is on the marketplace's own address; return the HIT.")
-        )
+        raise PageError(_("This HIT's page is on the marketplace's own address; return the HIT."))
     response = show(
         request,
         "work.html",
@@ -122,8 +115,6 @@ def extend_time(request: SignedInRequest, key: int) -> HttpResponse:
     The frame's new address proves the new end to the task, also in a frame that stays open.
     """
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     try:
         extend(assignment, clock.now())
     except RefusedError as refusal:
@@ -140,8 +131,6 @@ def extend_time(request: SignedInRequest, key: int) -> HttpResponse:
 def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
     """Ask whether to give a HIT back, and do it when the worker says so."""
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     if request.method != "POST":
         return show(request, "return.html", assignment=assignment)
     try:
@@ -159,8 +148,6 @@ def return_hit(request: SignedInRequest, key: int) -> HttpResponse:
 def submitted(request: SignedInRequest, key: int) -> HttpResponse:
     """Show the receipt of what was handed in, and the way to the next HIT."""
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     if assignment.state not in HANDED_IN or assignment.submitted_at is None:
         return redirect("work", key=key)
     return receipt(request, assignment)
@@ -193,8 +180,6 @@ def receipt(
 def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
     """Accept another HIT of the type just done, and remember whether to do so unasked."""
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     is_automatic = "automatic" in request.POST
     if not is_automatic:
         request.worker.accepts_next = "remember" in request.POST

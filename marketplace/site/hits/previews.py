@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
@@ -15,6 +14,7 @@ from marketplace.hits.acceptance import RefusedError, accept, accept_next, avail
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_liking
 from marketplace.models import HIT, Assignment, HITType, State
+from marketplace.page_error import PageError, first_or_error
 from marketplace.qualifications.earning import ways_to_earn
 from marketplace.qualifications.requirements import access_to, custom_types_of, standing_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
@@ -25,7 +25,6 @@ from marketplace.site.pages import (
     harden,
     leave_notice,
     show,
-    sorry,
     worker_page,
 )
 
@@ -42,16 +41,16 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     settle_due(now, hit_id=hit_id)
     hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
     if hit is None or not hit.is_assignable(now):
-        return sorry(request, _(GONE))
+        raise PageError(GONE)
     mine = Assignment.objects.filter(hit=hit, worker=request.worker, state=State.ACCEPTED).first()
     if mine is not None:
         return redirect("work", key=mine.pk)
     if not available_hits(request.worker, now).filter(pk=hit.pk).exists():
-        return sorry(request, _(DONE))
+        raise PageError(DONE)
     standing = standing_of(request.worker)
     access = access_to(hit.hit_type, standing)
     if not access.can_discover:
-        return sorry(request, _(GONE))
+        raise PageError(GONE)
     types = custom_types_of([hit.hit_type])
     ways = ways_to_earn(types.values(), standing, now)
     reasons = [reason_for(need, standing, types, ways) for need in access.unmet]
@@ -80,14 +79,10 @@ def preview_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
     """Go to the preview of some available HIT of this type, named by its own id or its group's."""
     now = clock.now()
     named = Q(hit_type_id=hit_type_id) | Q(hit_group_id=hit_type_id)
-    kind = HITType.objects.filter(named).values_list("pk", flat=True).first()
-    if kind is None:
-        return sorry(request, _(GONE))
+    kind = first_or_error(HITType.objects.filter(named).values_list("pk", flat=True), GONE)
     settle_due(now, hit_type=kind)
     rows = available_hits(request.worker, now).filter(hit_type=kind)
-    hit_id = rows.order_by("pk").values_list("hit_id", flat=True).first()
-    if hit_id is None:
-        return sorry(request, _(GONE))
+    hit_id = first_or_error(rows.order_by("pk").values_list("hit_id", flat=True), GONE)
     return redirect("preview", hit_id=hit_id)
 
 
@@ -107,9 +102,7 @@ def accept_this(request: SignedInRequest, hit_id: str) -> HttpResponse:
 def accept_any(request: SignedInRequest, hit_type_id: str) -> HttpResponse:
     """Accept some HIT of this type and go to work."""
     now = clock.now()
-    kind = HITType.objects.filter(hit_type_id=hit_type_id).first()
-    if kind is None:
-        return sorry(request, _(GONE))
+    kind = first_or_error(HITType.objects.filter(hit_type_id=hit_type_id), GONE)
     settle_due(now, hit_type=kind)
     try:
         assignment = accept_next(request.worker, kind, now)

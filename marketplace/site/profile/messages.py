@@ -14,8 +14,9 @@ from marketplace.configuration import requesters_see_mail
 from marketplace.models import Assignment, Message, Requester
 from marketplace.notifications.messages import MessageError, send_message
 from marketplace.notifications.system_messages import translated
-from marketplace.site.assignments.work import NOT_YOURS, own_assignment
-from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
+from marketplace.page_error import PageError, first_or_error
+from marketplace.site.assignments.work import own_assignment
+from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 PAGE_SIZE = 25
 NO_MESSAGE = gettext_noop("There is no such message.")
@@ -39,13 +40,10 @@ def messages(request: SignedInRequest) -> HttpResponse:
 @worker_page
 def reply(request: SignedInRequest, key: int) -> HttpResponse:
     """Write back to the requester of one of the worker's messages."""
-    found = (
-        Message.objects.filter(pk=key, worker=request.worker, is_from_worker=False)
-        .select_related("requester", "about")
-        .first()
-    )
-    if found is None or found.requester is None:
-        return sorry(request, _(NO_MESSAGE))
+    rows = Message.objects.filter(worker=request.worker, is_from_worker=False)
+    found = first_or_error(rows.filter(pk=key).select_related("requester", "about"), NO_MESSAGE)
+    if found.requester is None:
+        raise PageError(NO_MESSAGE)
     told = translated(found.subject)
     subject = told if told.startswith("Re: ") else f"Re: {told}"
     return _letter(request, found.requester, subject[:200], found.about, answered=found)
@@ -55,8 +53,6 @@ def reply(request: SignedInRequest, key: int) -> HttpResponse:
 def write(request: SignedInRequest, key: int) -> HttpResponse:
     """Write to the requester of a HIT that the worker has or had."""
     assignment = own_assignment(request, key)
-    if assignment is None:
-        return sorry(request, _(NOT_YOURS))
     kind = assignment.hit.hit_type
     return _letter(request, kind.requester, kind.title, assignment)
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_noop
 from marketplace import clock
 from marketplace.models import QualificationRequest, QualificationType, RequestState
 from marketplace.notifications.system_messages import WITHDRAWN, translated
+from marketplace.page_error import PageError, first_or_error
 from marketplace.qualifications.taking_tests import (
     NotTakenError,
     Outcome,
@@ -16,7 +17,7 @@ from marketplace.qualifications.taking_tests import (
     form_of,
     hand_in,
 )
-from marketplace.site.pages import SignedInRequest, leave_notice, show, sorry, worker_page
+from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 NO_TEST = gettext_noop("This test is not given any more.")
 
@@ -24,16 +25,11 @@ NO_TEST = gettext_noop("This test is not given any more.")
 @worker_page
 def test(request: SignedInRequest, type_id: str) -> HttpResponse:
     """Say what the test asks for, begin it when the worker says so, and take its answers in."""
-    row = (
-        QualificationType.objects.filter(qualification_type_id=type_id)
-        .select_related("requester")
-        .first()
-    )
-    if row is None or not row.test:
-        return sorry(request, _(NO_TEST))
+    rows = QualificationType.objects.select_related("requester")
+    row = first_or_error(rows.filter(qualification_type_id=type_id), NO_TEST)
     begun = row.requests.filter(worker=request.worker, state=RequestState.STARTED).first()
-    if row.deleted_at is not None and begun is None:
-        return sorry(request, _(NO_TEST))
+    if not row.test or (row.deleted_at is not None and begun is None):
+        raise PageError(NO_TEST)
     if begun is not None and due_at(begun) < clock.now() and request.method != "POST":
         begun = None
     try:
