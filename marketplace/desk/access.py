@@ -24,7 +24,7 @@ from marketplace.site.pages import View, page
 Arguments = ParamSpec("Arguments")
 OWNER = "host"
 HOSTS_ONLY = "Only the host of the marketplace can open this page."
-CHOOSE_FIRST = "This page belongs to a requester. Choose one below and open their desk."
+CHOOSE_FIRST = "This page belongs to a requester. Choose one below to act for it."
 
 
 DeskView = Callable[Concatenate[DeskRequest, Arguments], HttpResponse]

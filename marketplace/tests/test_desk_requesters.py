@@ -98,7 +98,7 @@ def test_the_host_works_at_a_requester_s_desk_and_the_log_says_so(host: DeskVisi
     rita = opened(host)
     assert "Choose one below" in host.html("/desk/projects/")
     host.post("/desk/requesters/", f"/desk/requesters/{rita.pk}/open/")
-    assert "You are at the desk of" in host.html("/desk/projects/")
+    assert "You act for" in host.html("/desk/projects/")
     path = "/desk/projects/new/link/"
     host.post(path, path, **SURVEY)
     last = AuditEntry.objects.latest("pk")

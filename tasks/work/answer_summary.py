@@ -6,7 +6,7 @@ TYPES = {
     "span": "Words from a text",
     "value": "Number",
     "binary": "Yes or no",
-    "none": "No answer can be found",
+    "none": "No answer",
     "bad": "Bad question",
 }
 

@@ -43,7 +43,7 @@ def take_market_desk(sheet: Sheet, instance: Instance, rita: Page) -> None:
 
 def _act_for(rita: Page, at: str, name: str) -> None:
     rita.goto(f"{at}/requesters/")
-    rita.get_by_role("button", name=f"Open desk of {name}", exact=True).click()
+    rita.get_by_role("button", name=f"Act for it: {name}", exact=True).click()
 
 
 def _import(sheet: Sheet, rita: Page, at: str) -> None:

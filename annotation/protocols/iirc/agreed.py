@@ -99,7 +99,7 @@ class SecondReading:
     def table(self) -> Table:
         """Return exact match and F1, or that nothing has been collected yet."""
         columns = ["measure", "value"]
-        title = "Human performance (Table 3)"
+        title = "Human performance (Table 3 of the IIRC paper)"
         if not self.scores:
             note = f"Not collected yet: publish the stage {SECOND_READING} once test is decided."
             return Table("human_performance", title, columns, [], note, of_people=True)

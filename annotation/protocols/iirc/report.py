@@ -17,6 +17,7 @@ from annotation.protocols.iirc.layout import LayoutError
 from annotation.protocols.iirc.scoring import links_group, read_predictions
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share
+from tasks.work.answer_summary import type_words
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
@@ -117,7 +118,7 @@ def size_table(sizes: dict[str, Size]) -> Table:
     }
     rows = [[name, *(of(size) for size in sizes.values())] for name, of in measures.items()]
     note = "The paper has 13,441 questions over 5,698 passages with 14.5 links each on average."
-    return Table("size", "Size (Table 2)", ["measure", *sizes], rows, note)
+    return Table("size", "Size (Table 2 of the IIRC paper)", ["measure", *sizes], rows, note)
 
 
 def links_table(links: Counter[tuple[int, bool]], most: int) -> Table:
@@ -144,12 +145,17 @@ def links_table(links: Counter[tuple[int, bool]], most: int) -> Table:
         "have no answer."
     )
     columns = ["documents", "questions", "share", "no answer share"]
-    return Table("links", "Linked documents needed (Table 4)", columns, rows, note)
+    return Table(
+        "links", "Linked documents needed (Table 4 of the IIRC paper)", columns, rows, note
+    )
 
 
 def types_table(types: Counter[str]) -> Table:
     """Return the share of each type of answer (IIRC 2.4)."""
     names = [*TYPES, *sorted(types.keys() - set(TYPES))]
-    rows = [[name, types[name], share(types[name], types.total())] for name in names]
-    note = "Type none: the linked articles do not tell; 30 % in the paper."
+    whole = types.total()
+    rows: list[list[Cell]] = [
+        [type_words(name), types[name], share(types[name], whole)] for name in names
+    ]
+    note = "No answer: the linked articles do not tell; 30 % in the paper."
     return Table("types", "Types of answers", ["type", "questions", "share"], rows, note)

@@ -238,7 +238,7 @@ def act_for(request: DeskRequest, key: int) -> HttpResponse:
     found = _found(key)
     request.desk.session.acting_for = found
     request.desk.session.save(update_fields=["acting_for"])
-    record(request, f"Opened the desk of {found.name}")
+    record(request, f"Began to act for {found.name}")
     return redirect("desk-projects")
 
 

@@ -55,7 +55,12 @@ def test_from_answers_to_a_release(tmp_path: Path) -> None:
 def test_the_report_is_for_people_and_for_scripts() -> None:
     island()
     told = run("report", "pilot")
-    for piece in ("Size (Table 2)", "Not collected yet", "$18.00", "Pay per stage"):
+    for piece in (
+        "Size (Table 2 of the IIRC paper)",
+        "Not collected yet",
+        "$18.00",
+        "Pay per stage",
+    ):
         assert piece in told
     tables = printed("report", "pilot")
     assert list(tables) == [
@@ -68,7 +73,7 @@ def test_the_report_is_for_people_and_for_scripts() -> None:
         "outcomes",
         "pay",
     ]
-    assert tables["types"]["rows"][0] == ["span", 2, 0.4]
+    assert tables["types"]["rows"][0] == ["Words from a text", 2, 0.4]
 
 
 def test_a_wrong_call_gets_one_line(tmp_path: Path) -> None:

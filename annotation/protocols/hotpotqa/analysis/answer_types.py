@@ -13,14 +13,14 @@ NUMBER_WORDS = frozenset(
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
     "hundred thousand million billion first second third once twice".split()
 )
-KINDS = ("yes/no", "date", "number", "proper name", "other words")
+KINDS = ("yes or no", "date", "number", "proper name", "other words")
 
 
 def answer_type(answer: str) -> str:
     """Return one of KINDS: what the words look like, not what they mean."""
     words = answer.lower().split()
     if answer in YES_NO:
-        return "yes/no"
+        return "yes or no"
     if DATE.search(answer.lower()):
         return "date"
     if words and (re.match(r"[^\w]*\d", words[0]) or words[0] in NUMBER_WORDS):

@@ -120,7 +120,13 @@ def _reasoning(found: Counter[tuple[str, str]], whole: Counter[str], note: str) 
     columns = ["reasoning"]
     for group in (HELD_OUT, TRAIN):
         columns += [group, f"{group} share", f"{group} paper's share"]
-    return Table("reasoning", "Reasoning, labelled by hand (Table 3)", columns, rows, note)
+    return Table(
+        "reasoning",
+        "Reasoning, labelled by hand (Table 3 of the HotpotQA paper)",
+        columns,
+        rows,
+        note,
+    )
 
 
 def _check(checked: Counter[tuple[str, str]]) -> Table:
@@ -142,7 +148,7 @@ def _answers(found: Counter[tuple[str, str]], whole: Counter[str]) -> Table:
         [label, counts[label], share(counts[label], whole[HELD_OUT])] for label in ANSWERS
     ]
     columns = ["answer", HELD_OUT, "share"]
-    title = "Answers, labelled by hand (Table 2)"
+    title = "Answers, labelled by hand (Table 2 of the HotpotQA paper)"
     return Table("answers_by_hand", title, columns, rows)
 
 

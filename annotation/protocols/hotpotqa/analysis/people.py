@@ -43,7 +43,7 @@ class People:
             if scores
         ]
         note = PAPER if rows else "Nobody has answered questions of dev and test again yet."
-        title = "Human performance (Table 8)"
+        title = "Human performance (Table 8 of the HotpotQA paper)"
         return [Table("human_performance", title, COLUMNS, rows, note, of_people=True)]
 
 

@@ -70,7 +70,15 @@ class QuestionWords:
             else "There is no question yet."
         )
         columns = ["central question word", "with its neighbours", "questions", "share"]
-        return [Table("question_types", "Types of questions (Figure 2)", columns, rows, note)]
+        return [
+            Table(
+                "question_types",
+                "Types of questions (Figure 2 of the HotpotQA paper)",
+                columns,
+                rows,
+                note,
+            )
+        ]
 
 
 def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:

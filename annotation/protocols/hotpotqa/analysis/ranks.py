@@ -43,8 +43,13 @@ class Ranks:
         }
         size = f"{self.n_compared:,} questions of each split, or all there are. "
         return [
-            _table("retrieval", "(Table 5)", whole, PAPER),
-            _table("retrieval_compared", "by split (Table 9)", sampled, size + PAPER_SAMPLED),
+            _table("retrieval", "(Table 5 of the HotpotQA paper)", whole, PAPER),
+            _table(
+                "retrieval_compared",
+                "by split (Table 9 of the HotpotQA paper)",
+                sampled,
+                size + PAPER_SAMPLED,
+            ),
         ]
 
 

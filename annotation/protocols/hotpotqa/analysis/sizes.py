@@ -78,7 +78,7 @@ class Sizes:
             rows.append(["not split yet", "", self.splits[""], share(self.splits[""], whole)])
         note = "In the paper 16 % are easy, 50 % medium and 34 % hard, of these three are held out."
         columns = ["split", "examples are", "examples", "share"]
-        return Table("splits", "Data split (Table 1)", columns, rows, note)
+        return Table("splits", "Data split (Table 1 of the HotpotQA paper)", columns, rows, note)
 
     def _sizes(self) -> Table:
         measures = {
@@ -104,7 +104,12 @@ class Sizes:
             for first in range(1, max(self.lengths, default=0) + 1, LENGTH_STEP)
         ]
         columns = ["tokens", "questions", "share"]
-        return Table("question_lengths", "Lengths of questions (Figure 5)", columns, rows)
+        return Table(
+            "question_lengths",
+            "Lengths of questions (Figure 5 of the HotpotQA paper)",
+            columns,
+            rows,
+        )
 
 
 def _class(number: int) -> int:

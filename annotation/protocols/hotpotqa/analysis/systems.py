@@ -41,7 +41,7 @@ class Systems:
             if rows
             else "None of the predicted ids is a question of this collection: use a release's ids."
         )
-        title = "Scores of these predictions (Tables 4 and 6)"
+        title = "Scores of these predictions (Tables 4 and 6 of the HotpotQA paper)"
         return [Table("scores", title, ("split", *COLUMNS[1:]), rows, note)]
 
 

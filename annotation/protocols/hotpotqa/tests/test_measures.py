@@ -74,7 +74,7 @@ def test_the_question_word_that_asks_is_found(question: str, word: str, kind: st
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        ("yes", "yes/no"),
+        ("yes", "yes or no"),
         ("1702", "date"),
         ("3 May 1702", "date"),
         ("the 1980s", "other words"),

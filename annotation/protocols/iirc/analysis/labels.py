@@ -80,7 +80,11 @@ def counted(rows: Iterable[Mapping[str, str]]) -> list[Table]:
     ]
     note = f"{whole} questions are labelled, {waiting} wait."
     columns = ["part", "label", "questions", "share", "paper's share"]
-    return [Table("labels", "Questions labelled by hand (Table 1)", columns, lines, note)]
+    return [
+        Table(
+            "labels", "Questions labelled by hand (Table 1 of the IIRC paper)", columns, lines, note
+        )
+    ]
 
 
 def _placed(seeds: Iterable[SeedRecord], salt: int) -> Iterator[tuple[str, dict[str, str]]]:

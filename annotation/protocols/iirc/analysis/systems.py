@@ -7,6 +7,7 @@ from annotation.protocols.iirc.analysis.released import NONE, gold_of, needed_do
 from annotation.protocols.iirc.scoring import links_group
 from annotation.release.records_schema import QuestionRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table
+from tasks.work.answer_summary import type_words
 
 COLUMNS = ("questions", "exact match %", "F1 %")
 PAPER = {
@@ -15,9 +16,9 @@ PAPER = {
     "scores_by_answer_type": "The paper's baseline does worst where the answer is a number.",
 }
 TITLES = {
-    "scores": "Scores of these predictions (Table 3)",
-    "scores_by_links": "By linked documents needed (Table 4)",
-    "scores_by_answer_type": "By type of answer (Table 5)",
+    "scores": "Scores of these predictions (Table 3 of the IIRC paper)",
+    "scores_by_links": "By linked documents needed (Table 4 of the IIRC paper)",
+    "scores_by_answer_type": "By type of answer (Table 5 of the IIRC paper)",
 }
 
 
@@ -49,7 +50,7 @@ class Systems:
         by_links = self._groups(
             [(links_group(n, self.most_links), score) for _, score, n, _ in rows]
         )
-        by_type = self._groups([(kind, score) for _, score, _, kind in rows])
+        by_type = self._groups([(type_words(kind), score) for _, score, _, kind in rows])
         if rows:
             by_split = [["all", *_means([score for _, score, _, _ in rows])], *by_split]
         found = {"scores": by_split, "scores_by_links": by_links, "scores_by_answer_type": by_type}
@@ -79,7 +80,7 @@ class Systems:
             ["always no answer", *_precision_recall(gold, len(told), gold)],
         ]
         columns = ["detector", "precision %", "recall %", "F1 %"]
-        title = "Saying that there is no answer (Table 6)"
+        title = "Saying that there is no answer (Table 6 of the IIRC paper)"
         return Table("unanswerable", title, columns, rows if told else [], "")
 
     @staticmethod

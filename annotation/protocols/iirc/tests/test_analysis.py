@@ -67,7 +67,10 @@ def test_predictions_are_scored_by_split_links_and_type_of_answer(tmp_path: Path
         "test": [2, 100, 100],
     }
     assert found["scores_by_links"]["2"] == [1, 100, 100]
-    assert found["scores_by_answer_type"] == {"none": [1, 100, 100], "span": [2, 50, 50]}
+    assert found["scores_by_answer_type"] == {
+        "No answer": [1, 100, 100],
+        "Words from a text": [2, 50, 50],
+    }
     assert found["unanswerable"]["these predictions"] == [50, 100, pytest.approx(200 / 3)]
     assert found["unanswerable"]["always no answer"] == [pytest.approx(100 / 3), 100, 50]
 

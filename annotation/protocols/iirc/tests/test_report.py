@@ -35,7 +35,7 @@ def test_the_tables_of_a_small_collection() -> None:
         "3": [0, 0.0, None],
         "4+": [0, 0.0, None],
     }
-    assert found["types"]["span"] == [2, 0.4]
+    assert found["types"]["Words from a text"] == [2, 0.4]
     assert found["agreement"]["dev"] == [3, 2, 0.5, 1 / 6, 1.0]
     assert found["agreement"]["test"] == [3, 2, 1.0, 1.0, 1.0]
     assert found["human_performance"] == {}
@@ -63,7 +63,7 @@ def test_an_empty_collection_has_a_report_too() -> None:
     collection.seeds.all().update(stage_name="question_qualification")
     found = report(collection)
     assert found["size"]["links per passage"] == [None] * 4
-    assert found["types"]["none"] == [0, None]
+    assert found["types"]["No answer"] == [0, None]
     assert found["agreement"]["dev"] == [3, 0, None, None, None]
 
 

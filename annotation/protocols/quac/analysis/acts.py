@@ -21,7 +21,7 @@ class Acts:
         several = has_several_answers(turn)
         found = {
             "questions": True,
-            "yes/no": turn.teacher.affirmation in YES_NO,
+            "yes or no": turn.teacher.affirmation in YES_NO,
             "no answer": turn.is_unanswerable,
             "follow up": turn.continuation == FOLLOW_UP,
             "compared": several is not None,
@@ -37,7 +37,7 @@ class Acts:
         if rows:
             whole: Counter[str] = sum(self.counts.values(), Counter())
             rows.append(_row("all", whole))
-        shares = ("yes/no", "no answer", "follow up", "several answers")
+        shares = ("yes or no", "no answer", "follow up", "several answers")
         columns = ["turn", "questions", *(f"{name} share" for name in shares)]
         note = (
             "Several answers: of the questions with two spans or more, those where two of them do "
@@ -45,7 +45,15 @@ class Acts:
             if rows
             else "There is no question yet."
         )
-        return [Table("acts", "Kinds of questions by turn (Figure 6)", columns, rows, note)]
+        return [
+            Table(
+                "acts",
+                "Kinds of questions by turn (Figure 6 of the QuAC paper)",
+                columns,
+                rows,
+                note,
+            )
+        ]
 
 
 def has_several_answers(turn: Turn) -> bool | None:
@@ -65,5 +73,5 @@ def _touch(one: Marked, other: Marked) -> bool:
 
 def _row(name: str, counts: Counter[str]) -> list[Cell]:
     whole = counts["questions"]
-    shares = [share(counts[each], whole) for each in ("yes/no", "no answer", "follow up")]
+    shares = [share(counts[each], whole) for each in ("yes or no", "no answer", "follow up")]
     return [name, whole, *shares, share(counts["several"], counts["compared"])]

@@ -50,8 +50,8 @@ GROUPS: dict[str, Callable[[Turn, Chunks], Group]] = {
     "previous-act": by_previous_act,
 }
 TITLES = {
-    "turn": "F1 by turn (Figure 7)",
-    "distance": "F1 by chunks from the previous answer (Figure 7)",
-    "answer-length": "F1 by tokens of the answer (Figure 7)",
+    "turn": "F1 by turn (Figure 7 of the QuAC paper)",
+    "distance": "F1 by chunks from the previous answer (Figure 7 of the QuAC paper)",
+    "answer-length": "F1 by tokens of the answer (Figure 7 of the QuAC paper)",
     "previous-act": "F1 and HEQ-Q after each act of continuation (QuAC 6)",
 }

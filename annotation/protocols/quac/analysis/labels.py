@@ -60,7 +60,7 @@ def _table(counts: Counter[str]) -> Table:
         f"{whole} questions are labelled, {counts['waiting']} wait. In the paper half are "
         "non-factoid and 86 % contextual, of these 44 % to the dialog and 61 % to the article."
     )
-    title = "Questions labelled by hand (Table 3)"
+    title = "Questions labelled by hand (Table 3 of the QuAC paper)"
     return Table("labels", title, ["kind", "questions", "share"], rows, note)
 
 

@@ -47,7 +47,11 @@ class Openings:
             else "There is no question yet."
         )
         columns = ["first word", "second word", "questions", "share"]
-        return [Table("openings", "How questions begin (Figure 2)", columns, rows, note)]
+        return [
+            Table(
+                "openings", "How questions begin (Figure 2 of the QuAC paper)", columns, rows, note
+            )
+        ]
 
 
 def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:

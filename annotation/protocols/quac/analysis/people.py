@@ -95,8 +95,8 @@ class People:
             ),
             **_measures("", lambda sums: sums.scored),
             **_measures(", low agreement too", lambda sums: sums.whole),
-            "% of pairs equal on yes/no": lambda sums: percent(sums.equal_pairs, sums.pairs),
-            "% of people with the others' majority on yes/no": lambda sums: percent(
+            "% of pairs equal on yes or no": lambda sums: percent(sums.equal_pairs, sums.pairs),
+            "% of people with the others' majority on yes or no": lambda sums: percent(
                 sums.agreement, sums.labelled
             ),
         }

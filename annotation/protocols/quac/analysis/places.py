@@ -55,7 +55,7 @@ class Places:
             "makes 100 per cent. "
             "An answer lies where its middle is."
         )
-        title = "Chunk of the answer by turn, per cent (Figure 5a, c)"
+        title = "Chunk of the answer by turn, per cent (Figure 5a, c of the QuAC paper)"
         columns = ["turn", "asked", *self.columns]
         return Table("places", title, columns, rows, note if rows else "", shaded_from=2)
 
@@ -67,7 +67,7 @@ class Places:
             )
             if counts:
                 rows.append(self._row(name, counts))
-        title = "From chunk to chunk, per cent (Figure 5b)"
+        title = "From chunk to chunk, per cent (Figure 5b of the QuAC paper)"
         columns = ["after", "asked", *self.columns]
         return Table("transitions", title, columns, rows, shaded_from=2)
 
@@ -79,7 +79,7 @@ class Places:
             if whole
         ]
         note = "Most dialogs of the paper cover three to six chunks." if whole else ""
-        title = "Chunks that a dialog covers (Figure 5d)"
+        title = "Chunks that a dialog covers (Figure 5d of the QuAC paper)"
         return Table("coverage", title, ["chunks", "dialogs", "share"], rows, note)
 
     def _row(self, name: str, counts: Counter[int]) -> list[Cell]:

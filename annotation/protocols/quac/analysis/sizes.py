@@ -59,8 +59,8 @@ class Sizes:
             "tokens per question": lambda size: share(size.question_tokens, size.questions),
             "tokens per answer": lambda size: share(size.answer_tokens, size.answers),
             "questions per dialog": lambda size: share(size.questions, size.dialogs),
-            "% yes/no": lambda size: percent(size.yes_no, size.questions),
-            "% unanswerable": lambda size: percent(size.unanswerable, size.questions),
+            "% yes or no": lambda size: percent(size.yes_no, size.questions),
+            "% no answer": lambda size: percent(size.unanswerable, size.questions),
         }
         rows = [
             [name, *(of(size) for size in self.sizes.values())] for name, of in measures.items()
@@ -71,7 +71,9 @@ class Sizes:
             if self.sizes[ALL].questions
             else "No dialog is in the dataset yet; the figures come when the first one is kept."
         )
-        return [Table("size", "Size (Table 2)", ["measure", *self.sizes], rows, note)]
+        return [
+            Table("size", "Size (Table 2 of the QuAC paper)", ["measure", *self.sizes], rows, note)
+        ]
 
 
 @lru_cache(maxsize=1024)

@@ -40,7 +40,7 @@ def test_the_report_of_rows_is_that_of_the_released_files(
     for name in ("human F1 %", "teachers' F1 %", "validators' F1 %"):
         assert people[name] == pytest.approx(in_files[name]), name
     # The files have the teacher's label alone; the rows have everybody's.
-    assert in_files["% of pairs equal on yes/no"] == [None] * 3
+    assert in_files["% of pairs equal on yes or no"] == [None] * 3
     said = read_labels(tmp_path / "out" / "votes.parquet")["yes/no"]
     equal = [
         one == other
@@ -51,7 +51,7 @@ def test_the_report_of_rows_is_that_of_the_released_files(
     ]
     assert len(equal) >= 10
     share = 100 * sum(equal) / len(equal)
-    assert people["% of pairs equal on yes/no"][-1] == pytest.approx(share)
+    assert people["% of pairs equal on yes or no"][-1] == pytest.approx(share)
 
 
 def test_predictions_for_a_released_file_are_those_of_the_collection(
@@ -73,7 +73,7 @@ def test_predictions_for_a_released_file_are_those_of_the_collection(
     assert human["rows"][-1] == ["yes/no, people", f"{human['beside']['yes/no, people']:.1f}"]
     table = run("report", "talks")["people"]
     told = {row[0]: row[1:] for row in table["rows"]}
-    agreement = told["% of people with the others' majority on yes/no"]
+    agreement = told["% of people with the others' majority on yes or no"]
     assert agreement[table["columns"].index("test") - 1] == pytest.approx(
         human["beside"]["yes/no, people"]
     )

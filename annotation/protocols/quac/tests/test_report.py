@@ -67,8 +67,8 @@ def test_sizes_are_those_of_table_2(small: dict[str, Table]) -> None:
     assert found["tokens per question"] == [3, pytest.approx(12 / 3), None, 15 / 4]
     # "the first notes", four whole sentences.
     assert found["tokens per answer"] == [6, pytest.approx((3 + 4 * 6) / 5), None, 33 / 6]
-    assert found["% yes/no"][1] == pytest.approx(100 / 3)
-    assert found["% unanswerable"][1] == pytest.approx(100 / 3)
+    assert found["% yes or no"][1] == pytest.approx(100 / 3)
+    assert found["% no answer"][1] == pytest.approx(100 / 3)
 
 
 def test_the_tree_of_openings_has_words_and_what_follows(small: dict[str, Table]) -> None:
@@ -106,7 +106,7 @@ def test_people_are_compared_where_validators_answered(small: dict[str, Table]) 
     assert found["human F1 %, low agreement too"][0] == pytest.approx(100 * (2 / 3 + 0 + 1) / 3)
     assert found["human F1 %"][0] == pytest.approx(100 * (2 / 3 + 1) / 2)
     assert found["% left out of the scores"][0] == pytest.approx(100 / 3)
-    assert found["% of pairs equal on yes/no"] == [None, None]
+    assert found["% of pairs equal on yes or no"] == [None, None]
 
 
 def labelled(*labels: str) -> Turn:
@@ -140,10 +140,10 @@ def test_labels_of_yes_and_no_are_compared_in_pairs_and_with_the_majority() -> N
     people.add(labelled("y", "y", "y", "n"))
     people.add(labelled("n", "n", "x"))
     found = rows(people.tables()[0])
-    assert found["% of pairs equal on yes/no"][0] == pytest.approx(100 * (3 + 1) / (6 + 3))
+    assert found["% of pairs equal on yes or no"][0] == pytest.approx(100 * (3 + 1) / (6 + 3))
     # Three of the first four; of the others of each n there is one n, by a tie or not.
     shares = [100 * (3 / 4 + agreeing / 3) / 2 for agreeing in (0, 1, 2)]
-    assert found["% of people with the others' majority on yes/no"][0] in [
+    assert found["% of people with the others' majority on yes or no"][0] in [
         pytest.approx(share) for share in shares
     ]
     assert majority_label(labelled("y", "n")) in "yn"
