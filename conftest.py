@@ -18,7 +18,7 @@ settings.load_profile("untimed")
 # What gives a test a database, besides the mark.
 DATABASES = {"db", "transactional_db", "live_server"}
 # Caches of SQL, which knows no rows, and takes long to build.
-STATEMENTS = {"_prepared", "_columns"}
+STATEMENTS = {"_prepared"}
 
 
 def pytest_configure() -> None:

@@ -9,15 +9,15 @@ from django.db import transaction
 from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
+from common.prepared_sql import PreparedQuery
 from marketplace.models import HIT, Assignment, Contest, Kind, Requester, State
 from marketplace.money import funds
 from marketplace.notifications.events import record_event, record_status_event
-from marketplace.prepared import Prepared
 from marketplace.router import DATABASE
 
 SETTLE_AT_ONCE = 500
 DISPOSED_AFTER = timedelta(days=120)
-DUE = Prepared(
+DUE = PreparedQuery(
     lambda requester, now: HIT.objects.filter(
         requester=requester, next_due_at__lte=now
     ).values_list("pk")[:1],
@@ -38,7 +38,7 @@ SUM_NAMES = (
 NOTHING = (0, 0, 0, 0, 0, None, None, None)
 PENDING, AWAITING = Q(state=State.ACCEPTED), Q(state=State.SUBMITTED)
 CONTESTED = Q(state=State.REJECTED, contest__answered_at=None)
-SUMS = Prepared(
+SUMS = PreparedQuery(
     lambda hit, reward_cents: (
         Assignment.objects.filter(hit=hit)
         .values("hit")

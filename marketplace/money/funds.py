@@ -5,9 +5,11 @@ from datetime import datetime
 from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from common.prepared_sql import execute
+from marketplace.chained_changes import IF_SO
 from marketplace.models import BonusPayment, Kind, LedgerEntry, Payout, Requester, Worker
 from marketplace.money.amounts import price_of
-from marketplace.prepared import IF_SO, execute
+from marketplace.router import DATABASE
 
 MOVE = (
     f"UPDATE {Requester._meta.db_table} SET balance_cents = balance_cents - %s, "
@@ -28,7 +30,7 @@ def move(requester_id: int, hold_cents: int, spend_cents: int = 0) -> None:
     if hold_cents == 0 and spend_cents == 0:
         return
     needed = hold_cents + spend_cents
-    if not execute(MOVE, [needed, hold_cents, requester_id, needed]):
+    if not execute(MOVE, [needed, hold_cents, requester_id, needed], DATABASE):
         raise InsufficientFundsError(
             f"This needs {price_of(max(needed, 0))} more than the account has free; "
             "ask the host of the marketplace for credit."

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import approve, refresh, reject
 from marketplace.models import HIT, Assignment, State
 from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
@@ -16,7 +17,6 @@ from marketplace.operations.ownership import (
     refuse_disposed,
     settle_own,
 )
-from marketplace.prepared import Prepared
 from marketplace.wire.compiled import Columns
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
@@ -25,12 +25,12 @@ from marketplace.wire.registry import Call, operation
 OVERRIDE_WITHIN = timedelta(days=30)
 LONGEST_FEEDBACK = 1024
 STATE_OF = {status: state for state, status in ASSIGNMENT_STATUS.items()}
-ONE_ASSIGNMENT = Prepared(
+ONE_ASSIGNMENT = PreparedQuery(
     lambda key: Assignment.objects.filter(pk=key).values_list(*ASSIGNMENT.values()), key=int
 )
 
 # Exact to the last digit, which the times of a page's rows are not.
-PLACE = Prepared(
+PLACE = PreparedQuery(
     lambda key, assignment_id, requester: Assignment.objects.filter(
         pk=key, assignment_id=assignment_id, hit__requester=requester, submitted_at__isnull=False
     ).values_list("submitted_at"),
@@ -78,8 +78,8 @@ def _settled_page(
 
 
 @lru_cache(maxsize=256)
-def _page_of_hit(states: tuple[str, ...], size: int) -> Prepared:
-    return Prepared(
+def _page_of_hit(states: tuple[str, ...], size: int) -> PreparedQuery:
+    return PreparedQuery(
         lambda hit_id, requester, now, value, key: (
             Assignment.objects.filter(hit__hit_id=hit_id, hit__requester=requester)
             .filter(Q(hit__next_due_at__gt=now) | Q(hit__next_due_at=None), state__in=states)

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db.models import Exists, Q
 
+from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import settle_account
 from marketplace.models import HIT
 from marketplace.operations.descriptions import hit_members, type_members
 from marketplace.operations.ownership import settle_own
-from marketplace.prepared import Prepared
 from marketplace.wire.compiled import Columns
 from marketplace.wire.pagination import page_asked, token_after
 from marketplace.wire.registry import Call, operation
@@ -19,7 +19,7 @@ from marketplace.wire.registry import Call, operation
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = 2**62
 MEMBERS = list(hit_members(FIRST))
-DESCRIBED = Prepared(
+DESCRIBED = PreparedQuery(
     lambda hit_id, requester, now, due: (
         HIT.objects.filter(hit_id=hit_id, requester=requester)
         .filter(Q(next_due_at__gt=due) | Q(next_due_at=None))
@@ -80,7 +80,7 @@ def _page(call: Call, parameters: dict[str, Any], status: str, **wanted: str) ->
 
 
 @lru_cache(maxsize=512)
-def _page_of(status: str, size: int, *wanted: str) -> Prepared:
+def _page_of(status: str, size: int, *wanted: str) -> PreparedQuery:
     """Return the page of HITs of a status ("" = all), found only while nothing is due."""
 
     def build(requester: int, now: datetime, key: int, due: datetime, type_id: str = "") -> Any:
@@ -95,4 +95,4 @@ def _page_of(status: str, size: int, *wanted: str) -> Prepared:
         return rows.values_list(*hit_members(now).values(), "hit_type__hit_type_id", "pk")[:size]
 
     kinds = {"requester": int, "now": datetime, "key": int, "due": datetime}
-    return Prepared(build, **kinds, **dict.fromkeys(wanted, str))
+    return PreparedQuery(build, **kinds, **dict.fromkeys(wanted, str))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace.configuration import granted_cap_seconds
 from marketplace.hits.keywords import stated_in
 from marketplace.hits.lifecycle import refresh
@@ -9,7 +10,6 @@ from marketplace.models import HITType
 from marketplace.models.hits import fingerprint_of
 from marketplace.money.amounts import cents_of
 from marketplace.operations.ownership import own_hit, require_changeable
-from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.qualifications import requirements
 from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call, operation
@@ -27,7 +27,7 @@ MEMBERS = (
     "QualificationRequirements",
 )
 TYPE_FIELDS = fields_of(HITType)
-SAME_TYPE = Prepared(
+SAME_TYPE = PreparedQuery(
     lambda requester, fingerprint: HITType.objects.filter(
         requester=requester, fingerprint=fingerprint
     ).values_list(*TYPE_FIELDS),

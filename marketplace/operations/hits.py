@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from common.prepared_sql import insert
 from marketplace import clock
 from marketplace.configuration import is_own_origin
 from marketplace.hits.audience import warn_if_nobody
@@ -31,7 +32,6 @@ from marketplace.operations.layouts import question_of
 from marketplace.operations.posting import post
 from marketplace.operations.reviews import policies_in
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
-from marketplace.prepared import insert
 from marketplace.router import DATABASE
 from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation

@@ -6,15 +6,15 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace.hits.lifecycle import locked
 from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, State, Worker
-from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
 from marketplace.wire.fault_injection import is_frozen
 from marketplace.wire.registry import Call
 
 HIT_FIELDS, TYPE_FIELDS = fields_of(HIT), fields_of(HITType)
-ONE_HIT = Prepared(
+ONE_HIT = PreparedQuery(
     lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(
         *HIT_FIELDS, *fields_of(HITType, "hit_type__")
     ),
@@ -22,7 +22,7 @@ ONE_HIT = Prepared(
     requester=int,
 )
 
-DUE_OF_HIT = Prepared(
+DUE_OF_HIT = PreparedQuery(
     lambda hit_id, requester: HIT.objects.filter(hit_id=hit_id, requester=requester).values_list(
         "next_due_at"
     ),

@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from common.prepared_sql import PreparedQuery, instance_of
 from marketplace import clock
+from marketplace.chained_changes import IF_SO, chained, insertion
 from marketplace.models import HIT, HITType
 from marketplace.models.hits import fingerprint_of
 from marketplace.money.funds import MOVE
-from marketplace.operations.chain import chained
 from marketplace.operations.descriptions import type_members
-from marketplace.prepared import IF_SO, Prepared, insertion, instance_of
 from marketplace.wire.registry import Call
 from marketplace.wire.replay_protection import SEEN, forget_old, replayed
 
@@ -17,7 +17,7 @@ TYPE = f"SELECT id FROM {HITType._meta.db_table} WHERE requester_id = %s AND fin
 MOVE_IF_SILENT = MOVE.replace(IF_SO, f"AND EXISTS ({TYPE} AND NOT is_notifying) {IF_SO}")
 
 TYPE_FIELDS = ("id", "hit_type_id", "requester_id", "title", "requirements")
-KNOWN_TYPE = Prepared(
+KNOWN_TYPE = PreparedQuery(
     lambda requester, fingerprint: HITType.objects.filter(
         requester=requester, fingerprint=fingerprint
     ).values_list("pk", "hit_type_id"),

@@ -2,8 +2,9 @@
 
 from datetime import datetime, timedelta
 
+from common.prepared_sql import execute
 from marketplace.models import SeenRequest
-from marketplace.prepared import execute
+from marketplace.router import DATABASE
 from marketplace.wire.errors import WireError
 
 # Twice what a signature is good for, either way.
@@ -22,7 +23,7 @@ def refuse_replay(attempt: str, now: datetime) -> None:
     """
     if not attempt:
         return
-    if not execute(SEEN, [attempt, now]):
+    if not execute(SEEN, [attempt, now], DATABASE):
         raise replayed()
     forget_old(attempt, now)
 

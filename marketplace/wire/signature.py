@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from django.http import HttpRequest
 
+from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace import clock
 from marketplace.models import AccessKey, Requester
-from marketplace.prepared import Prepared, fields_of, instance_of
 from marketplace.wire import sigv4
 from marketplace.wire.errors import WireError
 
@@ -25,7 +25,7 @@ AUTHORIZATION = re.compile(
     r"\s*Signature=(?P<signature>[0-9a-f]{64})\s*"
 )
 REQUESTER_FIELDS = fields_of(Requester)
-LIVING_KEY = Prepared(
+LIVING_KEY = PreparedQuery(
     lambda key: AccessKey.objects.filter(access_key_id=key, revoked_at=None).values_list(
         "secret_access_key", *fields_of(Requester, "requester__")
     ),

@@ -9,11 +9,11 @@ from django.db.models import F
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
+from common.prepared_sql import execute, insert, insert_all
 from tasks.dialog.earnings import longest_dialog_cents
 from tasks.dialog.waiting import stop_clock
 from tasks.models import Dialog, Exposure, Ticket, Topic
 from tasks.money import budget
-from tasks.statements import insert, insert_all, rows
 
 TAKE_TOPICS = """
 UPDATE tasks_topic SET taken = taken + given.column2, begun = begun + given.column2
@@ -111,4 +111,4 @@ def _castings(one: Ticket, other: Ticket) -> Iterator[Pair]:
 def _change(sql: str, pairs: Sequence[tuple[int, int]], *first: object) -> None:
     """Change many rows by one statement, each by its id and a number."""
     places = ", ".join(["(%s, %s)"] * len(pairs))
-    rows(sql.format(places=places), *first, *[value for pair in pairs for value in pair])
+    execute(sql.format(places=places), [*first, *(value for pair in pairs for value in pair)])

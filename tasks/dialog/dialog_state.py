@@ -7,39 +7,39 @@ from typing import Any
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
+from common.prepared_sql import JoinedQuery, Table
 from tasks.models import Dialog, Lease, Posting, Session, Ticket, Topic
-from tasks.statements import Part, Reading
 
-A_TICKET = Reading(
-    Part("ticket", Ticket, "id lease_id stage_id worker_id can_ask can_teach state"),
-    Part("stage", Stage, "id collection_id name kind", "stage.id = ticket.stage_id"),
-    Part(
+A_TICKET = JoinedQuery(
+    Table("ticket", Ticket, "id lease_id stage_id worker_id can_ask can_teach state"),
+    Table("stage", Stage, "id collection_id name kind", "stage.id = ticket.stage_id"),
+    Table(
         "collection",
         Collection,
         "id protocol protocol_version",
         "collection.id = stage.collection_id",
     ),
-    Part("lease", Lease, "id session_id", "lease.id = ticket.lease_id"),
-    Part("session", Session, "id posting_id", "session.id = lease.session_id"),
-    Part("posting", Posting, "id reward_cents", "posting.id = session.posting_id"),
+    Table("lease", Lease, "id session_id", "lease.id = ticket.lease_id"),
+    Table("session", Session, "id posting_id", "session.id = lease.session_id"),
+    Table("posting", Posting, "id reward_cents", "posting.id = session.posting_id"),
     plain=("collection.parameters",),
 )
 LINE = (
-    Part(
+    Table(
         "ticket",
         Ticket,
         "id lease_id stage_id worker_id state waiting_since waited_seconds connections seen_at"
         " ready reserved_cents",
     ),
-    Part(
+    Table(
         "dialog",
         Dialog,
         "id student_ticket_id teacher_ticket_id state ending ended_by began_at moved_at topic_id",
         "dialog.student_ticket_id = ticket.id OR dialog.teacher_ticket_id = ticket.id",
         optional=True,
     ),
-    Part("topic", Topic, "id seed_id", "topic.id = dialog.topic_id", optional=True),
-    Part(
+    Table("topic", Topic, "id seed_id", "topic.id = dialog.topic_id", optional=True),
+    Table(
         "partner",
         Ticket,
         "id connections seen_at",
@@ -47,9 +47,9 @@ LINE = (
         optional=True,
     ),
 )
-SILENT_LINES = Reading(*LINE)
+SILENT_LINES = JoinedQuery(*LINE)
 # What was asked and answered does not change any more: of the dialog at hand it is not read again.
-LINES = Reading(
+LINES = JoinedQuery(
     *LINE,
     joined="LEFT JOIN tasks_turn turn ON turn.dialog_id = dialog.id"
     " AND (dialog.id <> %(known)s OR turn.number >= %(since)s)",

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
 from collector.models import Stage
+from common.prepared_sql import JoinedQuery, Table, execute
 from tasks.dialog.beginning import NoMoney, begin
 from tasks.dialog.matching import Waiting, plan
 from tasks.dialog.presence import FRESH, is_present, who_are_present
@@ -20,10 +21,9 @@ from tasks.models import (
     TicketState,
     Topic,
 )
-from tasks.statements import Part, Reading, rows
 
-OPEN = Reading(
-    Part(
+OPEN = JoinedQuery(
+    Table(
         "dialog",
         Dialog,
         "id stage_id topic_id student_ticket_id teacher_ticket_id student_id teacher_id state",
@@ -164,7 +164,7 @@ def _alone(stage_id: int) -> bool:
     if connection.vendor != "postgresql":
         # One writes at a time there.
         return True
-    return bool(rows("SELECT pg_try_advisory_xact_lock(%s, %s)", GATHERING, stage_id)[0][0])
+    return bool(execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [GATHERING, stage_id])[0][0])
 
 
 def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:

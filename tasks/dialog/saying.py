@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from common.prepared_sql import change
 from tasks.dialog import messages, rules
 from tasks.dialog.dialog_state import Standing, Told, Turn
 from tasks.dialog.limits import limits_of
@@ -19,7 +20,6 @@ from tasks.dialog.sections import section_of
 from tasks.dialog.transcript import stored_id
 from tasks.dialog.turns import role_of
 from tasks.models import DialogState
-from tasks.statements import run
 
 # Locks the dialog: nobody can end it in between.
 GO_ON = "UPDATE tasks_dialog SET moved_at = %(now)s WHERE id = %(dialog)s AND state = 'talking'"
@@ -101,11 +101,12 @@ def _answer(
 def _store(sql: str, **values: Any) -> bool:
     """Return whether the dialog went on and what was said is stored now."""
     if connection.vendor == "postgresql":
-        return run(f"WITH moved AS ({GO_ON} RETURNING id) {sql}", **values) == 1
+        return change(f"WITH moved AS ({GO_ON} RETURNING id) {sql}", **values) == 1
     with transaction.atomic():
-        goes_on = run(GO_ON, **values)
+        goes_on = change(GO_ON, **values)
         return (
-            bool(goes_on) and run(f"WITH moved AS (SELECT %(dialog)s AS id) {sql}", **values) == 1
+            bool(goes_on)
+            and change(f"WITH moved AS (SELECT %(dialog)s AS id) {sql}", **values) == 1
         )
 
 

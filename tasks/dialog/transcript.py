@@ -17,23 +17,23 @@ from django.db import connection
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import DialogTable
+from common.prepared_sql import JoinedQuery, Table, change, execute
 from tasks.dialog import rules
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Reply, Role
 from tasks.kinds.kind import table_as
 from tasks.models import Dialog, Topic
-from tasks.statements import Part, Reading, rows, run
 
-A_DIALOG = Reading(
-    Part(
+A_DIALOG = JoinedQuery(
+    Table(
         "dialog",
         Dialog,
         "id stage_id topic_id student_ticket_id teacher_ticket_id student_id teacher_id state"
         " ending ended_by began_at moved_at ended_at settled",
     ),
-    Part("topic", Topic, "id seed_id", "topic.id = dialog.topic_id"),
-    Part("stage", Stage, "id name", "stage.id = dialog.stage_id"),
-    Part(
+    Table("topic", Topic, "id seed_id", "topic.id = dialog.topic_id"),
+    Table("stage", Stage, "id name", "stage.id = dialog.stage_id"),
+    Table(
         "collection",
         Collection,
         "id protocol protocol_version",
@@ -76,7 +76,7 @@ def locked(dialog_id: int) -> Transcript:
         raise Dialog.DoesNotExist(f"There is no dialog {dialog_id}.")
     row, topic, stage, collection, parameters = found
     row.topic = topic
-    said = rows(TURNS, dialog_id)
+    said = execute(TURNS, [dialog_id])
     messages = frozenset(UUID(str(each)) for turn in said for each in turn[5:] if each)
     protocol = (collection.protocol, collection.protocol_version)
     return Transcript(row, _state(row, said), messages, _limits(*protocol, parameters, stage.name))
@@ -84,12 +84,12 @@ def locked(dialog_id: int) -> Transcript:
 
 def state_of(row: Dialog) -> rules.Dialog:
     """Return what a dialog's rows say, for the rules to judge."""
-    return _state(row, rows(TURNS, row.pk))
+    return _state(row, execute(TURNS, [row.pk]))
 
 
 def add_question(row: Dialog, number: int, question: str, message: UUID, now: datetime) -> None:
     """Store the question of the turn `number`; expects the dialog's row locked."""
-    run(
+    change(
         ASK,
         dialog=row.pk,
         number=number,
@@ -102,7 +102,7 @@ def add_question(row: Dialog, number: int, question: str, message: UUID, now: da
 
 def add_answer(row: Dialog, number: int, answer: Reply, message: UUID, now: datetime) -> None:
     """Store the answer to the question of the turn `number`; expects the dialog's row locked."""
-    run(
+    change(
         ANSWER,
         dialog=row.pk,
         number=number,
@@ -119,7 +119,7 @@ def add_answer(row: Dialog, number: int, answer: Reply, message: UUID, now: date
 def go_on(row: Dialog, now: datetime) -> None:
     """Note that a dialog has moved."""
     row.moved_at = now
-    run(GO_ON, dialog=row.pk, now=now)
+    change(GO_ON, dialog=row.pk, now=now)
 
 
 def _state(row: Dialog, said: Iterable[tuple[Any, ...]]) -> rules.Dialog:

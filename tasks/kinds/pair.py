@@ -7,11 +7,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import PairChecks, PairTable
+from common.prepared_sql import insert_all
 from tasks.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.kinds.writing import WritingKind, seeds_of, store_questions
 from tasks.models import Answer, Exposure, Lease, Question, Skip, Submission, Unit, UnitItem, Worker
 from tasks.money.awards.bonus_progress import standing_of
-from tasks.statements import insert_all
 from tasks.widgets import pairs
 from tasks.widgets.problems import Problem
 from tasks.work.passages import paragraphs_of

@@ -6,9 +6,9 @@ from functools import lru_cache
 import orjson
 from django.db.models import Exists, OuterRef, QuerySet
 
+from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import Kind, entries_of
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
-from tasks.statements import insert_all, rows
 
 SHOWN = """
 SELECT item.position, question.seed_id, question.text, question.payload
@@ -46,7 +46,7 @@ def questions_shown(unit: Unit) -> list[tuple[str, int, str, dict[str, object]]]
     """Return (item id, seed id, text, payload) of the unit's questions, in order."""
     return [
         (str(position), seed, text, orjson.loads(payload))
-        for position, seed, text, payload in rows(SHOWN, unit.pk)
+        for position, seed, text, payload in execute(SHOWN, [unit.pk])
     ]
 
 
@@ -82,5 +82,6 @@ def store_votes(
 def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
     """Return the ids of each item's question and of its writer, by the item's id on the page."""
     return {
-        str(position): (question, writer) for position, question, writer in rows(WRITTEN, unit_id)
+        str(position): (question, writer)
+        for position, question, writer in execute(WRITTEN, [unit_id])
     }

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from collector.models import Stage
+from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import Kind
 from tasks.models import Question, Submission, Unit
-from tasks.statements import insert_all, rows
 
 SEEDS = """
 SELECT item.position, seed.id, seed.key
@@ -29,7 +29,7 @@ class WritingKind(Kind):
 @lru_cache(maxsize=1024)
 def seeds_of(unit_id: int) -> dict[str, tuple[int, str]]:
     """Return id and key of each item's seed, by the item's id on the page; never changes."""
-    return {str(position): (seed, key) for position, seed, key in rows(SEEDS, unit_id)}
+    return {str(position): (seed, key) for position, seed, key in execute(SEEDS, [unit_id])}
 
 
 def store_questions(

@@ -6,7 +6,7 @@ from django.db.models import F, Q
 
 from collector.models import Collection
 from collector.protocols.parameters import PayTable
-from tasks.statements import run
+from common.prepared_sql import change
 
 EARN = """
 UPDATE collector_collection
@@ -66,4 +66,4 @@ def give_back_beside(collection_id: int, cents: int) -> None:
 
 def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:
     """Turn a reservation into money spent; both change in one statement."""
-    run(EARN, collection=collection_id, reserved=reserved_cents, cost=cost_cents)
+    change(EARN, collection=collection_id, reserved=reserved_cents, cost=cost_cents)

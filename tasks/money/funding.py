@@ -10,17 +10,17 @@ from django.db.models import Q
 
 from collector.models import Collection
 from collector.protocols.parameters import Parameters
+from common.prepared_sql import JoinedQuery, Table
 from tasks.models import Lease, LeaseState, Posting, PostingState, Session, Submission
 from tasks.money import budget
-from tasks.statements import Part, Reading
 
 # Of these something may come that is paid: late work, or the share of what was saved.
 OPEN = (LeaseState.LIVE, LeaseState.EXPIRED)
 # In one statement, so that whoever is not among the people has been paid out of what it shows.
-HERE = Reading(
-    Part("posting", Posting, "id state reward_cents reserved_cents"),
-    Part("session", Session, "id", "session.posting_id = posting.id", optional=True),
-    Part(
+HERE = JoinedQuery(
+    Table("posting", Posting, "id state reward_cents reserved_cents"),
+    Table("session", Session, "id", "session.posting_id = posting.id", optional=True),
+    Table(
         "lease",
         Lease,
         "id unit_id worker_id session_id state reserved_cents",
@@ -28,7 +28,7 @@ HERE = Reading(
         " AND lease.state IN ('live', 'expired')",
         optional=True,
     ),
-    Part("submission", Submission, "id lease_id", "submission.lease_id = lease.id", optional=True),
+    Table("submission", Submission, "id lease_id", "submission.lease_id = lease.id", optional=True),
 )
 
 

@@ -11,6 +11,7 @@ from django.db.models import F, Q, Sum
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
+from common.prepared_sql import change, insert
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -24,7 +25,6 @@ from tasks.models import (
     Unmatched,
 )
 from tasks.money import budget
-from tasks.statements import insert, run
 
 # What was handed in with one assignment: work that we hold, or none.
 Work = Submission | Unmatched
@@ -102,7 +102,7 @@ def _take_in(posting: Posting) -> None:
 
     What was read of it before may have changed since: then it is read and tried again.
     """
-    while not run(
+    while not change(
         TAKE_IN,
         posting=posting.pk,
         state=str(posting.state),

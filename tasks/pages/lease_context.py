@@ -6,54 +6,54 @@ from functools import lru_cache
 from typing import Any
 
 from collector.models import Collection, CollectionText, Stage
+from common.prepared_sql import JoinedQuery, Table
 from tasks.crowd import marketplace
 from tasks.models import Lease, LeaseState, Posting, Session, Unit, Worker
 from tasks.pages.entry import Entry
-from tasks.statements import Part, Reading
 
 STAY = (
-    Part(
+    Table(
         "lease",
         Lease,
         "id unit_id worker_id session_id state taken_at expires_at draft_version"
         " draft_saved_at active_seconds reserved_cents instructions_id",
     ),
-    Part("worker", Worker, "id preferences synthetic", "worker.id = lease.worker_id"),
-    Part("unit", Unit, "id stage_id", "unit.id = lease.unit_id"),
-    Part(
+    Table("worker", Worker, "id preferences synthetic", "worker.id = lease.worker_id"),
+    Table("unit", Unit, "id stage_id", "unit.id = lease.unit_id"),
+    Table(
         "session",
         Session,
         "id session_id submit_url signed_until posting_id",
         "session.id = lease.session_id",
     ),
-    Part(
+    Table(
         "posting",
         Posting,
         "id stage_id token state reward_cents reserved_cents",
         "posting.id = session.posting_id",
     ),
 )
-STAGE = Part("stage", Stage, "id collection_id name kind")
-COLLECTION = Part(
+STAGE = Table("stage", Stage, "id collection_id name kind")
+COLLECTION = Table(
     "collection",
     Collection,
     "id slug title protocol protocol_version corpus_id requester_name requester_contact"
     " ethics_number",
     "collection.id = stage.collection_id",
 )
-WORDS = Part("words", CollectionText, "id version markdown", "words.collection_id = collection.id")
+WORDS = Table("words", CollectionText, "id version markdown", "words.collection_id = collection.id")
 PARAMETERS = "collection.parameters"
-A_STAY = Reading(
+A_STAY = JoinedQuery(
     *STAY, replace(STAGE, on="stage.id = unit.stage_id"), COLLECTION, plain=(PARAMETERS,)
 )
-A_STAY_WITH_DRAFT = Reading(
+A_STAY_WITH_DRAFT = JoinedQuery(
     *STAY,
     replace(STAGE, on="stage.id = unit.stage_id"),
     COLLECTION,
     replace(WORDS, on="words.id = lease.instructions_id"),
     plain=(PARAMETERS, "lease.draft"),
 )
-A_SETTING = Reading(STAGE, COLLECTION, WORDS, plain=(PARAMETERS,))
+A_SETTING = JoinedQuery(STAGE, COLLECTION, WORDS, plain=(PARAMETERS,))
 
 
 @dataclass(frozen=True)

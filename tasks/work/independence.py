@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from collector.models import Stage
+from common.prepared_sql import PreparedQuery
 from tasks.kinds.registry import get_kind, kind_of
 from tasks.models import Lease, LeaseState, Unit, Worker
-from tasks.statements import Prepared
 
 HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
 Units = QuerySet[Unit, Any]
@@ -48,7 +48,7 @@ def has_suitable(stage: Stage, worker: Worker, *, one_at_a_time: bool) -> bool:
 
 
 @cache
-def _prepared(kind_of_stage: str) -> tuple[Prepared, Prepared]:
+def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery]:
     """Return what finds the units a worker has begun, and the next few of the others."""
 
     def begun(stage: int, worker: str) -> Units:
@@ -60,8 +60,8 @@ def _prepared(kind_of_stage: str) -> tuple[Prepared, Prepared]:
         units = _free(kind_of_stage, stage, worker).exclude(Exists(_drafts(worker)))
         return units.filter(position__gt=last).values_list(*UNIT)[:FEW]
 
-    who: dict[str, int | str] = {"stage": -101, "worker": "nobody"}
-    return Prepared(begun, **who), Prepared(others, **who, last=2_000_000_102)
+    who = {"stage": int, "worker": str}
+    return PreparedQuery(begun, **who), PreparedQuery(others, **who, last=int)
 
 
 def _drafts(worker: str) -> QuerySet[Lease]:

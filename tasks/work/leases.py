@@ -9,6 +9,7 @@ from django.db.models import F
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
+from common.prepared_sql import change, insert, insert_all
 from tasks.kinds.registry import kind_of
 from tasks.models import (
     Exposure,
@@ -22,7 +23,6 @@ from tasks.models import (
     Worker,
 )
 from tasks.money import funding
-from tasks.statements import insert, insert_all, run
 from tasks.work.independence import suitable_units
 
 # A longer silence between two saves is a break, not work.
@@ -123,7 +123,7 @@ def save_draft(lease: Lease, draft: dict[str, Any], version: int, now: datetime)
     """
     since = lease.draft_saved_at or lease.taken_at
     worked = min(LONGEST_PAUSE_SECONDS, max(0, int((now - since).total_seconds())))
-    if run(SAVE, lease=lease.pk, version=version, draft=dumps(draft), now=now, worked=worked):
+    if change(SAVE, lease=lease.pk, version=version, draft=dumps(draft), now=now, worked=worked):
         return version + 1
     lease.refresh_from_db()
     if lease.state in (LeaseState.LIVE, LeaseState.EXPIRED):
@@ -137,8 +137,9 @@ def submit(lease: Lease, now: datetime) -> bool:
     Expects a transaction; the lease's row stays locked until its end. What was held for the lease
     goes to its submission: `reserved_cents` stays as it was read.
     """
-    as_read = {"version": lease.draft_version, "reserved": lease.reserved_cents}
-    return run(SUBMIT, lease=lease.pk, now=now, **as_read) == 1
+    version, reserved = lease.draft_version, lease.reserved_cents
+    n_changed = change(SUBMIT, lease=lease.pk, now=now, version=version, reserved=reserved)
+    return n_changed == 1
 
 
 def follow(lease: Lease, signed_until: datetime | None) -> datetime:

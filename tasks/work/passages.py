@@ -9,7 +9,7 @@ import orjson
 from collector.ingest.resolving import Resolver
 from collector.ingest.tokens import tokens
 from collector.models import Article, Corpus, Paragraph, Seed
-from tasks.statements import rows
+from common.prepared_sql import execute
 
 # A statement by hand: whoever opens a HIT waits for it.
 PASSAGES = """
@@ -33,7 +33,7 @@ def passages_of(seeds: Iterable[int]) -> dict[int, dict[str, Any]]:
     wanted = list(seeds)
     places = ", ".join(["%s"] * len(wanted))
     passages: dict[int, dict[str, Any]] = {}
-    for row in rows(PASSAGES % places, *wanted) if wanted else ():
+    for row in execute(PASSAGES % places, wanted) if wanted else ():
         seed, paragraph, text, links, sentences, heading, title, language, direction = row
         if seed in passages:
             passages[seed]["about"] = passages[seed]["about"] or heading
@@ -72,7 +72,7 @@ def paragraphs_of(seeds: Iterable[int]) -> dict[int, Pair]:
         seed: Pair(payload)
         for seed, payload in Seed.objects.filter(pk__in=wanted).values_list("pk", "payload")
     }
-    for row in rows(PASSAGES % places, *wanted) if wanted else ():
+    for row in execute(PASSAGES % places, wanted) if wanted else ():
         seed, paragraph, text, _, sentences, _, title, language, direction = row
         shown = found[seed].paragraphs
         shown.append(

@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from common.prepared_sql import change, insert
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseEnded, LeaseState, Step, StepKind, Submission, Unit
 from tasks.money import payments
 from tasks.people import qualifications
-from tasks.statements import insert, run
 from tasks.widgets.problems import Problem
 from tasks.work import leases
 from tasks.work.articles import documents_of
@@ -98,7 +98,7 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
         )
         insert(submission)
         if counts:
-            run(COUNT, unit=lease.unit_id)
+            change(COUNT, unit=lease.unit_id)
             kind_of(stage).store(submission, data)
             if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
+from common.prepared_sql import PreparedQuery, execute, fields_of
 from marketplace import clock
 from marketplace.models import HIT, Assignment
 from marketplace.operations.ownership import ONE_HIT
-from marketplace.prepared import Prepared, execute, fields_of
 from marketplace.tests.visitor import Visitor
 
 COLUMNS = [*fields_of(HIT), "hit_type__requirements"]
@@ -25,7 +25,7 @@ def test_rows_are_those_of_the_queryset(rita: Any, make_hit: Any) -> None:
     def build(hit_id: str, before: datetime) -> Any:
         return HIT.objects.filter(hit_id=hit_id, expires_at__lt=before).values_list(*COLUMNS)
 
-    prepared = Prepared(build, hit_id=str, before=datetime)
+    prepared = PreparedQuery(build, hit_id=str, before=datetime)
     for one in ids:
         rows = prepared.rows(hit_id=one, before=soon)
         assert rows == list(build(one, soon))
@@ -35,7 +35,7 @@ def test_rows_are_those_of_the_queryset(rita: Any, make_hit: Any) -> None:
 
 def test_errors_are_djangos() -> None:
     with pytest.raises(DatabaseError), transaction.atomic(using="marketplace"):
-        execute("SELECT nothing FROM nowhere WHERE id = %s", [1])
+        execute("SELECT nothing FROM nowhere WHERE id = %s", [1], "marketplace")
 
 
 def test_a_hit_is_whole(rita: Any, ada: Visitor, make_hit: Any) -> None:
