@@ -21,7 +21,6 @@ from marketplace.desk.requester import (
     messages,
     projects,
     qualification_requests,
-    rows,
 )
 
 urlpatterns = [
@@ -69,7 +68,7 @@ urlpatterns = [
     path("projects/<int:key>/", projects.project, name="desk-project"),
     path("projects/<int:key>/rows/", projects.add_rows, name="desk-add-rows"),
     path("batches/<int:key>/", batches.batch, name="desk-batch"),
-    path("batches/<int:key>/rows/<int:position>/", rows.row_page, name="desk-row"),
+    path("batches/<int:key>/rows/<int:position>/", batches.row_page, name="desk-row"),
     path("batches/<int:key>/publish/", batches.publish, name="desk-publish"),
     path("batches/<int:key>/stop/", batches.stop_batch, name="desk-stop"),
     path("batches/<int:key>/results.csv", batches.results_file, name="desk-results"),

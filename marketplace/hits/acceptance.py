@@ -7,9 +7,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from marketplace.configuration import auto_approval_cap_seconds, queue_limit
-from marketplace.hits.lifecycle import locked, refresh
+from marketplace.hits.lifecycle import locked
 from marketplace.hits.questions.entry import GRACE_SECONDS
-from marketplace.hits.review_policies import review_assignment
+from marketplace.hits.review_policies import refresh, review_assignment
 from marketplace.hits.timing import observe
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker

@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from marketplace.hits.lifecycle import approve, locked, refresh
+from marketplace.hits.decisions import approve
+from marketplace.hits.lifecycle import locked
+from marketplace.hits.review_policies import refresh
 from marketplace.models import Assignment, Contest, Requester, State
 
 ANSWER_WITHIN = timedelta(days=7)

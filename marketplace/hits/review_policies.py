@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from marketplace.batches.results import answers_in, with_parts
-from marketplace.hits import lifecycle
+from marketplace.hits.counters import update_counters
+from marketplace.hits.decisions import approve, reject
 from marketplace.hits.review_rules import agreement, known_answers
 from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, Assignment, Level, ReviewPolicy, State
@@ -17,6 +18,16 @@ from marketplace.router import DATABASE
 MOST_PLACES = 5
 MANY_ASSIGNMENTS = 10
 INVALID = "AWS.MechanicalTurk.InvalidAssignmentState"
+
+
+def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
+    """Bring a HIT's counters and money in line, and review it when its work is all in.
+
+    Expects the HIT's lock; raises InsufficientFundsError when more must be held than there is.
+    """
+    # Reviews decide work, for which they need counters that are right.
+    if update_counters(hit, now, paid_cents) and hit.has_review_policies:
+        review_hit(hit, now)
 
 
 def review_assignment(hit: HIT, assignment: Assignment, now: datetime) -> None:
@@ -131,11 +142,11 @@ def _decide(
         _did(policy, subject, name, now, said, INVALID)
     elif is_good:
         assignment.feedback = policy.parameters.get("ApproveReason", "")
-        lifecycle.refresh(hit, now, lifecycle.approve(hit, assignment, now))
+        refresh(hit, now, approve(hit, assignment, now))
         _did(policy, subject, name, now, "Approved")
     else:
-        lifecycle.reject(hit, assignment, policy.parameters.get("RejectReason", ""), now)
-        lifecycle.refresh(hit, now)
+        reject(hit, assignment, policy.parameters.get("RejectReason", ""), now)
+        refresh(hit, now)
         _did(policy, subject, name, now, "Rejected")
 
 
@@ -152,10 +163,10 @@ def _extend(policy: ReviewPolicy, hit: HIT, now: datetime) -> None:
     try:
         with transaction.atomic(using=DATABASE):
             hit.max_assignments, hit.expires_at = before[0] + 1, max(before[1], until)
-            lifecycle.refresh(hit, now)
+            refresh(hit, now)
     except InsufficientFundsError as error:
         hit.max_assignments, hit.expires_at = before
-        lifecycle.refresh(hit, now)
+        refresh(hit, now)
         _did(policy, subject, "extend", now, str(error), "AWS.MechanicalTurk.InsufficientFunds")
     else:
         record_event(hit, "HITExtended", now)

@@ -7,7 +7,8 @@ from typing import Any
 from django.db.models import Q
 
 from common.prepared_sql import PreparedQuery
-from marketplace.hits.lifecycle import approve, refresh, reject
+from marketplace.hits.decisions import approve, reject
+from marketplace.hits.review_policies import refresh
 from marketplace.models import HIT, Assignment, State
 from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
 from marketplace.operations.hit_pages import FIRST, one_hit

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marketplace.hits.lifecycle import refresh
+from marketplace.hits.review_policies import refresh
 from marketplace.models import HIT
 from marketplace.notifications.events import record_event
 from marketplace.operations.hit_types import LONGEST_SECONDS

@@ -5,7 +5,7 @@ from typing import Any
 from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace.configuration import granted_cap_seconds
 from marketplace.hits.keywords import stated_in
-from marketplace.hits.lifecycle import refresh
+from marketplace.hits.review_policies import refresh
 from marketplace.models import HITType
 from marketplace.models.hits import fingerprint_of
 from marketplace.money.amounts import cents_of

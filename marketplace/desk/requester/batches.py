@@ -14,6 +14,7 @@ from marketplace.batches.publishing import (
     begin,
     cost_cents,
     kind_of,
+    page_of_row,
     publish_some,
     stop,
     unmapped,
@@ -28,6 +29,7 @@ from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Batch, State
 from marketplace.page_error import first_or_error
+from marketplace.site.assignments.question_pages import framed
 from marketplace.site.pages import harden
 from marketplace.uploads import UploadError
 from marketplace.wire.errors import WireError
@@ -194,3 +196,12 @@ def approve_codes(request: DeskRequest, key: int) -> HttpResponse:
         record(request, f"Approved {made.n_approved} with the right code in {found.name}")
     leave_notice(request, f"{made.n_approved} approved.")
     return redirect("desk-batch", key=key)
+
+
+@requester_page
+@require_safe
+def row_page(request: DeskRequest, key: int, position: int) -> HttpResponse:
+    """Return the page of one row, just as in the worker's frame; it submits nowhere."""
+    found = own_batch(request, key)
+    row = first_or_error(found.rows.filter(position=position), NO_BATCH)
+    return framed(page_of_row(found, row))

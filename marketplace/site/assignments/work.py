@@ -1,5 +1,6 @@
 """The work itself: the queue, the frame with its bar, giving back, what comes after submitting."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
+from marketplace.batches.results import readable
 from marketplace.configuration import base_url, is_own_origin, payment_terms
 from marketplace.hits.acceptance import (
     RefusedError,
@@ -28,7 +30,6 @@ from marketplace.money.amounts import price_of
 from marketplace.page_error import PageError, first_or_error
 from marketplace.qualifications.requirements import access_to, standing_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
-from marketplace.site.assignments.sent import sent_with
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.previews import origin_of
 from marketplace.site.pages import (
@@ -41,6 +42,22 @@ from marketplace.site.pages import (
 
 NOT_YOURS = gettext_noop("There is no such HIT in your queue.")
 SUBMIT_PATH = "/mturk/externalSubmit"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The fields of the form by name; `address`, where the task itself shows them, or ""."""
+
+    fields: dict[str, str]
+    address: str
+
+
+def sent_with(assignment: Assignment) -> Sent:
+    """Return what was handed in; an answer that is an address of the task's own site is a link."""
+    fields = readable(assignment.answer) if assignment.answer else {}
+    origin = origin_of(assignment.hit.external_url)
+    addresses = [value for value in fields.values() if value.startswith(f"{origin}/")]
+    return Sent(fields, addresses[0] if addresses else "")
 
 
 def own_assignment(request: SignedInRequest, key: int) -> Assignment:

@@ -1,0 +1,30 @@
+"""Work approved or rejected, whoever or whatever decides."""
+
+from datetime import datetime
+
+from marketplace.models import HIT, Assignment, Kind, State
+from marketplace.money import funds
+from marketplace.notifications.events import record_event
+
+
+def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
+    """Mark an assignment approved and owe its reward; returns the cents that `refresh` must spend.
+
+    What a closed account still earns is its person's, whose account is another now. Expects the
+    HIT's lock.
+    """
+    assert at is not None
+    assignment.state, assignment.approved_at = State.APPROVED, at
+    assignment.save()
+    record_event(hit, "AssignmentApproved", at, assignment.assignment_id)
+    cents, worker_id = assignment.reward_cents, assignment.worker.account_id
+    funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, worker_id, cents, at)
+    return cents
+
+
+def reject(hit: HIT, assignment: Assignment, feedback: str, at: datetime) -> None:
+    """Mark an assignment rejected, with what the worker reads; expects the HIT's lock."""
+    assignment.state, assignment.rejected_at = State.REJECTED, at
+    assignment.feedback = feedback
+    assignment.save()
+    record_event(hit, "AssignmentRejected", at, assignment.assignment_id)
