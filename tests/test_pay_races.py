@@ -16,10 +16,12 @@ from tasks.tests.making import (
     write_keys,
 )
 from tasks.work import leases
-from tests.processes import together
-from tests.test_races import soon
+from tests.processes import soon, together
 
-pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "marketplace"])
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.django_db(transaction=True, databases=["default", "marketplace"]),
+]
 RACING = "tests.racing_pay"
 HITS = 6
 

@@ -1,6 +1,5 @@
 """Sixteen claimants from four processes want the last slot, or the last cent: one wins."""
 
-import time
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
@@ -16,16 +15,11 @@ from tasks.tests.making import (
     write_keys,
 )
 from tasks.work import leases
-from tests.processes import together
+from tests.processes import soon, together
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "marketplace"])
 PROCESSES = 4
 EACH = 4
-
-
-def soon() -> float:
-    """Return a moment by which every process has started."""
-    return time.time() + 4
 
 
 def test_one_of_sixteen_gets_the_last_slot(tmp_path, settings):

@@ -10,10 +10,10 @@ from django.utils import timezone
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.models import Dialog, Exposure, Payment, Posting, Ticket, TicketState, Topic
 from tasks.tests.making import stage_of, write_keys
-from tests.processes import together
-from tests.test_races import soon
+from tests.processes import soon, together
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.django_db(transaction=True, databases=["default", "marketplace"]),
 ]
 RACING = "tests.racing_talk"
