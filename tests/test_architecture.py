@@ -3,7 +3,7 @@
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -73,6 +73,42 @@ def test_imports_go_one_way(room: str) -> None:
         if name.split(".")[0] in ROOMS and name.split(".")[0] not in MAY_IMPORT[room]
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_module_imports_itself_by_way_of_others(room: str) -> None:
+    paths = {_module(path): path for path in sources(room)}
+    graph = {name: _imported(path, paths) - {name} for name, path in paths.items()}
+    # Who imports nothing that is left, or is imported by nobody left, is in no circle.
+    left: set[str] = set()
+    while left != set(graph):
+        left, wanted = set(graph), set().union(*graph.values())
+        graph = {
+            name: mine & left for name, mine in graph.items() if mine & left and name in wanted
+        }
+    assert sorted(graph) == []
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(path: Path, known: Collection[str]) -> set[str]:
+    """Return the modules among those known that a file imports, inside functions too.
+
+    What is imported for annotations alone is left out: it is never run.
+    """
+    found, tree = set(), ast.parse(path.read_text("utf-8"))
+    for block in ast.walk(tree):
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            block.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= whole & set(known) or {node.module or ""}
+    return found & set(known)
 
 
 def test_pure_modules_import_no_django() -> None:
