@@ -11,7 +11,7 @@ from annotation.decisions.verdicts import decide_anew, voting_stages
 from annotation.models import Exclusion, Verdict
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.models import Question, Worker
+from tasks.models import Question, Worker, WorkerBlock
 
 
 class ExclusionError(Exception):
@@ -24,7 +24,8 @@ def leave_out(
     """Return the logged act by which nothing of the worker's is believed or released any more.
 
     Their questions are dropped, and the others' are decided by the votes that are left, also
-    where a hand had kept one with their answer. Nobody's pay changes. Raises ExclusionError without
+    where a hand had kept one with their answer. They are given no more work of the collection; what
+    they hold they may finish. Nobody's pay changes. Raises ExclusionError without
     a reason or where it is done already, and ProtocolError.
     """
     why = _checked(why)
@@ -35,6 +36,7 @@ def leave_out(
         made = Exclusion.objects.create(
             collection=collection, worker=worker, why=why, by=by, at=now
         )
+        WorkerBlock.objects.get_or_create(collection=collection, worker=worker)
         _decide(collection, worker.pk, now)
     return made
 
@@ -50,6 +52,9 @@ def take_back(exclusion: Exclusion, why: str, by: str, now: datetime) -> None:
         rows = Exclusion.objects.filter(pk=exclusion.pk, back_at__isnull=True)
         if not rows.update(back_at=now, back_by=by, back_why=why):
             raise ExclusionError("It was taken back already.")
+        WorkerBlock.objects.filter(
+            collection=exclusion.collection_id, worker=exclusion.worker_id
+        ).delete()
         _decide(exclusion.collection, exclusion.worker_id, now)
 
 

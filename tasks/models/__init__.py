@@ -22,6 +22,7 @@ from tasks.models.people import (
     Identity,
     Qualification,
     Worker,
+    WorkerBlock,
 )
 from tasks.models.posting import Posting, PostingState, Session
 from tasks.models.reports import PartnerReport, ProblemReport, ReportDecision
@@ -84,4 +85,5 @@ __all__ = [
     "UnitItem",
     "Unmatched",
     "Worker",
+    "WorkerBlock",
 ]

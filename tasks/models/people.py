@@ -30,6 +30,21 @@ class Worker(models.Model):
         return self.id
 
 
+class WorkerBlock(models.Model):
+    """That a worker is given no more work of one collection; what they hold they may finish."""
+
+    collection = models.ForeignKey("collector.Collection", models.CASCADE, related_name="blocks")
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="blocks")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "worker"], name="worker_block_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id} gets no more work of {self.collection_id}"
+
+
 class Identity(models.Model):
     """Which person of which provider a worker is; no export, review page or log reads this."""
 

@@ -2,14 +2,14 @@
 
 A worker is unknown here until they enter a HIT for the first time: then nothing is in their way.
 What keeps them out later (they have written or seen what is left, have done what is done once, do
-not agree to the consent text) the marketplace cannot know. It is told by a qualification that
-whoever the stage has nothing for holds, and that its HITs are not shown to.
+not agree to the consent text, are given no more work) the marketplace cannot know. It is told by a
+qualification that whoever the stage has nothing for holds, and that its HITs are not shown to.
 """
 
 import logging
 from collections.abc import Sequence
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import current_text, parameters_of
@@ -45,13 +45,14 @@ def look(collection: Collection, stages: Sequence[Stage]) -> int:
     Everybody who was ever here is looked at when something has changed in the stages.
     """
     standing = _standing(stages)
-    if not stages or _looked_at.get(collection.pk) == standing:
+    blocks = collection.blocks.aggregate(Count("pk"), Max("pk"))
+    if not stages or _looked_at.get(collection.pk) == (standing, blocks):
         return 0
     people = Session.objects.filter(posting__stage__collection=collection).values("worker")
     workers = Worker.objects.filter(pk__in=people, identity__isnull=False)
     with_places = [stage for stage in stages if standing[stage.pk][0]]
     changed = note(list(workers), with_places)
-    _looked_at[collection.pk] = standing
+    _looked_at[collection.pk] = (standing, blocks)
     return changed
 
 

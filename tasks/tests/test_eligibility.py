@@ -5,7 +5,7 @@ import pytest
 from collector.protocols.creation import parameters_of
 from tasks import jobs
 from tasks.crowd import marketplace
-from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker
+from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications
 from tasks.posting import keywords
 from tasks.tests.making import (
@@ -164,3 +164,19 @@ def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
     title = parameters_of(collection).stages()["question_qualification"].title
     plain = f"Passed “{title}”, for “{collection.title}”"
     assert names == [plain, plain, f"{plain} (again)"]
+
+
+def test_whoever_is_given_no_more_work_of_a_collection_is_shown_none_of_it(collection, told):
+    stage, ada = stage_of(collection, "question"), make_worker("AADA")
+    lease = holding(stage, ada)
+    look(collection)
+    block = WorkerBlock.objects.create(collection=collection, worker=ada)
+    look(collection)
+    assert closed_to(told, stage) == {"AADA"}
+    assert leases.submit(lease, NOW), "what they hold they may finish"
+    assert holding(stage, ada) is None
+    other = make_collection(collection.corpus, slug="other")
+    assert holding(stage_of(other, "question"), ada)
+    block.delete()
+    look(collection)
+    assert closed_to(told, stage) == set()

@@ -9,7 +9,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from collector.models import Stage
 from common.prepared_sql import PreparedQuery
 from tasks.kinds.registry import get_kind, kind_of
-from tasks.models import Lease, LeaseState, Unit, Worker
+from tasks.models import Lease, LeaseState, Unit, Worker, WorkerBlock
 
 HELD = (LeaseState.LIVE, LeaseState.SUBMITTED)
 Units = QuerySet[Unit, Any]
@@ -75,10 +75,15 @@ def _free(kind_of_stage: str, stage: int, worker: str) -> QuerySet[Unit]:
 
 
 def _vacant(stage: int, worker: str, held: Sequence[LeaseState] = HELD) -> QuerySet[Unit]:
-    """Return the stage's units with a free place, without those that the worker had."""
+    """Return the stage's units with a free place, without those that the worker had.
+
+    None for whoever is given no more work of the collection.
+    """
+    blocked = WorkerBlock.objects.filter(worker=worker, collection__stages=stage)
     mine = Lease.objects.filter(worker=worker, state__in=held)
     return (
         Unit.objects.filter(stage=stage, closed=False, taken__lt=F("redundancy"))
         .exclude(Exists(mine.filter(unit=OuterRef("pk"))))
         .exclude(Exists(Lease.objects.filter(unit=OuterRef("pk"), worker=worker, paid=True)))
+        .exclude(Exists(blocked))
     )

@@ -60,6 +60,7 @@ def test_everything_is_left_out_and_comes_back_with_who_and_why(
     assert "&lt;b&gt;copied" in page
     assert Verdict.objects.get().outcome == "dropped"
     assert "excluded already" in act(rita, "Again.")
+    assert pilot.blocks.get().worker == Verdict.objects.get().question.worker
     page = act(rita, "It was quoted.", "back")
     assert "their work counts again" in page
     assert "included it again" in page
@@ -67,6 +68,7 @@ def test_everything_is_left_out_and_comes_back_with_who_and_why(
     assert "owner excluded everything by Worker 1." in overview
     assert "owner included the work of Worker 1 again." in overview
     assert Verdict.objects.get().outcome == "kept"
+    assert not pilot.blocks.exists()
 
 
 def test_without_a_reason_nothing_happens(rita: Client, pilot: Collection) -> None:
