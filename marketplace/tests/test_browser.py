@@ -186,6 +186,23 @@ def test_the_next_hit_comes_by_itself_when_wanted(
     page.get_by_text("No more HITs like this one").wait_for()
 
 
+def test_what_is_done_once_has_no_next_one(rita: Any, make_hit: Any, task: str, page: Any) -> None:
+    for path in ("hit", "own"):
+        question = QUESTION.replace("https://task.example/hit", f"{task}/{path}")
+        make_hit(rita, Question=question, Title=f"At {path}", Keywords="once")
+    sign_in(page)
+    page.get_by_role("button", name="Accept At own").click()
+    frame = page.frame_locator("#task")
+    frame.get_by_text('"next":""').wait_for()
+    page.goto(page.url.split("/work/")[0] + "/hits/")
+    page.get_by_role("button", name="Accept At hit").click()
+    assert page.get_by_label("Next one automatically").count() == 0
+    frame.get_by_label("Question").fill("One")
+    frame.get_by_role("button", name="Hand in").click()
+    page.wait_for_url("**/submitted/")
+    assert faults(page) == []
+
+
 def test_the_task_can_ask_to_be_returned(rita: Any, make_hit: Any, task: str, page: Any) -> None:
     post_hits(rita, make_hit, task, 1)
     sign_in(page)

@@ -55,6 +55,7 @@ export class Folding {
   #face() {
     const words = (selector) => this.bar.querySelector(selector).textContent.trim();
     const more = this.bar.querySelector("#extend-form");
+    const next = this.bar.querySelector("#accepts-next");
     return {
       marketplace: "bar",
       lang: document.documentElement.lang,
@@ -64,8 +65,9 @@ export class Folding {
       time: words("#countdown"),
       isLoud: this.bar.querySelector("#countdown").classList.contains("is-loud"),
       more: more && !more.hidden ? words("#extend-form button") : "",
-      next: words("#next-preference .wide"),
-      isNext: this.bar.querySelector("#accepts-next").checked,
+      // What is done once has no next one.
+      next: next ? words("#next-preference .wide") : "",
+      isNext: next?.checked ?? false,
     };
   }
 }

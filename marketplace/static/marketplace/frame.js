@@ -119,7 +119,7 @@ function taskOrigin() {
 }
 
 function afterSubmitting() {
-  if (document.getElementById("accepts-next").checked) {
+  if (document.getElementById("accepts-next")?.checked) {
     document.getElementById("next-form").submit();
   } else {
     window.location.replace(frame.dataset.submitted);
@@ -133,7 +133,7 @@ function callByTitle(words) {
   document.title = words ? `● ${words.slice(0, 60)} · ${quietTitle}` : quietTitle;
 }
 
-const folding = preference && new Folding(document.querySelector(".bar"), frame, {
+const folding = countdown && new Folding(document.querySelector(".bar"), frame, {
   more: () => extendForm && !extendForm.hidden && askForTime(),
   next: (isOn) => {
     document.getElementById("accepts-next").checked = isOn;

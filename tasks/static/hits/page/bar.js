@@ -47,7 +47,7 @@ export class Bar {
     button.hidden = !more;
     Object.assign(button, { textContent: more, lang });
     const choice = find("[data-bar-next]");
-    choice.hidden = false;
+    choice.hidden = !next;
     Object.assign(choice.querySelector("span"), { textContent: next, lang });
     choice.querySelector("input").checked = isNext;
   }
