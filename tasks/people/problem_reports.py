@@ -1,5 +1,6 @@
 """Answers what workers report about a HIT: they read it, and are paid for the trouble."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import NAMESPACE_URL, uuid5
 
@@ -16,6 +17,8 @@ from tasks.posting.hits import money
 
 MOST_WORDS = 2000
 PAID_FOR = "For the problem you reported."
+AT_WORK = "They are still at work on it: answer without an amount, or pay once it is handed in."
+PAID_BEFORE = "This work was compensated already: answer without an amount."
 
 
 class ReportError(Exception):
@@ -52,22 +55,29 @@ def _pay(report: ProblemReport, cents: int, by: str, now: datetime) -> Payment:
     if submission:
         once = uuid5(NAMESPACE_URL, f"report:{report.pk}")
         return bonuses.give(submission, cents, PAID_FOR, by, once, now)
-    if lease.state == LeaseState.LIVE:
-        raise ReportError(
-            "They are still at work on it: answer without an amount, or pay once it is handed in."
-        )
+    if why := unpayable([lease]).get(lease.pk):
+        raise ReportError(why)
     reward = lease.session.posting.reward_cents
     if cents > reward:
         minor_units = parameters_of(lease.unit.stage.collection).pay.minor_units
         most = money(reward, minor_units)
         raise ReportError(f"Nothing was handed in: pay at most the HIT's reward, {most}.")
-    key = f"compensation:{lease.unit_id}:{lease.worker_id}"
-    if Payment.objects.filter(key=key).exists():
-        raise ReportError("This work was compensated already: answer without an amount.")
     payment = compensate(lease, cents, PAID_FOR, now)
     if payment is None:
         raise ReportError("The budget cannot hold it: raise the budget, then pay.")
     return payment
+
+
+def unpayable(leases: Iterable[Lease]) -> dict[int, str]:
+    """Return why reports about these leases can be answered with no money now, where so, by id."""
+    unfinished = {lease.pk: lease for lease in leases}
+    for pk in Submission.objects.filter(lease__in=unfinished).values_list("lease", flat=True):
+        del unfinished[pk]
+    keys = {f"compensation:{row.unit_id}:{row.worker_id}": pk for pk, row in unfinished.items()}
+    paid = Payment.objects.filter(key__in=keys).values_list("key", flat=True)
+    found = dict.fromkeys((keys[key] for key in paid), PAID_BEFORE)
+    live = (pk for pk, lease in unfinished.items() if lease.state == LeaseState.LIVE)
+    return found | dict.fromkeys(live, AT_WORK)
 
 
 def tell_reporters(collection: Collection, now: datetime) -> int:

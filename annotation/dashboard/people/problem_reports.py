@@ -28,6 +28,7 @@ class Report:
     """A report with what to call the worker, and what it is about.
 
     items: what the page showed, each with the address of its own page where it has one.
+    unpayable: why an answer can come with no money at present, or "".
     """
 
     row: ProblemReport
@@ -35,6 +36,7 @@ class Report:
     number: int | None
     items: list[tuple[str, str]]
     handed_in: bool
+    unpayable: str
     typed: dict[str, str]
 
 
@@ -47,13 +49,14 @@ def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
     rows = rows.order_by("-resolved_at" if resolved else "at", "pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     people = people_of(desk.collection)
+    unpayable = problem_reports.unpayable(row.lease for row in page)
     return desk.render(
         request,
         "people/problem_reports.html",
         tab="problems",
         resolved=resolved,
         page=page,
-        reports=[_report(request, desk, people, row) for row in page],
+        reports=[_report(request, desk, people, row, unpayable) for row in page],
         partners=desk.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
         any=bool(page.object_list) or _reports(desk).exists(),
     )
@@ -95,7 +98,13 @@ def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
     return redirect(desk.url("problems") + f"#report-{row.pk}")
 
 
-def _report(request: HttpRequest, desk: Desk, people: People, row: ProblemReport) -> Report:
+def _report(
+    request: HttpRequest,
+    desk: Desk,
+    people: People,
+    row: ProblemReport,
+    unpayable: dict[int, str],
+) -> Report:
     worker = row.lease.worker_id
     return Report(
         row=row,
@@ -103,6 +112,7 @@ def _report(request: HttpRequest, desk: Desk, people: People, row: ProblemReport
         number=people.number(worker),
         items=[_item(desk, item) for item in row.lease.unit.items.all()],
         handed_in=hasattr(row.lease, "submission"),
+        unpayable=unpayable.get(row.lease_id, ""),
         typed=request.session.pop(_typed(row), {}),
     )
 
@@ -124,7 +134,9 @@ def _typed(row: ProblemReport) -> str:
 
 def _reports(desk: Desk) -> QuerySet[ProblemReport]:
     rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
-    rows = rows.select_related("lease__unit__stage", "lease__submission", "payment")
+    rows = rows.select_related(
+        "lease__unit__stage", "lease__submission", "lease__session__posting", "payment"
+    )
     return rows.prefetch_related(
         "lease__unit__items__question__stage",
         "lease__unit__items__seed__seed_paragraphs__paragraph__article",

@@ -12,7 +12,7 @@ from annotation.dashboard.tests.making import (
 )
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from tasks.models import ProblemReport
+from tasks.models import Lease, LeaseState, ProblemReport
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -116,3 +116,20 @@ def test_it_is_answered_and_paid_and_a_refused_answer_is_kept(
     )
     for key in ("", "0", "99999999999999999999"):
         assert rita.post(f"{PAGE}answer/", {**form, "report": key}).status_code == 404
+
+
+def test_no_amount_is_offered_that_would_be_refused(rita: Client, pilot: Collection) -> None:
+    row = report(pilot)
+    Lease.objects.update(state=LeaseState.LIVE)
+    page = rita.get(PAGE).content.decode()
+    assert "They are still at work on it" in page
+    assert 'name="amount"' not in page
+    Lease.objects.filter(pk=row.lease_id).update(state=LeaseState.RETURNED)
+    page = rita.get(PAGE).content.decode()
+    assert "at most $4.00, may stay empty" in page
+    form = {"report": str(row.pk), "words": "Mended.", "amount": "0.50"}
+    assert "They are given $0.50" in rita.post(f"{PAGE}answer/", form, follow=True).content.decode()
+    ProblemReport.objects.create(lease=row.lease, message="Again.", at=timezone.now())
+    page = rita.get(PAGE).content.decode()
+    assert "compensated already" in page
+    assert 'name="amount"' not in page
