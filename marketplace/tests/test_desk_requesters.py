@@ -86,12 +86,40 @@ def test_credit_counts_once_per_form(host: DeskVisitor) -> None:
     path = f"/desk/requesters/{rita.pk}/"
     html = host.html(path)
     for _ in range(2):
-        told = host.send(html, f"{path}credit/", amount="12.50", once="this form")
+        told = host.send(html, f"{path}credit/", amount="12.50", once=key_in(html))
     assert "counts once" in told.content.decode()
     rita.refresh_from_db()
     assert rita.balance_cents == 1_001_250
-    wrong = host.post(path, f"{path}credit/", amount="-1", once="x")
+    wrong = host.post(path, f"{path}credit/", amount="-1", once=key_in(html))
     assert wrong.status_code == 400
+
+
+def test_every_page_s_form_is_a_credit_of_its_own(host: DeskVisitor) -> None:
+    rita = opened(host)
+    path = f"/desk/requesters/{rita.pk}/"
+    for _ in range(2):
+        html = host.html(path)
+        host.send(html, f"{path}credit/", amount="1.00", once=key_in(html))
+    rita.refresh_from_db()
+    assert rita.balance_cents == 1_000_200
+
+
+@pytest.mark.parametrize("once", [{}, {"once": ""}, {"once": "made up"}])
+def test_a_form_that_names_no_credit_grants_none(host: DeskVisitor, once: dict[str, str]) -> None:
+    rita = opened(host)
+    path = f"/desk/requesters/{rita.pk}/"
+    page = host.post(path, f"{path}credit/", amount="5.00", **once)
+    assert page.status_code == 400
+    assert "Open the page again" in page.content.decode()
+    rita.refresh_from_db()
+    assert rita.balance_cents == 1_000_000
+
+
+def key_in(html: str) -> str:
+    """Return the one-time key of a page's form of credit."""
+    found = re.search(r'name="once" value="([A-Z0-9]{30})"', html)
+    assert found, "no key on this page"
+    return found[1]
 
 
 def test_the_host_works_at_a_requester_s_desk_and_the_log_says_so(host: DeskVisitor) -> None:

@@ -1,6 +1,7 @@
 """The host's pages of requesters: open an account, its keys, its people, its credit."""
 
 from decimal import Decimal
+from typing import Any
 
 from django import forms
 from django.db import transaction
@@ -18,7 +19,7 @@ from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.account import AccountForm, keep_account, present
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.desk.visitor import DeskRequest
-from marketplace.identifiers import new_secret
+from marketplace.identifiers import new_entity_id, new_secret
 from marketplace.models import AccessKey, DeskUser, Requester
 from marketplace.money import funds
 from marketplace.money.amounts import price_of
@@ -52,6 +53,14 @@ class CreditForm(forms.Form):
         decimal_places=2,
         help_text="Like 500.00. No money moves: credit bounds what this requester can promise.",
     )
+    # Names this grant, made with the page: a reload or a second click adds nothing.
+    once = forms.RegexField(r"^[A-Z0-9]{30}$", widget=forms.HiddenInput, initial=new_entity_id)
+
+    def clean(self) -> dict[str, Any]:
+        """Say what to do about a form that does not name its grant."""
+        if "once" in self.errors:
+            self.add_error(None, "This form is incomplete. Open the page again and send it anew.")
+        return self.cleaned_data
 
 
 @host_page
@@ -170,8 +179,7 @@ def give_credit(request: DeskRequest, key: int) -> HttpResponse:
     if not form.is_valid():
         return _drawn(request, found, status=400, credit_form=form)
     cents = int(form.cleaned_data["amount"] * 100)
-    # The form's own token names the grant, so a reload or a second click adds nothing.
-    reason = f"desk:{request.POST.get('once', '')[:60]}"
+    reason = f"desk:{form.cleaned_data['once']}"
     with transaction.atomic(using=DATABASE):
         locked = Requester.objects.select_for_update().get(pk=found.pk)
         is_new = not locked.entries.filter(key=f"credit:{locked.pk}:{reason}").exists()
