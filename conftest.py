@@ -1,15 +1,14 @@
-"""What every test may count on: caches empty, real data where it is, no proxy, no internet."""
+"""What every test may count on: a marketplace that is there, real data where it is, no internet."""
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tasks.crowd import requester_api
 from tests.distribution import Distribution, begin_with_the_slow
 
 # A busy machine is no fault of the code: no example is timed.
@@ -17,8 +16,6 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 # What gives a test a database, besides the mark.
 DATABASES = {"db", "transactional_db", "live_server"}
-# Caches of SQL, which knows no rows, and takes long to build.
-STATEMENTS = {"_prepared"}
 
 
 def pytest_configure() -> None:
@@ -49,20 +46,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _fresh_caches() -> Iterator[None]:
-    """Row ids start again in every test, so nothing that tasks keep may outlive one."""
+def _everybody_answers() -> Iterator[None]:
+    """Leave no test the pause that another one's absent marketplace has brought about."""
     yield
-    for name in list(sys.modules):
-        if name.startswith("tasks."):
-            for clear in _clearings(name):
-                clear()
-
-
-@cache
-def _clearings(module: str) -> list[Callable[[], None]]:
-    """Return what empties each cache that a module keeps."""
-    kept = [one for name, one in vars(sys.modules[module]).items() if name not in STATEMENTS]
-    return [one.cache_clear for one in kept if hasattr(one, "cache_clear")]
+    requester_api._absence.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from collector.ingest.tokens import tokens
 from collector.models import Seed
 from collector.seeds.sections import section_text
+from common.committed_cache import kept_once_committed
 from tasks.dialog.rules import Token
 
 
@@ -28,7 +28,7 @@ class Section:
     direction: str
 
 
-@lru_cache(maxsize=256)
+@kept_once_committed(256)
 def section_of(seed_id: int) -> Section:
     """Return a seed's section; the first of its paragraphs is the article's, the background."""
     seed = Seed.objects.select_related("collection__corpus").get(pk=seed_id)

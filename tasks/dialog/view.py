@@ -1,11 +1,11 @@
 """What one partner may see of a dialog; a student never gets a word of the section but answers."""
 
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from django.db.models import Count, Q
 
+from common.committed_cache import kept_once_committed
 from tasks.dialog import rules
 from tasks.dialog.dialog_state import Standing, Told, Turn
 from tasks.dialog.limits import limits_of
@@ -80,7 +80,7 @@ def _after(last: Told | None, ticket: Ticket) -> dict[str, Any] | None:
     return {"id": row.pk, "ending": row.ending, "by_me": row.ended_by == role_of(row, ticket)}
 
 
-@lru_cache(maxsize=64)
+@kept_once_committed(64)
 def _usual(stage_id: int, minute: datetime) -> int | None:
     """Return how many questions a dialog of people usually has; None until ten people have had one.
 

@@ -1,11 +1,11 @@
 """What the kinds share whose workers answer or judge questions: one vote for each that is shown."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import orjson
 from django.db.models import Exists, OuterRef, QuerySet
 
+from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import Kind, entries_of
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
@@ -78,7 +78,7 @@ def store_votes(
     )
 
 
-@lru_cache(maxsize=1024)
+@kept_once_committed(1024)
 def _written(unit_id: int) -> dict[str, tuple[int, str | None]]:
     """Return the ids of each item's question and of its writer, by the item's id on the page."""
     return {

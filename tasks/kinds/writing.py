@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from collector.models import Stage
+from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import Kind
 from tasks.models import Question, Submission, Unit
@@ -26,7 +26,7 @@ class WritingKind(Kind):
         return [seed for seed, _ in seeds_of(unit.pk).values()]
 
 
-@lru_cache(maxsize=1024)
+@kept_once_committed(1024)
 def seeds_of(unit_id: int) -> dict[str, tuple[int, str]]:
     """Return id and key of each item's seed, by the item's id on the page; never changes."""
     return {str(position): (seed, key) for position, seed, key in execute(SEEDS, [unit_id])}

@@ -1,10 +1,10 @@
 """What a unit shows never changes once it exists: made once, and kept as the page sends it."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import orjson
 
+from common.committed_cache import kept_once_committed
 from tasks.kinds.kind import Item
 from tasks.kinds.registry import kind_of
 from tasks.models import Unit
@@ -29,7 +29,7 @@ def items_script(unit: Unit) -> bytes:
 
 
 # A unit is known by its primary key; about 80 kB each with ten long paragraphs.
-@lru_cache(maxsize=512)
+@kept_once_committed(512)
 def _items(unit: Unit) -> Items:
     shown = kind_of(unit.stage).page_items(unit)
     return Items(shown, script(shown))

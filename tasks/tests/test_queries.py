@@ -22,7 +22,7 @@ from tasks.tests.visiting import at_work, open_page, post, state_of
 from tasks.work import submissions, units
 from tasks.work.articles import _article_id, _page
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 BOUNDARIES = ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")
 
 
@@ -47,7 +47,7 @@ def statements(captured):
 def forget():
     """Forget what a process keeps, as when another one answers."""
     for kept in (unit_items._items, writing.seeds_of, voting._written, _article_id, _page):
-        kept.cache_clear()
+        kept.clear()
 
 
 def answering(client, collection, soon):

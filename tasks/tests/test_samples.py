@@ -37,10 +37,8 @@ steps = [{ label = "Ask", words = "Why?" }]
 
 @pytest.fixture
 def protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(samples, "find", lambda name: Protocol(name, tmp_path))
-    sample_of.cache_clear()
-    yield tmp_path
-    sample_of.cache_clear()
+    monkeypatch.setattr(samples, "get_protocol", lambda name: Protocol(name, tmp_path))
+    return tmp_path
 
 
 def test_marks_and_links_are_drawn_where_they_stand(protocol: Path) -> None:

@@ -1,13 +1,13 @@
 """Linked articles as an answerer reads them: text alone, no tables, no images (IIRC 2.3)."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from collector.ingest.article_text import ArticleText, join_article
 from collector.models import Article, Corpus
+from common.committed_cache import kept_once_committed
 from tasks.kinds.kind import Documents, Item
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease
@@ -58,7 +58,7 @@ def _reader(lease: Lease, items: Sequence[Item]) -> Callable[[str, str], int | N
     return find
 
 
-@lru_cache(maxsize=8192)
+@kept_once_committed(8192)
 def _article_id(corpus_id: int, title: str) -> int:
     """Return which article a link leads to; raises Article.DoesNotExist, which is not kept."""
     article = find_article(Corpus(pk=corpus_id), title)
@@ -67,13 +67,13 @@ def _article_id(corpus_id: int, title: str) -> int:
     return article.pk
 
 
-@lru_cache(maxsize=512)
+@kept_once_committed(512)
 def _text(article_id: int) -> str:
     """Return an article's plain text, kept: what has been read in never changes."""
     return article_text(Article.objects.get(pk=article_id)).text
 
 
-@lru_cache(maxsize=512)
+@kept_once_committed(512)
 def _page(article_id: int, title: str) -> bytes:
     """Return the article in sections, kept: what has been read in never changes."""
     article = Article.objects.select_related("corpus").get(pk=article_id)

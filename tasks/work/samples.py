@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -80,7 +79,6 @@ class Line:
     pieces: list[Piece]
 
 
-@lru_cache(maxsize=64)
 def sample_of(protocol: str, kind: str) -> dict[str, Any] | None:
     """Return the sample of a protocol for a kind of stage as a page shows it, None without one.
 

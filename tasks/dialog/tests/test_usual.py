@@ -48,10 +48,8 @@ def test_until_ten_people_have_talked_nothing_is_said_of_a_usual_dialog():
     stage = stage_of(make_dialogs(sections=6), "dialog")
     topic = Topic.objects.filter(stage=stage).first()
     rows = [talk(stage, number, topic) for number in range(5)]
-    _usual.cache_clear()
     assert _usual(stage.pk, NOW) == 3
     robot = rows[0].student
     robot.synthetic = True
     robot.save()
-    _usual.cache_clear()
     assert _usual(stage.pk, NOW) is None
