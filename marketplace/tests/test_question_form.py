@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from marketplace.hits.questions.answers import Given, form_answers_xml
 from marketplace.hits.questions.formatted_content import clean_html
 from marketplace.hits.questions.question_form import QuestionFormError, answers_of, parse
+from marketplace.hits.questions.xml_tree import XMLError, read_xml
 from marketplace.qualifications.answer_key import AnswerKeyError, read_key, score
 from marketplace.tests import forms
 from marketplace.tests.forms import BOTH, KEY, TEST, form, key, keyed, option, question
@@ -131,7 +132,20 @@ def test_formatted_text_keeps_what_is_harmless() -> None:
     assert clean_html(html) == "<p>A <b>b</b></p>"
     link = clean_html('<a href="https://a.example/?x=1&y=2">l</a><a href="javascript:x">m</a>')
     assert link.startswith('<a href="https://a.example/?x=1&amp;y=2" target="_blank"')
-    assert link.endswith("<a>m</a>")
+    assert link.endswith('<a target="_blank" rel="noopener noreferrer">m</a>')
+
+
+def test_a_document_is_read_as_the_text_it_is_and_nothing_in_it_is_expanded() -> None:
+    found = read_xml('<?xml version="1.0" encoding="UTF-16"?><a>ä<b>y</b>z</a>', "form")
+    assert (found.text, found.text_of("b")) == ("äz", "y")
+    for xml, problem in (
+        ('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', "may not declare a document type"),
+        ("<a>" * 21 + "</a>" * 21, "nested too deeply"),
+        ("<a>", "not well-formed XML: no element found: line 1, column 3."),
+        (f"<a>{'ä' * 33_000}</a>", "longer than 65535 bytes"),
+    ):
+        with pytest.raises(XMLError, match=problem):
+            read_xml(xml, "form")
 
 
 @given(st.text(alphabet="<>/&\"'= abps\x00scripto", max_size=80))

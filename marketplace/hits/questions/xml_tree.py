@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from xml.parsers import expat
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
 
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 DEEPEST = 20
@@ -41,32 +44,21 @@ def read_xml(xml: str, noun: str) -> Node:
     """Return the root of a document; `noun` names it in the sentences of XMLError."""
     if len(xml.encode()) > LONGEST_BYTES:
         raise XMLError(f"The {noun} is longer than {LONGEST_BYTES} bytes.")
-    parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
-    parser.buffer_text = True
-    top = Node("", "")
-    path = [top]
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if len(path) > DEEPEST:
-            raise XMLError(f"The elements of the {noun} are nested too deeply.")
-        namespace, _, local = name.rpartition(" ")
-        node = Node(namespace, local, attributes)
-        path[-1].children.append(node)
-        path.append(node)
-
-    def text(data: str) -> None:
-        path[-1].text += data
-
-    def refuse_doctype(*declaration: object) -> None:
-        raise XMLError(f"The {noun} may not declare a document type or entities.")
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda name: path.pop()
-    parser.CharacterDataHandler = text
-    # No document type means no entities, external or exploding.
-    parser.StartDoctypeDeclHandler = refuse_doctype
     try:
-        parser.Parse(xml.encode(), True)
-    except expat.ExpatError as error:
+        # A text, so that it is read as what it is, whatever encoding it declares.
+        root = fromstring(xml, forbid_dtd=True)
+    except DefusedXmlException:
+        # No document type means no entities, external or exploding.
+        raise XMLError(f"The {noun} may not declare a document type or entities.") from None
+    except ParseError as error:
         raise XMLError(f"The {noun} is not well-formed XML: {error}.") from None
-    return top.children[0]
+    return _node(root, noun, 1)
+
+
+def _node(element: Element, noun: str, depth: int) -> Node:
+    if depth > DEEPEST:
+        raise XMLError(f"The elements of the {noun} are nested too deeply.")
+    namespace, _, name = element.tag.rpartition("}")
+    text = (element.text or "") + "".join(child.tail or "" for child in element)
+    children = [_node(child, noun, depth + 1) for child in element]
+    return Node(namespace.removeprefix("{"), name, dict(element.attrib), text, children)
