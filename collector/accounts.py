@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from collector.models import User
+from common.actions import ActionError
 
 VALIDATORS: Sequence[Any] = [
     MinimumLengthValidator(10),
@@ -22,28 +23,24 @@ VALIDATORS: Sequence[Any] = [
 LONGEST_PASSWORD = 200
 
 
-class AccountError(Exception):
-    """The account cannot be made like this; the message says what to mend."""
-
-
 def create_account(name: str, password: str) -> User:
-    """Return a new account of the dataset team; raises AccountError, and nothing is made."""
+    """Return a new account of the dataset team; raises ActionError, and nothing is made."""
     user = User(username=name.strip())
     try:
         User._meta.get_field("username").clean(user.username, user)
     except ValidationError:
-        raise AccountError(
+        raise ActionError(
             "Write a name of letters, digits and @ . + - _, at most 150 of them, without spaces."
         ) from None
     try:
         validate_password(password[: LONGEST_PASSWORD + 1], user, VALIDATORS)
     except ValidationError as error:
-        raise AccountError(" ".join(error.messages)) from None
+        raise ActionError(" ".join(error.messages)) from None
     if len(password) > LONGEST_PASSWORD:
-        raise AccountError(f"Choose a password of at most {LONGEST_PASSWORD} characters.")
+        raise ActionError(f"Choose a password of at most {LONGEST_PASSWORD} characters.")
     with transaction.atomic():
         if User.objects.filter(username__iexact=user.username).exists():
-            raise AccountError(f"There is an account {user.username} already: choose another name.")
+            raise ActionError(f"There is an account {user.username} already: choose another name.")
         user.set_password(password)
         user.save()
     return user

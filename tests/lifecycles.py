@@ -24,6 +24,7 @@ from collector.models import Corpus, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
 from collector.seeds.selection import Candidate, store_seeds
+from common.actions import ActionError
 from marketplace import clock
 from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.models import LedgerEntry
@@ -54,8 +55,6 @@ from tasks.models import (
     TicketState,
 )
 from tasks.money import bonuses, rejections
-from tasks.money.bonuses import BonusError
-from tasks.money.rejections import RejectionError
 from tasks.pages import entry
 from tasks.people import qualifications
 from tests.page_workers import CONSENT, STATE, Person
@@ -299,7 +298,7 @@ class Life:
             try:
                 why = f"Well done, {uuid4().hex}."
                 bonuses.give(work, cents, why, "rita", uuid4(), timezone.now())
-            except BonusError:
+            except ActionError:
                 return
         else:
             self.wire.send_bonus(
@@ -325,7 +324,7 @@ class Life:
             elif stays.exists():
                 stay = self.rng.choice(list(stays))
                 rejections.propose(stay, "Every answer is copied.", "rita", now)
-        except RejectionError:
+        except ActionError:
             return
 
     def collect_owed(self, visitor: Visitor) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from common.actions import ActionError
 from tests.racing import race
 
 
@@ -48,7 +49,7 @@ def approve_or_propose(by: str, sessions: list[int], start: float) -> int:
     def propose(key: int) -> bool:
         try:
             rejections.propose(Session.objects.get(pk=key), "Copied.", by, timezone.now())
-        except rejections.RejectionError:
+        except ActionError:
             return False
         return True
 
@@ -67,7 +68,7 @@ def confirm_or_withdraw(by: str, proposals: list[int], start: float) -> int:
     def one(row: Rejection) -> bool:
         try:
             act(row, "I have read it.", by, timezone.now())
-        except rejections.RejectionError:
+        except ActionError:
             return False
         return True
 

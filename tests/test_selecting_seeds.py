@@ -3,7 +3,8 @@
 import pytest
 
 from collector.models import Collection
-from collector.seeds.selection import SelectionError, select_seeds
+from collector.seeds.selection import select_seeds
+from common.actions import ActionError
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -14,5 +15,5 @@ def test_seeds_follow_a_parameter_that_was_changed_since_the_collection_was_read
     changed = Collection.objects.get()
     changed.parameters["seeds"]["min_characters"] = 5_000
     changed.save()
-    with pytest.raises(SelectionError, match="offers 0 more seeds"):
+    with pytest.raises(ActionError, match="offers 0 more seeds"):
         select_seeds(read_before, 1)

@@ -6,8 +6,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import is_open_desk, requester_required
-from collector.accounts import LONGEST_PASSWORD, AccountError, create_account
+from collector.accounts import LONGEST_PASSWORD, create_account
 from collector.models import User
+from common.actions import ActionError
 
 NOT_YOURS = "Accounts are made by whoever set this server up."
 
@@ -28,8 +29,8 @@ def make_account(request: HttpRequest) -> HttpResponse:
         return _drawn(request, 403, wrong=NOT_YOURS)
     try:
         made = create_account(name, request.POST.get("password", ""))
-    except AccountError as error:
-        return _drawn(request, 422, wrong=str(error), typed=name[:150])
+    except ActionError as error:
+        return _drawn(request, 422, wrong=error.on_page, typed=name[:150])
     messages.success(
         request,
         f"{made} can sign in now. To decide as {made}, sign out and in, or use a window "

@@ -11,11 +11,8 @@ from annotation.decisions.verdicts import decide_anew, voting_stages
 from annotation.models import Exclusion, Verdict
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.models import Question, Worker, WorkerBlock
-
-
-class ExclusionError(Exception):
-    """It cannot be done like this; the message says why."""
 
 
 def leave_out(
@@ -25,14 +22,14 @@ def leave_out(
 
     Their questions are dropped, and the others' are decided by the votes that are left, also
     where a hand had kept one with their answer. They are given no more work of the collection; what
-    they hold they may finish. Nobody's pay changes. Raises ExclusionError without
+    they hold they may finish. Nobody's pay changes. Raises ActionError without
     a reason or where it is done already, and ProtocolError.
     """
     why = _checked(why)
     with transaction.atomic():
         _lock(collection)
         if worker.pk in left_out_of(collection):
-            raise ExclusionError("Everything by this worker is excluded already.")
+            raise ActionError("Everything by this worker is excluded already.")
         made = Exclusion.objects.create(
             collection=collection, worker=worker, why=why, by=by, at=now
         )
@@ -44,14 +41,14 @@ def leave_out(
 def take_back(exclusion: Exclusion, why: str, by: str, now: datetime) -> None:
     """Believe the worker's work again; what a hand had decided is as it was.
 
-    Raises ExclusionError without a reason or where it was taken back before, and ProtocolError.
+    Raises ActionError without a reason or where it was taken back before, and ProtocolError.
     """
     why = _checked(why)
     with transaction.atomic():
         _lock(exclusion.collection)
         rows = Exclusion.objects.filter(pk=exclusion.pk, back_at__isnull=True)
         if not rows.update(back_at=now, back_by=by, back_why=why):
-            raise ExclusionError("It was taken back already.")
+            raise ActionError("It was taken back already.")
         WorkerBlock.objects.filter(
             collection=exclusion.collection_id, worker=exclusion.worker_id
         ).delete()
@@ -85,5 +82,5 @@ def _touched(collection: Collection, worker_id: str) -> list[Question]:
 def _checked(why: str) -> str:
     why = why.strip()
     if not why:
-        raise ExclusionError("Say why: it is kept with your name.")
+        raise ActionError("Say why: it is kept with your name.")
     return why

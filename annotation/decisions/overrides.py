@@ -10,6 +10,7 @@ from annotation.agreement.verdict import Outcome
 from annotation.decisions.counted_work import left_out_of
 from annotation.decisions.verdicts import believe_votes
 from annotation.models import Override, Verdict
+from common.actions import ActionError
 from tasks.models import Answer
 
 REASON = "by_hand"
@@ -17,33 +18,29 @@ MAX_SENTENCE = 500
 UNUSABLE = "bad"
 
 
-class ReviewError(Exception):
-    """The override cannot be recorded as asked; the message says what to do."""
-
-
 def override_verdict(
     verdict: Verdict, outcome: str, chosen: Answer | None, note: str, by: str, now: datetime
 ) -> Override:
     """Return the logged override that keeps the question with the answer `chosen`, or drops it.
 
-    The verdict follows no vote any more, until it is given back to them. Raises ReviewError
+    The verdict follows no vote any more, until it is given back to them. Raises ActionError
     for an empty note, an outcome other than kept or dropped, a question kept without an answer of
     its own, or one kept with an answer that calls it bad; then nothing changes.
     """
     note = _checked(note)
     if outcome not in (Outcome.KEPT, Outcome.DROPPED):
-        raise ReviewError("Choose an answer to keep the question with, or exclude it.")
+        raise ActionError("Choose an answer to keep the question with, or exclude it.")
     if outcome == Outcome.DROPPED:
         chosen = None
     elif chosen is None or chosen.question_id != verdict.question_id:
-        raise ReviewError("Choose one of this question's answers to keep it with.")
+        raise ActionError("Choose one of this question's answers to keep it with.")
     elif chosen.type == UNUSABLE:
-        raise ReviewError("This answer says that the question is bad: choose another one.")
+        raise ActionError("This answer says that the question is bad: choose another one.")
     elif left_out_of(verdict.question.stage.collection) & {
         verdict.question.worker_id,
         chosen.worker_id,
     }:
-        raise ReviewError("Everything by its worker is excluded: include it again first.")
+        raise ActionError("Everything by its worker is excluded: include it again first.")
     with transaction.atomic():
         row = Verdict.objects.select_for_update().get(pk=verdict.pk)
         logged = Override.objects.create(
@@ -75,7 +72,7 @@ def correct(
     """Return the logged override that keeps the question with an answer that a requester entered.
 
     It belongs to the stage of `base`, the vote that it corrects, is no vote itself, and is marked
-    to the releases. Raises ReviewError as `override_verdict` does, and then nothing changes.
+    to the releases. Raises ActionError as `override_verdict` does, and then nothing changes.
     """
     with transaction.atomic():
         answer = Answer.objects.create(
@@ -93,7 +90,7 @@ def correct(
 def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Override:
     """Return the logged step that gives a verdict decided by hand back to its votes.
 
-    It is decided anew by the votes given so far, and by later ones. Raises ReviewError for an
+    It is decided anew by the votes given so far, and by later ones. Raises ActionError for an
     empty note, or a verdict that follows the votes already; then nothing changes.
     """
     note = _checked(note)
@@ -105,7 +102,7 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
             .get(pk=verdict.pk)
         )
         if not row.overridden:
-            raise ReviewError("It follows the votes already: there is nothing to take back.")
+            raise ActionError("It follows the votes already: there is nothing to take back.")
         logged = Override(
             verdict=row,
             old_outcome=row.outcome,
@@ -143,8 +140,8 @@ def _by_hand(note: str) -> str:
 
 
 def _checked(note: str) -> str:
-    """Return the note without space around it; raises ReviewError for an empty one."""
+    """Return the note without space around it; raises ActionError for an empty one."""
     note = note.strip()
     if not note:
-        raise ReviewError("Say in the note why: whoever reads the dataset's log wants to know.")
+        raise ActionError("Say in the note why: whoever reads the dataset's log wants to know.")
     return note

@@ -65,7 +65,7 @@ def take_in(
     """Return a finished collection of what the official `files` hold, by name; all or nothing.
 
     Its corpus, of the same slug, has the passages; every question is kept with its answers.
-    Raises ValueError naming the file for a wrong layout, ProtocolError, CreationError for a
+    Raises ValueError naming the file for a wrong layout, ProtocolError, ActionError for a
     taken slug, and IntakeError.
     """
     published = get_protocol(protocol).part("export").published(files)

@@ -15,11 +15,11 @@ from annotation.release import release_folder
 from annotation.release.contexts import find_contexts
 from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
-from annotation.release.release_folder import ReleaseError
 from annotation.replay.write_log import check_loggable, keep_log
 from collector.inside import inside
 from collector.models import Collection
 from collector.retrieval.file_format import RetrievalError
+from common.actions import ActionError
 from tasks.models import Question
 
 # At the end of the name of a folder that holds what a release withholds.
@@ -51,7 +51,7 @@ def issue(
     An issued folder is never touched: other content goes to the next free releases/<slug>-N, or
     is refused where `out` is given; equal content is found again. What the protocol withholds is
     beside it in a folder of its own, readable by its owner alone. With `log` the private log of all
-    work up to then is kept there. Raises ReleaseError or LogError in one line, and then nothing is
+    work up to then is kept there. Raises ActionError or LogError in one line, and then nothing is
     left behind.
     """
     watcher = watcher or Watcher()
@@ -59,7 +59,7 @@ def issue(
     try:
         find_contexts(collection, watcher.say)
     except RetrievalError as error:
-        raise ReleaseError(str(error)) from None
+        raise ActionError(str(error)) from None
     if log:
         check_loggable(collection, log)
     base = out.resolve() if out else inside(Path(settings.RELEASES), collection.slug)
@@ -86,7 +86,7 @@ def beside_release(target: Path) -> Path:
 
 
 def _check(collection: Collection) -> None:
-    """Raise ReleaseError unless there is something to release and all of it has a split."""
+    """Raise ActionError unless there is something to release and all of it has a split."""
     kept = Question.objects.filter(
         counted_in(collection),
         stage__collection=collection,
@@ -95,19 +95,20 @@ def _check(collection: Collection) -> None:
     )
     imported = collection.official_files.exists()
     if not kept.exists() and not imported:
-        raise ReleaseError(
+        raise ActionError(
             f"{collection.slug} has no question to release yet: collect answers, then run "
-            f"validate_answers {collection.slug} and make_splits {collection.slug}."
+            f"validate_answers {collection.slug} and make_splits {collection.slug}.",
+            on_page="There is no question to release yet: none has enough answers that agree.",
         )
     withdrawn = kept.filter(verdict__chosen__worker__withdrawn_at__isnull=False).count()
     if withdrawn:
-        raise ReleaseError(
+        raise ActionError(
             f"The answers to {withdrawn} kept questions are by people who have withdrawn: run "
             f"validate_answers {collection.slug} and make_splits {collection.slug}."
         )
     unplaced = kept.filter(placement__isnull=True).count()
     if unplaced:
-        raise ReleaseError(
+        raise ActionError(
             f"{unplaced} kept questions have no split yet: run make_splits {collection.slug}."
         )
 
@@ -117,7 +118,7 @@ def _where(part: Path, made: Path, target: Path) -> Path:
 
 
 def _place(made: Path, parts: list[Path], base: Path, *, fixed: bool) -> Path:
-    """Return where the release belongs, or is already with all its parts; raises ReleaseError."""
+    """Return where the release belongs, or is already with all its parts; raises ActionError."""
     for number in count(1):
         target = base if number == 1 else base.with_name(f"{base.name}-{number}")
         places = {part: _where(part, made, target) for part in parts}
@@ -128,7 +129,7 @@ def _place(made: Path, parts: list[Path], base: Path, *, fixed: bool) -> Path:
         ):
             return target
         if fixed:
-            raise ReleaseError(
+            raise ActionError(
                 f"{target}: it holds something else, and an issued release is never changed; "
                 "name another folder with --out."
             )

@@ -24,6 +24,7 @@ from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
+from common.actions import ActionError
 
 PRIVATE_CARD = (
     "# Not to be published\n\n"
@@ -58,7 +59,7 @@ def write(
     """Write every file of the release into `made`, and its log; returns its counts.
 
     made: a folder; what lies beside it is for use while writing. What the protocol withholds goes
-    to the folder `private`, which is made only if there is any. Raises ReleaseError for what does
+    to the folder `private`, which is made only if there is any. Raises ActionError for what does
     not fit together.
     """
     export = get_protocol(collection.protocol).part("export")
@@ -103,7 +104,7 @@ def _refused() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise release_folder.ReleaseError(str(error)) from error
+        raise ActionError(str(error)) from error
 
 
 def _describe(

@@ -9,13 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from collector.inside import inside
+from common.actions import ActionError
 
 SUMS = "SHA256SUMS"
 READ_BYTES = 1 << 20
-
-
-class ReleaseError(Exception):
-    """The release cannot be written as asked; the message is one line that says what to do."""
 
 
 @contextmanager
@@ -25,14 +22,14 @@ def beside(target: Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
-        raise ReleaseError(
+        raise ActionError(
             f"{target.parent}: nothing can be written there ({error.strerror}); choose another "
             "folder with --out."
         ) from None
     try:
         yield folder
     except OSError as error:
-        raise ReleaseError(
+        raise ActionError(
             f"{target}: the release could not be written ({error.strerror}); nothing was changed. "
             "Make room or choose another folder with --out."
         ) from None
@@ -73,13 +70,13 @@ def is_free(target: Path) -> bool:
 
 
 def publish(folder: Path, target: Path, *, is_private: bool = False) -> None:
-    """Move the finished folder to its place at once; raises ReleaseError if it is taken."""
+    """Move the finished folder to its place at once; raises ActionError if it is taken."""
     folder.chmod(0o700 if is_private else 0o755)
     try:
         # An empty folder in the way is replaced; one with files in it makes the call fail.
         os.replace(folder, target)
     except OSError:
-        raise ReleaseError(f"{target}: it holds something else; name another --out.") from None
+        raise ActionError(f"{target}: it holds something else; name another --out.") from None
 
 
 def sha256_of(path: Path) -> str:

@@ -11,16 +11,14 @@ from django.utils import timezone
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.publish_release import Watcher, issue
-from annotation.release.release_folder import ReleaseError
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.errors import DifficultyError
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 
 log = logging.getLogger(__name__)
 # A job that has given no sign for so long has died.
 SILENT = timedelta(minutes=15)
-NOTHING = "There is no question to release yet: none has enough answers that agree."
 BROKEN = "It broke on our side; the server's log says how. Nothing was changed: try again."
 
 
@@ -54,8 +52,10 @@ def fulfil(order_id: int, now: datetime) -> None:
         made, is_new = _make(order, now)
     except LostClaim:
         log.warning("Release of %s: another job has taken it over", order.collection.slug)
-    except (ReleaseError, ProtocolError, DifficultyError) as error:
-        _end(order, OrderState.FAILED, _for_pages(error))
+    except ActionError as error:
+        _end(order, OrderState.FAILED, error.on_page)
+    except ProtocolError as error:
+        _end(order, OrderState.FAILED, str(error))
     except Exception:
         log.exception("Release of %s", order.collection.slug)
         _end(order, OrderState.FAILED, BROKEN)
@@ -95,8 +95,3 @@ def _end(
     _mine(order).update(
         state=state, message=message, release=release, step="", ended_at=timezone.now()
     )
-
-
-def _for_pages(error: Exception) -> str:
-    """Return the refusal without the commands that these pages run by themselves."""
-    return NOTHING if "no question to release" in str(error) else str(error)

@@ -20,7 +20,7 @@ OWN_TENDING = timedelta(minutes=10)
 def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
     """Return the log's collection, a draft over `corpus`, with its seeds.
 
-    Raises LogError where this database or corpus cannot hold it, CreationError for a taken name,
+    Raises LogError where this database or corpus cannot hold it, ActionError for a taken name,
     ProtocolError for another version of the protocol; then nothing is left behind.
     """
     line = log.collection

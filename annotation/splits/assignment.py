@@ -22,7 +22,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     Repeatable: the same verdicts, judgements and the collection's seed give the same placements.
     Where answers of splits are withheld, a release settles what it placed: only what came since is
     placed, and what was in the open then never enters a withheld split.
-    Raises DifficultyError where the protocol places by difficulty and it is not judged yet.
+    Raises ActionError where the protocol places by difficulty and it is not judged yet.
     """
     parameters = parameters_of(collection)
     splits = get_protocol(collection.protocol).part("splits")

@@ -11,13 +11,10 @@ from django.db import IntegrityError, transaction
 from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.protocols.loading import Protocol, ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters
+from common.actions import ActionError
 from common.storable import NotStorable, storable
 
 SEED_BITS = 62
-
-
-class CreationError(Exception):
-    """The collection cannot be created as asked; the message says what to do."""
 
 
 def withholds(protocol: Protocol) -> bool:
@@ -44,7 +41,7 @@ def create_collection(
     Without a seed, one that nobody can guess is chosen where answers are to be withheld: whoever
     knew it could draw the same pairs. Elsewhere it is 0.
 
-    Raises CreationError for a taken slug and for what no column can hold, ProtocolError for wrong
+    Raises ActionError for a taken slug and for what no column can hold, ProtocolError for wrong
     parameters or missing texts.
     """
     parameters = protocol.parameters(overrides)
@@ -66,11 +63,9 @@ def create_collection(
     try:
         _write(storable(collection), parameters, texts)
     except NotStorable as error:
-        raise CreationError(str(error)) from None
+        raise ActionError(str(error)) from None
     except IntegrityError:
-        raise CreationError(
-            f"There is already a collection {slug!r}: choose another name."
-        ) from None
+        raise ActionError(f"There is already a collection {slug!r}: choose another name.") from None
     return collection
 
 

@@ -15,19 +15,16 @@ from collector.models import (
     Stage,
 )
 from collector.models.name import is_name
+from common.actions import ActionError
 
 # Only these can be put away: nobody works on them, and nothing is handed out.
 AT_REST = (CollectionState.DRAFT, CollectionState.FINISHED)
 
 
-class HousekeepingError(Exception):
-    """It cannot be dropped, put away or copied as asked; the message says what to do."""
-
-
 def drop_collection(collection: Collection) -> None:
     """Delete a collection that was never published, with its seeds and texts.
 
-    Raises HousekeepingError for one that was published or holds work: that is archived instead.
+    Raises ActionError for one that was published or holds work: that is archived instead.
     """
     with transaction.atomic():
         row = _draft(collection, "Finish and archive it instead: its work and its money are kept.")
@@ -36,7 +33,7 @@ def drop_collection(collection: Collection) -> None:
                 row.seeds.all().delete()
                 row.delete()
         except ProtectedError:
-            raise HousekeepingError(
+            raise ActionError(
                 "This collection holds work that was read in: archive it instead."
             ) from None
 
@@ -44,7 +41,7 @@ def drop_collection(collection: Collection) -> None:
 def drop_seed(seed: Seed, by: str, now: datetime) -> None:
     """Let go of one seed before the first publication; it is not chosen again.
 
-    Raises HousekeepingError after it.
+    Raises ActionError after it.
     """
     with transaction.atomic():
         row = _draft(seed.collection, "Its seeds are part of the data now.")
@@ -57,7 +54,7 @@ def drop_seed(seed: Seed, by: str, now: datetime) -> None:
 def drop_all_seeds(collection: Collection) -> int:
     """Return how many seeds were let go of, before the first publication; any is chosen again.
 
-    Raises HousekeepingError after it.
+    Raises ActionError after it.
     """
     with transaction.atomic():
         row = _draft(collection, "Its seeds are part of the data now.")
@@ -70,11 +67,11 @@ def drop_all_seeds(collection: Collection) -> int:
 def archive(collection: Collection, now: datetime) -> None:
     """Put a collection away, out of the lists; nothing of it is lost.
 
-    Raises HousekeepingError while it hands out work.
+    Raises ActionError while it hands out work.
     """
     found = Collection.objects.filter(pk=collection.pk, state__in=AT_REST, archived_at=None)
     if not found.update(archived_at=now) and not _is_archived(collection):
-        raise HousekeepingError("People can work on it still: finish it first, then archive it.")
+        raise ActionError("People can work on it still: finish it first, then archive it.")
 
 
 def take_out(collection: Collection) -> None:
@@ -85,14 +82,14 @@ def take_out(collection: Collection) -> None:
 def duplicate(collection: Collection, slug: str, title: str, now: datetime) -> Collection:
     """Return a draft with the same parameters, texts and random seed, and nothing else.
 
-    The same seeds can be chosen again; its budget is as large. Raises HousekeepingError for a
+    The same seeds can be chosen again; its budget is as large. Raises ActionError for a
     short name that is none or is taken.
     """
     slug = slug.strip()
     try:
         is_name(slug)
     except ValidationError as error:
-        raise HousekeepingError(f"{error.messages[0]}.") from None
+        raise ActionError(f"{error.messages[0]}.") from None
     copied = {
         name: getattr(collection, name)
         for name in (
@@ -107,9 +104,7 @@ def duplicate(collection: Collection, slug: str, title: str, now: datetime) -> C
             )
             _copy_parts(collection, made, now)
     except IntegrityError:
-        raise HousekeepingError(
-            f"There is already a collection {slug!r}: choose another name."
-        ) from None
+        raise ActionError(f"There is already a collection {slug!r}: choose another name.") from None
     return made
 
 
@@ -128,7 +123,7 @@ def _copy_parts(old: Collection, new: Collection, now: datetime) -> None:
 def _draft(collection: Collection, instead: str) -> Collection:
     row = Collection.objects.select_for_update().get(pk=collection.pk)
     if row.state != CollectionState.DRAFT:
-        raise HousekeepingError(f"It was published already. {instead}")
+        raise ActionError(f"It was published already. {instead}")
     return row
 
 

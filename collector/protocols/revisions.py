@@ -13,13 +13,10 @@ from collector.models import Collection, CollectionRevision, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol, wrong_values
 from collector.protocols.parameters import Parameters, Table, with_overrides
+from common.actions import ActionError
 
 # What a collection is: its stages' rows and texts were made from these, once.
 STRUCTURE = frozenset({"kind", "items_from", "requires", "qualifies"})
-
-
-class RevisionError(Exception):
-    """The parameters cannot be changed as asked; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Revision:
 def planned(collection: Collection, wanted: dict[str, Any]) -> Revision:
     """Return what the dotted `wanted` values would change; nothing is written.
 
-    Raises RevisionError for an unknown key, a wrong value, a value that may not change any more,
+    Raises ActionError for an unknown key, a wrong value, a value that may not change any more,
     or when nothing would change; ProtocolError for a collection that cannot be read.
     """
     parameters = parameters_of(collection)
@@ -63,14 +60,14 @@ def planned(collection: Collection, wanted: dict[str, Any]) -> Revision:
         values = with_overrides(old, wanted)
         revised = type(parameters).model_validate(values)
     except KeyError as error:
-        raise RevisionError(str(error.args[0])) from None
+        raise ActionError(str(error.args[0])) from None
     except ValidationError as error:
-        raise RevisionError(wrong_values(error)) from None
+        raise ActionError(wrong_values(error)) from None
     new = revised.model_dump(mode="json")
     compared = [Change(key, _value(old, key), _value(new, key)) for key in wanted]
     changes = [change for change in compared if change.old != change.new]
     if not changes:
-        raise RevisionError("Nothing would change: these are the values already.")
+        raise ActionError("Nothing would change: these are the values already.")
     for change in changes:
         _check(collection, parameters, change.key)
     decides = any(not is_changeable(parameters, change.key) for change in changes)
@@ -89,16 +86,16 @@ def revise(
     """Store the `wanted` values for everything posted later, one dated row for each, and return it.
 
     `seen` is the newest revision that whoever asks has seen (see `newest`); None asks no such
-    thing. Raises RevisionError as `planned` does, without a reason, or when somebody else has
+    thing. Raises ActionError as `planned` does, without a reason, or when somebody else has
     changed something since; then nothing is changed.
     """
     why = why.strip()
     if not why:
-        raise RevisionError("Say why: whoever reads the history wants to know.")
+        raise ActionError("Say why: whoever reads the history wants to know.")
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         if seen is not None and seen != newest(row):
-            raise RevisionError(
+            raise ActionError(
                 "Somebody changed something meanwhile: look at the newest values, then save again."
             )
         revision = planned(row, wanted)
@@ -147,16 +144,16 @@ def newest(collection: Collection) -> int:
 
 
 def _check(collection: Collection, parameters: Parameters, key: str) -> None:
-    """Raise RevisionError for a parameter that may not change, or not any more."""
+    """Raise ActionError for a parameter that may not change, or not any more."""
     if "." not in key:
-        raise RevisionError(f"{key} is a whole table: change one thing in it, as in {key}.KEY.")
+        raise ActionError(f"{key} is a whole table: change one thing in it, as in {key}.KEY.")
     if is_structure(key):
-        raise RevisionError(
+        raise ActionError(
             f"{key} says what the collection is and never changes: create another collection."
         )
     if collection.state == CollectionState.DRAFT or is_changeable(parameters, key):
         return
-    raise RevisionError(
+    raise ActionError(
         f"{key} decides the data or was promised to workers, and is locked since the first "
         "publication: create another collection for another value."
     )

@@ -18,10 +18,7 @@ from collector.graph.file_format import GraphError
 from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
-
-
-class SelectionError(Exception):
-    """Not enough seeds, or the choice cannot be made now; the message says what to do."""
+from common.actions import ActionError
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def select_seeds(
     The choice follows from the collection's seed alone: 10 and then 20 more are the same seeds
     as 30 at once. A fold, once planned, is never changed. Returns the new seeds of the main task
     per fold, under "" where the protocol splits later. `tell` hears what each filter left.
-    Raises SelectionError when the corpus has too few, and then chooses none.
+    Raises ActionError when the corpus has too few, and then chooses none.
     """
     if is_curated(collection):
         _propose_sets(collection)
@@ -93,7 +90,7 @@ def _propose_sets(collection: Collection) -> None:
     try:
         propose_defaults(collection, parameters.seeds, timezone.now())
     except (CandidatesError, GraphError) as error:
-        raise SelectionError(str(error)) from None
+        raise ActionError(str(error)) from None
 
 
 def _offered(collection: Collection, parameters: Any) -> Iterable[Candidate]:
@@ -105,7 +102,7 @@ def _offered(collection: Collection, parameters: Any) -> Iterable[Candidate]:
     try:
         pools = pools_of(collection)
     except GraphError as error:
-        raise SelectionError(str(error)) from None
+        raise ActionError(str(error)) from None
     return candidates(collection.corpus, parameters, rng, pools)
 
 
@@ -121,7 +118,7 @@ def _wanted(collection: Collection, parameters: Any, count: int) -> dict[str, in
 
 
 def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[Candidate]:
-    """Return the first `number` candidates that were never chosen; raises SelectionError."""
+    """Return the first `number` candidates that were never chosen; raises ActionError."""
     chosen: dict[str, Candidate] = {}
     for candidate in offered:
         if len(chosen) == number:
@@ -129,7 +126,7 @@ def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[
         if candidate.key not in taken:
             chosen.setdefault(candidate.key, candidate)
     if len(chosen) < number:
-        raise SelectionError(
+        raise ActionError(
             f"The corpus offers {len(chosen):,}{' more' if taken else ''} "
             f"seed{'' if len(chosen) == 1 else 's'}, {number:,} are needed (those of the "
             "qualification included). Ask for fewer, or loosen what the parameters ask of a seed."

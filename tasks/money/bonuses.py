@@ -8,6 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.crowd import bonuses, marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -29,25 +30,23 @@ from tasks.work.leases import LATE_WORK
 MOST_WORDS = 500
 
 
-class BonusError(Exception):
-    """The bonus cannot be given like this; the message says why and what to do."""
-
-
 def give(
     submission: Submission, cents: int, reason: str, by: str, once: UUID, now: datetime
 ) -> Payment:
     """Return a bonus that a person gives for work that was handed in, drawn from the budget.
 
     It is sent when the marketplace lists the work. reason: the worker reads it. once: the same
-    again gives the same bonus, not another. Raises BonusError, and nothing is done.
+    again gives the same bonus, not another. Raises ActionError, and nothing is done.
     """
     reason = reason.strip()
     if cents < 1:
-        raise BonusError("Write an amount above zero, such as 0.50.")
+        raise ActionError("Write an amount above zero, such as 0.50.")
     if not reason or len(reason) > MOST_WORDS:
-        raise BonusError(f"Say what it is for, in at most {MOST_WORDS} characters: they read it.")
+        raise ActionError(f"Say what it is for, in at most {MOST_WORDS} characters: they read it.")
     if not hasattr(submission.lease.worker, "identity"):
-        raise BonusError("This person asked to be forgotten: nothing can be sent to them any more.")
+        raise ActionError(
+            "This person asked to be forgotten: nothing can be sent to them any more."
+        )
     key = f"given:{submission.lease_id}:{once}"
     try:
         return _give(submission.lease, key, cents, reason, by, now)
@@ -79,7 +78,7 @@ def _give(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetim
             created_at=now,
         )
         if not budget.reserve_beside(stage.collection_id, cents + fee):
-            raise BonusError("The budget cannot hold it: raise the budget, then give the bonus.")
+            raise ActionError("The budget cannot hold it: raise the budget, then give the bonus.")
         budget.earn(stage.collection_id, reserved_cents=cents + fee, cost_cents=cents + fee)
     return payment
 

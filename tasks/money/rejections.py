@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.models import (
     ReceiptState,
     Rejection,
@@ -33,10 +34,6 @@ WHY_NOT = {
 }
 
 
-class RejectionError(Exception):
-    """The decision cannot be recorded as asked; the message says what to do."""
-
-
 def work_on(session: Session) -> payments.Work | None:
     """Return what was handed in with an assignment: work, or the note that none came; or None."""
     found: payments.Work | None = (
@@ -49,24 +46,24 @@ def work_on(session: Session) -> payments.Work | None:
 def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
     """Return the proposal to reject an assignment, which holds its approval for a while.
 
-    Raises RejectionError without a reason and for what is not waiting to be paid.
+    Raises ActionError without a reason and for what is not waiting to be paid.
     """
     reason = _said(reason, "Write the reason: the worker reads it.")
     if len(reason) > LONGEST_REASON:
         over = len(reason) - LONGEST_REASON
-        raise RejectionError(
+        raise ActionError(
             f"The marketplace takes {LONGEST_REASON:,} characters: shorten the reason by {over}."
         )
     with transaction.atomic():
         work = work_on(session)
         if work is None:
-            raise RejectionError("Nothing was handed in with this HIT.")
+            raise ActionError("Nothing was handed in with this HIT.")
         if not payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.DISPUTED):
             work.refresh_from_db()
-            raise RejectionError(WHY_NOT[ReceiptState(work.state)])
+            raise ActionError(WHY_NOT[ReceiptState(work.state)])
         holds_until = _holds_until(work, now)
         if holds_until <= now:
-            raise RejectionError("The time to reject it is over: it is about to be paid.")
+            raise ActionError("The time to reject it is over: it is about to be paid.")
         row = Rejection.objects.create(
             session=session,
             reason=reason,
@@ -83,7 +80,7 @@ def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
 def _said(text: str, otherwise: str) -> str:
     text = text.replace("\x00", "").replace("\r\n", "\n").strip()
     if not text:
-        raise RejectionError(otherwise)
+        raise ActionError(otherwise)
     return text
 
 
@@ -104,22 +101,22 @@ def withdraw(row: Rejection, why: str, by: str, now: datetime) -> None:
     _expect(row, RejectionState.PROPOSED)
     with transaction.atomic():
         if not row.advance(RejectionState.WITHDRAWN, by=by, why=why, now=now):
-            raise RejectionError(DECIDED)
+            raise ActionError(DECIDED)
         _release(row, ReceiptState.CONFIRMED)
 
 
 def confirm(row: Rejection, why: str, by: str, now: datetime) -> None:
     """Agree to a proposal; the next round of the jobs tells the marketplace.
 
-    Raises RejectionError for the one who proposed it before a day has passed, and when the time
+    Raises ActionError for the one who proposed it before a day has passed, and when the time
     to decide is over.
     """
     why = _said(why, "Say why you agree: it is logged beside your name.")
     _expect(row, RejectionState.PROPOSED)
     if row.holds_until <= now:
-        raise RejectionError("The time to decide is over: the work is about to be paid.")
+        raise ActionError("The time to decide is over: the work is about to be paid.")
     if row.proposed_by == by and now < row.alone_from:
-        raise RejectionError(
+        raise ActionError(
             "You proposed it yourself: somebody else has to confirm it, or you a day later."
         )
     with transaction.atomic():
@@ -133,20 +130,20 @@ def confirm(row: Rejection, why: str, by: str, now: datetime) -> None:
             confirmed_at=now,
         )
     if not agreed:
-        raise RejectionError(DECIDED)
+        raise ActionError(DECIDED)
 
 
 def take_back(row: Rejection, why: str, by: str, now: datetime) -> None:
     """Owe the reward again and have the marketplace approve what was rejected.
 
-    Raises RejectionError when the budget cannot hold it, or the marketplace's time is over.
+    Raises ActionError when the budget cannot hold it, or the marketplace's time is over.
     """
     why = _said(why, "Say why: it is logged beside your name.")
     if row.state == RejectionState.AGREED:
-        raise RejectionError("The marketplace is being told. Take it back in a minute.")
+        raise ActionError("The marketplace is being told. Take it back in a minute.")
     _expect(row, RejectionState.REJECTED)
     if row.take_back_until <= now:
-        raise RejectionError(
+        raise ActionError(
             f"The marketplace takes a rejection back for {TAKEN_BACK_WITHIN.days} days after the "
             "work was handed in, and they are over. Pay the worker in another way."
         )
@@ -154,16 +151,16 @@ def take_back(row: Rejection, why: str, by: str, now: datetime) -> None:
     assert work is not None
     with transaction.atomic():
         if not row.advance(RejectionState.RESTORING, by=by, why=why, now=now):
-            raise RejectionError(DECIDED)
+            raise ActionError(DECIDED)
         if not payments.owe_again(work, by, now, within_budget=True):
-            raise RejectionError(
+            raise ActionError(
                 "The budget cannot hold the reward again: raise it, then take the rejection back."
             )
 
 
 def _expect(row: Rejection, state: RejectionState) -> None:
     if row.state != state:
-        raise RejectionError(DECIDED)
+        raise ActionError(DECIDED)
 
 
 def _release(row: Rejection, to: ReceiptState) -> None:

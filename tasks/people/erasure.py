@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from common.actions import ActionError
 from common.commands import MANAGE
 from tasks.models import (
     GrantState,
@@ -22,22 +23,18 @@ from tasks.models import (
 )
 
 
-class ErasureError(Exception):
-    """The person cannot be forgotten yet; the message says why and what to do."""
-
-
 def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
     """Remove identity, drafts, preferences, messages and what came without work.
 
     Payments keep the internal id. With `withdraw` the worker's questions and answers stay out of
-    every later release; an issued release is never rewritten. Raises ErasureError while the
+    every later release; an issued release is never rewritten. Raises ActionError while the
     worker is at work or is owed money, since nobody could be paid afterwards.
     """
     with transaction.atomic():
         Worker.objects.select_for_update().get(pk=worker.pk)
         leases = Lease.objects.filter(worker=worker)
         if leases.filter(state=LeaseState.LIVE).exists():
-            raise ErasureError("This person is at work on a HIT: wait until it is handed in.")
+            raise ActionError("This person is at work on a HIT: wait until it is handed in.")
         decided = [ReceiptState.APPROVED, ReceiptState.REJECTED]
         if (
             Payment.objects.filter(
@@ -46,14 +43,14 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
             or Submission.objects.filter(lease__worker=worker).exclude(state__in=decided).exists()
             or Unmatched.objects.filter(session__worker=worker).exclude(state__in=decided).exists()
         ):
-            raise ErasureError(
+            raise ActionError(
                 f"This person is still owed money: settle it first ({MANAGE} collect NAME)."
             )
         unpaid = leases.filter(
             state=LeaseState.EXPIRED, draft__isnull=False, compensated=False, submission=None
         )
         if unpaid.exists():
-            raise ErasureError(
+            raise ActionError(
                 "Work this person saved before their time ran out is not paid yet: raise the "
                 f"budget or wait for the next round ({MANAGE} collect NAME)."
             )

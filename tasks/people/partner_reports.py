@@ -6,13 +6,10 @@ from django.db import transaction
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.crowd import marketplace, messages
 from tasks.models import Grant, GrantState, PartnerReport, ReportDecision
 from tasks.people import qualifications
-
-
-class ComplaintError(Exception):
-    """A report cannot be decided like this; the message says why."""
 
 
 def decide(
@@ -21,10 +18,10 @@ def decide(
     """Record what a person has made of a report; it may be decided again, but for a warning told.
 
     With `withdraw` the reported worker loses the qualification of the role they had in the dialog.
-    What they have earned stays theirs. Raises ComplaintError without words for the worker.
+    What they have earned stays theirs. Raises ActionError without words for the worker.
     """
     if decision != ReportDecision.NOTHING and not words.strip():
-        raise ComplaintError("Say in a sentence what was wrong: the worker is told.")
+        raise ActionError("Say in a sentence what was wrong: the worker is told.")
     with transaction.atomic():
         PartnerReport.objects.filter(pk=report.pk).update(
             decision=decision, words=words.strip(), decided_by=by, decided_at=now

@@ -8,10 +8,10 @@ from django.db import transaction
 
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.crowd import marketplace, messages
 from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
 from tasks.money import bonuses
-from tasks.money.bonuses import BonusError
 from tasks.money.compensation import compensate
 from tasks.posting.hits import money
 
@@ -21,32 +21,23 @@ AT_WORK = "They are still at work on it: answer without an amount, or pay once i
 PAID_BEFORE = "This work was compensated already: answer without an amount."
 
 
-class ReportError(Exception):
-    """The report cannot be answered like this; the message says why and what to do."""
-
-
 def answer(report: ProblemReport, words: str, cents: int, by: str, now: datetime) -> None:
     """Record what the worker is told, owe them `cents` for their trouble, and resolve the report.
 
     Work that was handed in is paid a bonus, other work by a HIT of the worker's own, up to its
-    reward. Raises ReportError, and nothing is done.
+    reward. Raises ActionError, and nothing is done.
     """
     words = words.strip()
     if not words or len(words) > MOST_WORDS:
-        raise ReportError(f"Write the worker an answer, in at most {MOST_WORDS:,} characters.")
-    try:
-        with transaction.atomic():
-            open_yet = ProblemReport.objects.filter(pk=report.pk, answered_at=None)
-            answered = open_yet.update(
-                answer=words, answered_by=by, answered_at=now, resolved_at=now
-            )
-            if not answered:
-                raise ReportError("It is answered already: this page shows how.")
-            if cents:
-                payment = _pay(report, cents, by, now)
-                ProblemReport.objects.filter(pk=report.pk).update(payment=payment)
-    except BonusError as error:
-        raise ReportError(str(error)) from None
+        raise ActionError(f"Write the worker an answer, in at most {MOST_WORDS:,} characters.")
+    with transaction.atomic():
+        open_yet = ProblemReport.objects.filter(pk=report.pk, answered_at=None)
+        answered = open_yet.update(answer=words, answered_by=by, answered_at=now, resolved_at=now)
+        if not answered:
+            raise ActionError("It is answered already: this page shows how.")
+        if cents:
+            payment = _pay(report, cents, by, now)
+            ProblemReport.objects.filter(pk=report.pk).update(payment=payment)
 
 
 def _pay(report: ProblemReport, cents: int, by: str, now: datetime) -> Payment:
@@ -56,15 +47,15 @@ def _pay(report: ProblemReport, cents: int, by: str, now: datetime) -> Payment:
         once = uuid5(NAMESPACE_URL, f"report:{report.pk}")
         return bonuses.give(submission, cents, PAID_FOR, by, once, now)
     if why := unpayable([lease]).get(lease.pk):
-        raise ReportError(why)
+        raise ActionError(why)
     reward = lease.session.posting.reward_cents
     if cents > reward:
         minor_units = parameters_of(lease.unit.stage.collection).pay.minor_units
         most = money(reward, minor_units)
-        raise ReportError(f"Nothing was handed in: pay at most the HIT's reward, {most}.")
+        raise ActionError(f"Nothing was handed in: pay at most the HIT's reward, {most}.")
     payment = compensate(lease, cents, PAID_FOR, now)
     if payment is None:
-        raise ReportError("The budget cannot hold it: raise the budget, then pay.")
+        raise ActionError("The budget cannot hold it: raise the budget, then pay.")
     return payment
 
 

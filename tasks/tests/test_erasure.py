@@ -3,9 +3,10 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from common.actions import ActionError
 from tasks.management.commands.erase_worker import Command
 from tasks.models import Identity, Lease, Payment, Submission
-from tasks.people.erasure import ErasureError, forget
+from tasks.people.erasure import forget
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -29,13 +30,13 @@ def lease():
 
 
 def test_it_refuses_while_the_person_is_at_work(lease):
-    with pytest.raises(ErasureError, match="at work"):
+    with pytest.raises(ActionError, match="at work"):
         forget(lease.worker, NOW, withdraw=False)
 
 
 def test_it_refuses_while_money_is_owed(lease):
     submissions.hand_in(lease, questions_for(lease), NOW, synthetic=False)
-    with pytest.raises(ErasureError, match="owed money"):
+    with pytest.raises(ActionError, match="owed money"):
         forget(lease.worker, NOW, withdraw=False)
     assert Identity.objects.exists()
 

@@ -6,10 +6,10 @@ from uuid import uuid4
 import pytest
 from django.db.models import F, Sum
 
+from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState, Posting
 from tasks.money import bonuses, external_bonuses
-from tasks.money.bonuses import BonusError
 from tasks.people import erasure
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
@@ -104,7 +104,7 @@ def test_one_whose_reply_was_lost_is_not_found_again_as_somebody_elses(collectio
 def test_what_cannot_be_given_is_refused_and_changes_nothing(
     collection, work, bound, cents, reason, sentence
 ):
-    with pytest.raises(BonusError, match=sentence):
+    with pytest.raises(ActionError, match=sentence):
         give(work, cents, reason)
     assert money(collection) == bound
     assert not Payment.objects.filter(kind=PaymentKind.BONUS).exists()
@@ -116,7 +116,7 @@ def test_nobody_is_given_anything_who_asked_to_be_forgotten(collection, work):
     erasure.forget(work.lease.worker, SOON, withdraw=False)
     work.refresh_from_db()
     work.lease.worker.refresh_from_db()
-    with pytest.raises(BonusError, match="asked to be forgotten"):
+    with pytest.raises(ActionError, match="asked to be forgotten"):
         give(type(work).objects.get(pk=work.pk))
 
 

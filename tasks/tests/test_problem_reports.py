@@ -2,11 +2,11 @@
 
 import pytest
 
+from common.actions import ActionError
 from tasks.crowd import messages
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import LeaseState, Payment, PaymentKind, ProblemReport
 from tasks.people import problem_reports
-from tasks.people.problem_reports import ReportError
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
 
@@ -92,13 +92,13 @@ def test_what_cannot_be_is_refused_and_nothing_is_done(collection, report):
         ("x" * 2001, 0, "at most 2,000 characters"),
         ("Sorry.", 10_000_000, "raise the budget"),
     ):
-        with pytest.raises(ReportError, match=sentence):
+        with pytest.raises(ActionError, match=sentence):
             answer(report, words, cents)
     unfinished(report)
-    with pytest.raises(ReportError, match=r"at most the HIT's reward, 4\.00"):
+    with pytest.raises(ActionError, match=r"at most the HIT's reward, 4\.00"):
         answer(report, "Sorry.", 401)
     type(report.lease).objects.update(state=LeaseState.LIVE)
-    with pytest.raises(ReportError, match="still at work"):
+    with pytest.raises(ActionError, match="still at work"):
         answer(report, "Sorry.", 100)
     report.refresh_from_db()
     assert (report.answer, report.answered_at, report.resolved_at) == ("", None, None)
@@ -108,10 +108,10 @@ def test_what_cannot_be_is_refused_and_nothing_is_done(collection, report):
 def test_it_is_answered_and_compensated_once(collection, report):
     unfinished(report)
     answer(report, cents=75)
-    with pytest.raises(ReportError, match="answered already"):
+    with pytest.raises(ActionError, match="answered already"):
         answer(report, cents=75)
     other = ProblemReport.objects.create(lease=report.lease, message="Still dead.", at=NOW)
-    with pytest.raises(ReportError, match="compensated already"):
+    with pytest.raises(ActionError, match="compensated already"):
         answer(other, cents=75)
     answer(other)
     assert Payment.objects.filter(kind=PaymentKind.COMPENSATION).count() == 1

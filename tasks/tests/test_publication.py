@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.revisions import revise
+from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
-from tasks.lifecycle.publication import PublicationError, finish, publish, reopen
+from tasks.lifecycle.publication import finish, publish, reopen
 from tasks.lifecycle.unfinished_work import under_way
 from tasks.models import LeaseState, Posting, Unmatched
 from tasks.money import compensation, payments
@@ -96,7 +97,7 @@ def test_a_paused_collection_goes_on_as_it_was(pilot: Collection) -> None:
 def test_with_every_stage_closed_it_asks_for_one_by_name(pilot: Collection) -> None:
     pilot.stages.update(state=StageState.CLOSED)
     set_states(pilot, "paused")
-    with pytest.raises(PublicationError, match=r"Every stage is closed\. Name the one to open"):
+    with pytest.raises(ActionError, match=r"Every stage is closed\. Name the one to open"):
         publish(pilot)
     pilot.refresh_from_db()
     assert pilot.state == CollectionState.PAUSED
@@ -106,9 +107,7 @@ def test_a_finished_collection_is_not_published_by_mistake(pilot: Collection) ->
     finish(pilot, "Enough.", "rita", timezone.now())
     pilot.refresh_from_db()
     for name in ("", "answer"):
-        with pytest.raises(
-            PublicationError, match=r"Reopen it first: .*manage\.py finish_collection"
-        ):
+        with pytest.raises(ActionError, match=r"Reopen it first: .*manage\.py finish_collection"):
             publish(pilot, name)
 
 
@@ -130,13 +129,13 @@ def test_finishing_and_reopening_are_recorded_and_keep_the_stages(pilot: Collect
 
 def test_what_is_not_so_cannot_be_ended_or_taken_back(pilot: Collection) -> None:
     now = timezone.now()
-    with pytest.raises(PublicationError, match="It is not finished"):
+    with pytest.raises(ActionError, match="It is not finished"):
         reopen(pilot, "", "rita", now)
     finish(pilot, "", "rita", now)
-    with pytest.raises(PublicationError, match="finished already"):
+    with pytest.raises(ActionError, match="finished already"):
         finish(pilot, "", "rita", now)
     set_states(pilot, "draft")
-    with pytest.raises(PublicationError, match="never published"):
+    with pytest.raises(ActionError, match="never published"):
         finish(pilot, "", "rita", now)
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
+from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
@@ -13,7 +14,6 @@ from tasks.models import (
     PostingState,
 )
 from tasks.money import payments, rejection_delivery, rejections
-from tasks.money.rejections import RejectionError
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW
 
@@ -41,7 +41,7 @@ def test_what_nobody_decides_is_paid(work, paid_late, proposal):
     # The marketplace approves by itself after five days, before the seven are over.
     assert proposal.holds_until == NOW + 5 * DAY
     assert rejection_delivery.lapse(paid_late, NOW + 5 * DAY - timedelta(seconds=1)) == 0
-    with pytest.raises(RejectionError, match="time to decide is over"):
+    with pytest.raises(ActionError, match="time to decide is over"):
         rejections.confirm(proposal, "It is.", "grace", NOW + 5 * DAY)
     assert rejection_delivery.lapse(paid_late, NOW + 5 * DAY) == 1
     assert payments.approve_confirmed(paid_late, NOW + 5 * DAY) == 1

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
+from common.actions import ActionError
 from tasks.models import (
     Payment,
     PaymentState,
@@ -13,8 +14,7 @@ from tasks.models import (
     RejectionState,
 )
 from tasks.money import payments, rejection_delivery, rejections
-from tasks.money.rejections import RejectionError
-from tasks.people.erasure import ErasureError, forget
+from tasks.people.erasure import forget
 from tasks.tests.deciding import DAY, SOON, make_confirmed, money, state_of
 from tasks.tests.making import NOW
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_whoever_proposed_it_waits_a_day(proposal):
-    with pytest.raises(RejectionError, match="somebody else has to confirm it"):
+    with pytest.raises(ActionError, match="somebody else has to confirm it"):
         rejections.confirm(proposal, "It is.", "rita", NOW + DAY - timedelta(seconds=1))
     rejections.confirm(proposal, "It is.", "rita", NOW + DAY)
     assert state_of(proposal) == RejectionState.AGREED
@@ -43,7 +43,7 @@ def test_the_database_knows_the_rule_too(proposal):
 
 
 def test_one_proposal_at_a_time(work, proposal):
-    with pytest.raises(RejectionError, match="proposed already"):
+    with pytest.raises(ActionError, match="proposed already"):
         rejections.propose(work.session, "Again.", "grace", SOON)
     proposal.pk = None
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -59,9 +59,9 @@ def test_a_proposal_holds_the_approval_and_nothing_else(work, paid_late, proposa
 def test_it_is_withdrawn_and_the_work_is_paid(work, paid_late, proposal):
     rejections.withdraw(proposal, "I misread it.", "rita", SOON)
     assert (state_of(work), state_of(proposal)) == ("confirmed", "withdrawn")
-    with pytest.raises(RejectionError, match="just decided"):
+    with pytest.raises(ActionError, match="just decided"):
         rejections.confirm(proposal, "It is.", "grace", SOON)
-    with pytest.raises(RejectionError, match="just decided"):
+    with pytest.raises(ActionError, match="just decided"):
         rejections.withdraw(Rejection.objects.get(), "Twice.", "rita", SOON)
     assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert Payment.objects.get().state == PaymentState.CONFIRMED
@@ -75,7 +75,7 @@ def test_the_hold_is_seven_days_at_most_and_not_given_twice(work):
     second = rejections.propose(work.session, "Copied.", "rita", NOW)
     assert second.holds_until == NOW + 3 * DAY
     rejections.withdraw(second, "No.", "rita", NOW)
-    with pytest.raises(RejectionError, match="time to reject it is over"):
+    with pytest.raises(ActionError, match="time to reject it is over"):
         rejections.propose(work.session, "Copied.", "rita", late)
     assert state_of(work) == "confirmed"
 
@@ -92,7 +92,7 @@ def test_the_hold_is_seven_days_at_most_and_not_given_twice(work):
 )
 def test_only_what_waits_to_be_paid_can_be_rejected(work, state, sentence):
     type(work).objects.update(state=state)
-    with pytest.raises(RejectionError, match=sentence):
+    with pytest.raises(ActionError, match=sentence):
         rejections.propose(work.session, "Copied.", "rita", NOW)
     assert not Rejection.objects.exists()
 
@@ -102,14 +102,14 @@ def test_only_what_waits_to_be_paid_can_be_rejected(work, state, sentence):
     [(" \n\x00", "the worker reads it"), ("x" * 1025, "shorten the reason by 1")],
 )
 def test_a_reason_is_needed_that_the_marketplace_takes(work, reason, sentence):
-    with pytest.raises(RejectionError, match=sentence):
+    with pytest.raises(ActionError, match=sentence):
         rejections.propose(work.session, reason, "rita", NOW)
     assert state_of(work) == "confirmed"
 
 
 def test_every_step_says_why(proposal, rejected):
     for act in (rejections.confirm, rejections.withdraw, rejections.take_back):
-        with pytest.raises(RejectionError, match="Say why"):
+        with pytest.raises(ActionError, match="Say why"):
             act(rejected, " ", "rita", SOON)
 
 
@@ -118,17 +118,17 @@ def test_a_hit_without_anything_handed_in_cannot_be_rejected(work):
     work.questions.all().delete()
     work.payments.all().delete()
     work.delete()
-    with pytest.raises(RejectionError, match="Nothing was handed in"):
+    with pytest.raises(ActionError, match="Nothing was handed in"):
         rejections.propose(session, "Copied.", "rita", NOW)
 
 
 def test_it_cannot_be_taken_back_before_it_is_done_nor_after_thirty_days(proposal, paid_late):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    with pytest.raises(RejectionError, match="in a minute"):
+    with pytest.raises(ActionError, match="in a minute"):
         rejections.take_back(proposal, "No.", "rita", SOON)
     rejection_delivery.carry_out(paid_late, SOON)
     proposal.refresh_from_db()
-    with pytest.raises(RejectionError, match="for 30 days"):
+    with pytest.raises(ActionError, match="for 30 days"):
         rejections.take_back(proposal, "No.", "rita", NOW + 30 * DAY)
     assert state_of(proposal) == "rejected"
 
@@ -137,7 +137,7 @@ def test_a_budget_that_cannot_hold_it_says_so_and_nothing_changes(paid_late, rej
     paid_late.refresh_from_db()
     paid_late.budget_cents = 399
     paid_late.save()
-    with pytest.raises(RejectionError, match="raise it, then take the rejection back"):
+    with pytest.raises(ActionError, match="raise it, then take the rejection back"):
         rejections.take_back(rejected, "No.", "rita", SOON)
     assert state_of(rejected) == "rejected"
     assert Payment.objects.get().state == PaymentState.WITHHELD
@@ -145,7 +145,7 @@ def test_a_budget_that_cannot_hold_it_says_so_and_nothing_changes(paid_late, rej
 
 
 def test_nobody_is_forgotten_while_a_rejection_is_open(work, proposal, paid_late):
-    with pytest.raises(ErasureError):
+    with pytest.raises(ActionError):
         forget(work.lease.worker, NOW, withdraw=False)
     rejections.confirm(proposal, "It is.", "grace", SOON)
     rejection_delivery.carry_out(paid_late, SOON)
@@ -154,7 +154,7 @@ def test_nobody_is_forgotten_while_a_rejection_is_open(work, proposal, paid_late
 
 def test_an_approval_under_way_wins_over_a_proposal(work, paid_late):
     assert payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
-    with pytest.raises(RejectionError, match="being paid"):
+    with pytest.raises(ActionError, match="being paid"):
         rejections.propose(work.session, "Copied.", "rita", NOW)
     # Whoever took it has died: the next round approves it.
     assert payments.approve_confirmed(paid_late, NOW) == 1

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from collector.protocols.loading import Protocol, ProtocolError
+from common.actions import ActionError
 from tasks.lifecycle import publication
-from tasks.lifecycle.publication import PublicationError
 from tasks.tests.making import make_collection
 from tasks.work import samples
 from tasks.work.samples import Piece, sample_of
@@ -84,6 +84,6 @@ def test_a_collection_with_a_wrong_sample_is_not_published(
     (protocol / "samples.toml").write_text(WELL.replace("good = false", "good = true"), "utf-8")
     asked: list[str] = []
     monkeypatch.setattr(publication, "call", asked.append)
-    with pytest.raises(PublicationError, match=r"samples\.toml: question"):
+    with pytest.raises(ActionError, match=r"samples\.toml: question"):
         publication.publish(make_collection())
     assert asked == []

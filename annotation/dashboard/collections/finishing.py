@@ -10,8 +10,8 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.reports.finishing import closing_of
 from collector.models import CollectionState
+from common.actions import ActionError
 from tasks.lifecycle import publication
-from tasks.lifecycle.publication import PublicationError
 
 
 @on_desk
@@ -22,8 +22,8 @@ def finish(request: HttpRequest, desk: Desk) -> HttpResponse:
         why = request.POST.get("why", "")
         try:
             publication.finish(desk.collection, why, name_of(request), timezone.now())
-        except PublicationError as error:
-            messages.error(request, str(error))
+        except ActionError as error:
+            messages.error(request, error.on_page)
         else:
             messages.success(request, "Finished. Nobody gets new work.")
         return redirect(desk.url("finish"))
@@ -46,8 +46,8 @@ def reopen(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Pause a finished collection, from where it can be resumed."""
     try:
         publication.reopen(desk.collection, "", name_of(request), timezone.now())
-    except PublicationError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
     else:
         messages.success(request, "Reopened. Press Resume when work should be handed out again.")
     return redirect(desk.url("collection"))

@@ -12,7 +12,8 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from collector.models import CollectionState
 from collector.protocols import housekeeping
-from collector.protocols.housekeeping import AT_REST, HousekeepingError
+from collector.protocols.housekeeping import AT_REST
+from common.actions import ActionError
 
 
 @on_desk
@@ -40,8 +41,8 @@ def duplicate(request: HttpRequest, desk: Desk) -> HttpResponse:
         made = housekeeping.duplicate(
             desk.collection, given.get("slug", ""), given.get("title", ""), timezone.now()
         )
-    except HousekeepingError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
         return redirect(desk.url("keep"))
     messages.success(request, "Copied: the same parameters and texts. Choose its seeds next.")
     return redirect("seeds", slug=made.slug)
@@ -83,8 +84,8 @@ def _done(
 ) -> HttpResponse:
     try:
         act()
-    except HousekeepingError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
         return redirect(desk.url("keep"))
     messages.success(request, sentence)
     return redirect("collections")
@@ -103,6 +104,6 @@ def drop_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
         else:
             number = housekeeping.drop_all_seeds(desk.collection)
             messages.success(request, f"All {number:,} seeds are let go: choose anew.")
-    except HousekeepingError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
     return redirect(desk.url("seeds"))

@@ -23,8 +23,9 @@ from annotation.dashboard.questions.verdict_counts import verdict_counts
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState
-from collector.protocols.creation import CreationError, create_collection
+from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import estimate, totals
 
@@ -75,8 +76,8 @@ def _create(form: CollectionForm) -> Collection | None:
             requester_contact=given["requester_contact"],
             ethics_number=given["ethics_number"],
         )
-    except CreationError as error:
-        form.add_error("slug", str(error))
+    except ActionError as error:
+        form.add_error("slug", error.on_page)
     except ProtocolError as error:
         form.add_error("protocol", str(error))
     else:

@@ -13,9 +13,9 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.money.spending import spending_of
 from collector.models import CollectionState, Stage, StageState
+from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
-from tasks.lifecycle.publication import PublicationError
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import estimate, totals
 
@@ -33,8 +33,8 @@ def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
         return _before_publishing(request, desk)
     try:
         opened = publication.publish(desk.collection, stage)
-    except PublicationError as error:
-        messages.error(request, _for_pages(error, desk))
+    except ActionError as error:
+        messages.error(request, error.on_page)
     except MarketplaceError as error:
         messages.error(request, silent(error, "press the button again"))
     else:
@@ -95,7 +95,7 @@ def raise_budget(request: HttpRequest, desk: Desk) -> HttpResponse:
         return again
     try:
         publication.raise_budget(desk.collection, cents, name_of(request), timezone.now())
-    except PublicationError:
+    except ActionError:
         sentence = f"{desk.price(bound)} are reserved or spent already: set that much or more."
         messages.error(request, sentence)
         return again
@@ -128,16 +128,3 @@ def _opened(stages: list[Stage]) -> str:
         return "Work is handed out again."
     named = ", ".join(str(stage) for stage in stages)
     return f"Open: {named}. The first HITs appear on the marketplace within seconds."
-
-
-def _for_pages(error: PublicationError, desk: Desk) -> str:
-    """Return the refusal with what to do on these pages instead of on a command line."""
-    if not desk.collection.seeds.exists():
-        return "The collection has no seeds yet. Choose some under Seeds, then publish."
-    if desk.collection.state == CollectionState.FINISHED:
-        return "The collection is finished. Reopen it first."
-    if "budget" in str(error):
-        return "The budget left does not pay a single HIT. Raise it, then publish."
-    if "Every stage is closed" in str(error):
-        return "Every stage is closed: open one below, and work is handed out again."
-    return str(error)

@@ -17,14 +17,8 @@ from annotation.dashboard.collections.parameter_values import label_of, shown
 from annotation.dashboard.money.spending import Spending, spending_of
 from collector.models import CollectionState
 from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import (
-    Revision,
-    RevisionError,
-    newest,
-    planned,
-    revise,
-    revisions_of,
-)
+from collector.protocols.revisions import Revision, newest, planned, revise, revisions_of
+from common.actions import ActionError
 from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
 
 SHOWN = 50
@@ -60,8 +54,8 @@ def change(request: HttpRequest, desk: Desk) -> HttpResponse:
                 _store(request, desk, sheet, preview)
                 messages.success(request, "Saved. It holds for everything posted from now on.")
                 return redirect(desk.url("change"))
-        except RevisionError as error:
-            problem = str(error)
+        except ActionError as error:
+            problem = error.on_page
     return desk.render(
         request,
         "collections/settings.html",
@@ -78,9 +72,9 @@ def change(request: HttpRequest, desk: Desk) -> HttpResponse:
 
 
 def _preview(desk: Desk, sheet: Sheet) -> Preview:
-    """Return what the sheet would change; raises RevisionError."""
+    """Return what the sheet would change; raises ActionError."""
     if sheet.problems:
-        raise RevisionError("What is filled in wrongly is marked below. Nothing typed is lost.")
+        raise ActionError("What is filled in wrongly is marked below. Nothing typed is lost.")
     revision = planned(desk.collection, sheet.wanted)
     changed = revision.applied_to(desk.collection)
     return Preview(
@@ -110,18 +104,18 @@ def _kept(desk: Desk, revision: Revision) -> list[tuple[str, int]]:
 
 
 def _check_seen(request: HttpRequest, desk: Desk) -> None:
-    """Raise RevisionError when somebody else has saved since the page was shown."""
+    """Raise ActionError when somebody else has saved since the page was shown."""
     if request.POST.get("seen") != str(newest(desk.collection)):
-        raise RevisionError(
+        raise ActionError(
             "Somebody changed something meanwhile: what you typed is compared with the newest "
             "values. Look, then save."
         )
 
 
 def _store(request: HttpRequest, desk: Desk, sheet: Sheet, preview: Preview) -> None:
-    """Store what was previewed; raises RevisionError for anything else."""
+    """Store what was previewed; raises ActionError for anything else."""
     if request.POST.get("previewed") != preview.wanted:
-        raise RevisionError("You changed something since the preview: update it, then save.")
+        raise ActionError("You changed something since the preview: update it, then save.")
     revise(
         desk.collection,
         sheet.wanted,

@@ -15,11 +15,12 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.money.assignments import FILTERS, assignments_of, counts_of, lines_of
 from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
-from annotation.dashboard.money.pay_decisions import ACTS, PayError, paid_apart
+from annotation.dashboard.money.pay_decisions import ACTS, paid_apart
 from annotation.dashboard.people.submission_sheets import sheets_of
 from annotation.dashboard.people.worker_names import people_of
+from common.actions import ActionError
 from tasks.models import ReceiptState, Session, Submission
-from tasks.money.rejections import LONGEST_REASON, RejectionError, work_on
+from tasks.money.rejections import LONGEST_REASON, work_on
 
 PER_PAGE = 25
 
@@ -100,12 +101,12 @@ def decide_pay(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         return here
     try:
         sentence = act(work, words, name_of(request), timezone.now())
-    except (RejectionError, PayError) as error:
+    except ActionError as error:
         request.session[_typed(session)] = {
             "words": words,
             "decision": request.POST["decision"],
         }
-        messages.error(request, str(error))
+        messages.error(request, error.on_page)
     else:
         messages.success(request, sentence)
     return here

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
+from common.actions import ActionError
 from tasks.models import Payment, PaymentKind, Submission
 from tasks.money import bonuses, external_bonuses
-from tasks.money.bonuses import BonusError
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ def give_bonus(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         payment = bonuses.give(
             submission, cents or 0, reason, name_of(request), once, timezone.now()
         )
-    except (BonusError, ValueError) as error:
+    except (ActionError, ValueError) as error:
         given = {"amount": amount[:LONGEST_AMOUNT], "reason": reason[: bonuses.MOST_WORDS + 100]}
         request.session[_typed(submission)] = given
-        is_ours = isinstance(error, BonusError)
+        is_ours = isinstance(error, ActionError)
         messages.error(request, str(error) if is_ours else "Send it with the button on this page.")
     else:
         price = desk.price(payment.amount_cents)

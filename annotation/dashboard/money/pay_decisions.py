@@ -5,18 +5,14 @@ from datetime import datetime
 
 from django.db import transaction
 
+from common.actions import ActionError
 from tasks.models import Posting, ReceiptState, Rejection, Submission, Unmatched
 from tasks.money import payments, rejections
 from tasks.money.payments import Work
-from tasks.money.rejections import RejectionError
 from tasks.posting import reconcile, unmatched
 
 Act = Callable[[Work, str, str, datetime], str]
 TOLD = "The marketplace is told within a minute."
-
-
-class PayError(Exception):
-    """The decision cannot be taken any more; the message says why."""
 
 
 def propose(work: Work, words: str, by: str, now: datetime) -> str:
@@ -49,7 +45,7 @@ def take_back(work: Work, words: str, by: str, now: datetime) -> str:
 def pay(work: Work, words: str, by: str, now: datetime) -> str:
     """Pay what came without work."""
     if not isinstance(work, Unmatched) or not unmatched.pay(work, by, now):
-        raise PayError("It is decided already: this page shows how.")
+        raise ActionError("It is decided already: this page shows how.")
     return f"It is paid. {TOLD}"
 
 
@@ -57,10 +53,12 @@ def try_again(work: Work, words: str, by: str, now: datetime) -> str:
     """Ask the marketplace once more to pay what it refused."""
     with transaction.atomic():
         if paid_apart(work, lock=True):
-            raise PayError("It is paid by a HIT of their own: asked again, it would be paid twice.")
+            raise ActionError(
+                "It is paid by a HIT of their own: asked again, it would be paid twice."
+            )
         asked = payments.move(work, [ReceiptState.REFUSED], ReceiptState.APPROVING)
     if not asked:
-        raise PayError("The marketplace refuses it no longer: this page shows how it stands.")
+        raise ActionError("The marketplace refuses it no longer: this page shows how it stands.")
     return "The marketplace is asked again within a minute."
 
 
@@ -74,7 +72,7 @@ def pay_apart(work: Work, words: str, by: str, now: datetime) -> str:
             and reconcile.reroute(work, now)
         )
     if not opened:
-        raise PayError("There is nothing left to pay apart: this page shows how it stands.")
+        raise ActionError("There is nothing left to pay apart: this page shows how it stands.")
     return "A HIT that only this worker can take opens within a minute."
 
 
@@ -91,7 +89,7 @@ def paid_apart(work: Work, *, lock: bool = False) -> bool:
 def _newest(work: Work) -> Rejection:
     row: Rejection | None = work.session.rejections.first()
     if row is None:
-        raise RejectionError("Nobody has proposed to reject it.")
+        raise ActionError("Nobody has proposed to reject it.")
     return row
 
 

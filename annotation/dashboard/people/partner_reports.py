@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.people.worker_names import People, people_of
+from common.actions import ActionError
 from tasks.dialog.sections import section_of
 from tasks.models import PartnerReport, ReportDecision, Turn
 from tasks.people import partner_reports
@@ -79,8 +80,8 @@ def decide_report(request: HttpRequest, desk: Desk) -> HttpResponse:
         decision = ReportDecision(request.POST.get("decision", ""))
         words = request.POST.get("words", "")[:500]
         partner_reports.decide(row, decision, words, name_of(request), timezone.now())
-    except partner_reports.ComplaintError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
     except ValueError:
         messages.error(request, "Choose what to do about it.")
     else:

@@ -15,10 +15,11 @@ from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
 from annotation.dashboard.people.worker_names import People, people_of
 from annotation.decisions.verdicts import voting_stages
+from common.actions import ActionError
 from tasks.kinds.registry import kinds_that_pair
 from tasks.models import ProblemReport, UnitItem
 from tasks.people import problem_reports
-from tasks.people.problem_reports import MOST_WORDS, ReportError
+from tasks.people.problem_reports import MOST_WORDS
 
 PER_PAGE = 20
 
@@ -86,12 +87,12 @@ def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
     cents = cents_of(amount, desk.parameters.pay.minor_units) if amount else 0
     try:
         if cents is None:
-            raise ReportError("Write the amount as a number, such as 0.50, or leave it empty.")
+            raise ActionError("Write the amount as a number, such as 0.50, or leave it empty.")
         problem_reports.answer(row, words, cents, name_of(request), timezone.now())
-    except ReportError as error:
+    except ActionError as error:
         typed = {"words": words[: 2 * MOST_WORDS], "amount": amount[:LONGEST_AMOUNT]}
         request.session[_typed(row)] = typed
-        messages.error(request, str(error))
+        messages.error(request, error.on_page)
     else:
         paid = f" They are given {desk.price(cents)}." if cents else ""
         messages.success(request, f"Answered and resolved. The worker is told next.{paid}")

@@ -14,9 +14,10 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.people.worker_names import people_of
-from annotation.decisions.exclusions import ExclusionError, leave_out, take_back
+from annotation.decisions.exclusions import leave_out, take_back
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion
+from common.actions import ActionError
 from tasks.models import Answer, Question, ReceiptState, Session, Submission, Worker
 
 PER_PAGE = 25
@@ -71,15 +72,15 @@ def leave_out_worker(request: HttpRequest, desk: Desk, number: int) -> HttpRespo
             rows = Exclusion.objects.filter(collection=desk.collection, worker=row)
             newest = rows.first()
             if newest is None:
-                raise ExclusionError("Nothing by this worker is excluded.")
+                raise ActionError("Nothing by this worker is excluded.")
             take_back(newest, why, by, now)
             sentence = "Taken back: their work counts again, and every verdict follows it."
         else:
             leave_out(desk.collection, row, why, by, now)
             sentence = "Excluded. Verdicts follow the votes that are left; nobody's pay changes."
-    except ExclusionError as error:
+    except ActionError as error:
         request.session[_typed(desk, number)] = why
-        messages.error(request, str(error))
+        messages.error(request, error.on_page)
     else:
         messages.success(request, sentence)
     return redirect(desk.url("worker", number=number))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.dashboard.questions.passages import QUESTION, article_texts, text_of
-from annotation.decisions.overrides import ReviewError
 from collector.models import Corpus
+from common.actions import ActionError
 from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
 from tasks.widgets.number import clean as clean_number
@@ -35,10 +35,10 @@ def correction_types(base: Answer) -> list[tuple[str, str]]:
 def corrected(base: Answer, typed: Typed, corpus: Corpus) -> dict[str, Any]:
     """Return the payload of the corrected answer; its evidence and the like stay those of `base`.
 
-    Raises ReviewError for a type that the stage does not have, and for what is no answer of it.
+    Raises ActionError for a type that the stage does not have, and for what is no answer of it.
     """
     if typed.type not in dict(correction_types(base)):
-        raise ReviewError("Choose what type of answer the corrected one is.")
+        raise ActionError("Choose what type of answer the corrected one is.")
     emptied: dict[str, Any] = {"spans": [], "value": "", "unit": "", "yes_no": None, "reason": ""}
     payload = base.payload | {
         name: empty for name, empty in emptied.items() if name in base.payload
@@ -49,11 +49,11 @@ def corrected(base: Answer, typed: Typed, corpus: Corpus) -> dict[str, Any]:
     elif typed.type == "value":
         value, problems = clean_number(text, typed.unit)
         if problems:
-            raise ReviewError(" ".join(problem.message for problem in problems))
+            raise ActionError(" ".join(problem.message for problem in problems))
         payload |= value
     elif typed.type == "binary":
         if text.casefold() not in YES_NO:
-            raise ReviewError("Write yes or no as the corrected answer.")
+            raise ActionError("Write yes or no as the corrected answer.")
         payload["yes_no"] = text.casefold()
     return payload
 
@@ -62,13 +62,13 @@ def _spans(text: str, texts: Mapping[Any, str]) -> list[dict[str, Any]]:
     """Return one span for each line, in the first text that holds the words as they stand."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise ReviewError("Write the words of the corrected answer, one passage a line.")
+        raise ActionError("Write the words of the corrected answer, one passage a line.")
     found = []
     for line in lines:
         places = [(document, words.find(line)) for document, words in texts.items()]
         held = [(document, start) for document, start in places if start >= 0]
         if not held:
-            raise ReviewError(
+            raise ActionError(
                 f"“{line[:80]}” stands in none of the texts: copy the words as they stand there."
             )
         document, start = held[0]

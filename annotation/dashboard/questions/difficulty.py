@@ -18,7 +18,6 @@ from annotation.dashboard.questions.question_filter import splits_of
 from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
 from annotation.readers.reader import READERS
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.errors import DifficultyError
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import begin_run
@@ -29,6 +28,7 @@ from annotation.splits.difficulty.single_hop_review import (
     suggested,
 )
 from annotation.splits.difficulty.status import n_unjudged
+from common.actions import ActionError
 
 WORDS = {True: "Single-hop", False: "Multi-hop"}
 
@@ -122,8 +122,8 @@ def begin_judging(request: HttpRequest, desk: Desk, table: DifficultyTable) -> H
     """Begin a cross-validation; jobs train its folds."""
     try:
         begin_run(desk.collection, table, name_of(request), timezone.now())
-    except DifficultyError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
     return redirect(desk.url("difficulty"))
 
 
@@ -136,8 +136,8 @@ def split_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpR
     """
     try:
         counts = make_splits(desk.collection, timezone.now())
-    except DifficultyError as error:
-        messages.error(request, str(error))
+    except ActionError as error:
+        messages.error(request, error.on_page)
         return redirect(desk.url("difficulty"))
     again = [stage.title for stage in desk.parameters.stages().values() if stage.sample_questions]
     told = f"Assigned to splits: {sum(counts.values())} questions."

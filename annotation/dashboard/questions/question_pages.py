@@ -37,10 +37,11 @@ from annotation.dashboard.questions.question_filter import (
     splits_of,
 )
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
-from annotation.decisions.overrides import ReviewError, correct, follow_votes, override_verdict
+from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import IN_ORDER, voting_stages
 from annotation.models import Override, Placement, Verdict
 from collector.models import Corpus
+from common.actions import ActionError
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
@@ -167,11 +168,11 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         else:
             chosen, outcome = _chosen(request, desk, row)
             logged = override_verdict(verdict, outcome, chosen, note, by, now)
-    except ReviewError as error:
+    except ActionError as error:
         names = ("decision", "base", "type", "text", "unit")
         kept = {name: request.POST.get(name, "")[:MOST_WORDS] for name in names}
         request.session[f"override {row.key}"] = {"note": note, **kept}
-        messages.error(request, str(error))
+        messages.error(request, error.on_page)
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
     return redirect(_address(desk, request, key))
@@ -228,11 +229,11 @@ def linked_article(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
 
 
 def _to_correct(desk: Desk, row: Question, request: HttpRequest) -> Answer:
-    """Return the vote whose answer is corrected; raises ReviewError where none was picked."""
+    """Return the vote whose answer is corrected; raises ActionError where none was picked."""
     given = {letter(place): answer for place, answer in enumerate(_answers(row))}
     base = given.get(request.POST.get("base", ""))
     if base is None or base.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
-        raise ReviewError("Choose the vote whose answer is corrected: its evidence stays.")
+        raise ActionError("Choose the vote whose answer is corrected: its evidence stays.")
     return base
 
 

@@ -18,7 +18,8 @@ from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
 from collector.seeds.loosening import Loosened, loosened
-from collector.seeds.selection import SelectionError, is_curated, select_seeds
+from collector.seeds.selection import is_curated, select_seeds
+from common.actions import ActionError
 
 PER_PAGE = 8
 MOST_AT_ONCE = 100_000
@@ -85,7 +86,7 @@ def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
         folds = select_seeds(
             desk.collection, count, tell=lambda what, number: left.append(f"{number:,} {what}")
         )
-    except (SelectionError, ProtocolError) as error:
+    except (ActionError, ProtocolError) as error:
         messages.error(request, str(error))
         if left:
             messages.info(request, f"Left by one filter after the other: {'; '.join(left)}.")

@@ -18,8 +18,8 @@ from annotation.jobs import believe_all, fulfil_order
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release import release_jobs
 from annotation.release.publish_release import Issued
-from annotation.release.release_folder import ReleaseError
 from collector.models import Collection
+from common.actions import ActionError
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -82,7 +82,8 @@ def test_a_job_finds_the_order_and_says_why_it_cannot_be(
     believe_all()
     fulfil_order(found[0])
     order = ReleaseOrder.objects.get()
-    assert (order.state, order.message) == (OrderState.FAILED, release_jobs.NOTHING)
+    why = "There is no question to release yet: none has enough answers that agree."
+    assert (order.state, order.message) == (OrderState.FAILED, why)
     page = rita.get(PAGE).content.decode()
     assert "The release was not made. There is no question to release yet" in page
     assert rita.post(f"{PAGE}make/").status_code == 302
@@ -129,7 +130,7 @@ def test_the_button_brings_a_release_with_its_files(
 
 @pytest.mark.parametrize(
     ("error", "sentence"),
-    [(ReleaseError("Make room."), "Make room."), (RuntimeError("secret"), release_jobs.BROKEN)],
+    [(ActionError("Make room."), "Make room."), (RuntimeError("secret"), release_jobs.BROKEN)],
 )
 def test_an_order_that_breaks_says_so_without_its_insides(
     pilot: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str

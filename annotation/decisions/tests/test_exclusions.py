@@ -3,12 +3,13 @@
 import pytest
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_submission
-from annotation.decisions.exclusions import ExclusionError, leave_out, take_back
-from annotation.decisions.overrides import ReviewError, override_verdict
+from annotation.decisions.exclusions import leave_out, take_back
+from annotation.decisions.overrides import override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
 from annotation.release.records import records
 from collector.models import Collection
+from common.actions import ActionError
 from tasks.models import Payment, Question
 from tasks.tests.making import NOW, make_collection, make_worker, stage_of
 
@@ -108,7 +109,7 @@ def test_what_a_hand_decided_falls_with_it_and_comes_back(
     made = leave_out(collection, mallory, "Copied answers.", "rita", NOW)
     assert beliefs(collection)[answered.key][3] != mallorys.pk
     verdict.refresh_from_db()
-    with pytest.raises(ReviewError, match="include it again first"):
+    with pytest.raises(ActionError, match="include it again first"):
         override_verdict(verdict, "kept", mallorys, "It is right.", "rita", NOW)
     take_back(made, "They were not.", "rita", NOW)
     assert beliefs(collection) == before
@@ -143,14 +144,14 @@ def test_another_collection_is_not_touched(collection, mallory, written) -> None
 
 
 def test_it_is_done_once_and_never_without_a_reason(collection, mallory) -> None:
-    with pytest.raises(ExclusionError, match="Say why"):
+    with pytest.raises(ActionError, match="Say why"):
         leave_out(collection, mallory, " ", "rita", NOW)
     made = leave_out(collection, mallory, "Copied.", "rita", NOW)
-    with pytest.raises(ExclusionError, match="excluded already"):
+    with pytest.raises(ActionError, match="excluded already"):
         leave_out(collection, mallory, "Copied.", "grace", NOW)
-    with pytest.raises(ExclusionError, match="Say why"):
+    with pytest.raises(ActionError, match="Say why"):
         take_back(made, "", "rita", NOW)
     take_back(made, "Not copied.", "rita", NOW)
-    with pytest.raises(ExclusionError, match="taken back already"):
+    with pytest.raises(ActionError, match="taken back already"):
         take_back(made, "Not copied.", "rita", NOW)
     assert Exclusion.objects.count() == 1

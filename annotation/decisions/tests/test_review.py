@@ -4,9 +4,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
-from annotation.decisions.overrides import MAX_SENTENCE, ReviewError, follow_votes, override_verdict
+from annotation.decisions.overrides import MAX_SENTENCE, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
+from common.actions import ActionError
 from tasks.tests.making import make_collection, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +65,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(
     verdict: Verdict, outcome: str, type: str | None, note: str, sentence: str
 ) -> None:
     chosen = verdict.question.answers.get(type=type) if type else None
-    with pytest.raises(ReviewError, match=sentence):
+    with pytest.raises(ActionError, match=sentence):
         override_verdict(verdict, outcome, chosen, note, "rita", timezone.now())
     verdict.refresh_from_db()
     assert verdict.overridden is False
@@ -74,7 +75,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(
 def test_an_answer_to_another_question_is_refused(verdict: Verdict) -> None:
     stage = verdict.question.stage
     foreign = make_answer(make_question(stage), stage_of(stage.collection, "answer"))
-    with pytest.raises(ReviewError):
+    with pytest.raises(ActionError):
         override_verdict(verdict, "kept", foreign, "Hm.", "rita", timezone.now())
 
 
@@ -105,9 +106,9 @@ def test_later_votes_move_it_again(verdict: Verdict) -> None:
 
 
 def test_what_follows_the_votes_cannot_be_given_back_nor_without_a_note(verdict: Verdict) -> None:
-    with pytest.raises(ReviewError, match="follows the votes already"):
+    with pytest.raises(ActionError, match="follows the votes already"):
         follow_votes(verdict, "Hm.", "rita", timezone.now())
     override_verdict(verdict, "dropped", None, "Odd.", "rita", timezone.now())
-    with pytest.raises(ReviewError, match="Say in the note why"):
+    with pytest.raises(ActionError, match="Say in the note why"):
         follow_votes(verdict, " ", "rita", timezone.now())
     assert verdict.overrides.count() == 1

@@ -12,11 +12,11 @@ from rich.progress import Progress
 
 from annotation.release.publish_release import Issued, issue
 from annotation.release.release_files import Watcher
-from annotation.release.release_folder import ReleaseError
 from annotation.replay.log import LogError
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.commands import MANAGE
 
 
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         try:
             issued = self._issue(collection, options["out"], options["log"])
-        except (ReleaseError, LogError, ProtocolError, ValueError) as error:
+        except (ActionError, LogError, ProtocolError, ValueError) as error:
             raise CommandError(str(error)) from None
         release = issued.release
         if options["json"]:

@@ -14,9 +14,10 @@ from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.commands import MANAGE
 from tasks.lifecycle.maintenance import tend_alone
-from tasks.lifecycle.publication import PublicationError, finish, reopen
+from tasks.lifecycle.publication import finish, reopen
 from tasks.pages.wording import price
 
 
@@ -48,7 +49,7 @@ class Command(BaseCommand):
                 collection.refresh_from_db()
                 tend_alone(collection, timezone.now())
             after = closing_of(collection)
-        except (PublicationError, ProtocolError) as error:
+        except (ActionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         collection.refresh_from_db()
         if options["json"]:

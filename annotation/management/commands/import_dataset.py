@@ -12,8 +12,8 @@ from rich.console import Console
 
 from annotation.models import Placement
 from annotation.release.official_import import IntakeError, Source, take_in
-from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.commands import MANAGE
 
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         try:
             with Console(stderr=True).status("Reading the files"):
                 collection = take_in(name, options["protocol"], files, source, timezone.now())
-        except (ProtocolError, CreationError, IntakeError, ValueError) as error:
+        except (ProtocolError, ActionError, IntakeError, ValueError) as error:
             raise CommandError(str(error)) from None
         placements = Placement.objects.filter(question__stage__collection=collection)
         counts = dict(Counter(placements.order_by("pk").values_list("split", flat=True)))

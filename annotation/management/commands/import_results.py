@@ -14,10 +14,10 @@ from annotation.mturk_import.destination import look, made
 from annotation.mturk_import.plan import Plan, form_of, plan
 from annotation.mturk_import.result_files import ArchiveError, read
 from annotation.mturk_import.storing import Stored, store
-from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.protocols.stage_tables import LabelTable
+from common.actions import ActionError
 from common.commands import MANAGE
 
 EXAMPLE = f"""
@@ -77,7 +77,7 @@ class Command(BaseCommand):
                 with transaction.atomic():
                     collection = made(place, options["language"], now)
                     stored = store(collection, options["stage"], planned.works, now)
-        except (ArchiveError, CreationError, ProtocolError, ValueError) as error:
+        except (ArchiveError, ActionError, ProtocolError, ValueError) as error:
             raise CommandError(str(error)) from None
         except DatabaseError as error:
             reason = str(error).partition("\n")[0]

@@ -12,7 +12,6 @@ from rich.progress import Progress
 
 from annotation.models import Fold, JudgingRun, RunState
 from annotation.readers.predictions import PredictionsError
-from annotation.splits.difficulty.errors import DifficultyError
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.question_files import write_examples
 from annotation.splits.difficulty.runs import begin_run, run_from_file
@@ -22,6 +21,7 @@ from annotation.splits.difficulty.working import work_on
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.arguments import processes
 from common.commands import MANAGE
 
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         try:
             table = table_of(collection)
             if table is None:
-                raise DifficultyError(
+                raise ActionError(
                     f"The protocol of {collection.slug} judges no difficulty: make_splits is all."
                 )
             if options["examples"]:
@@ -78,7 +78,7 @@ class Command(BaseCommand):
                 )
                 return
             run = self._judge(collection, table, options)
-        except (DifficultyError, PredictionsError, ProtocolError) as error:
+        except (ActionError, PredictionsError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         self._report(run, options["json"])
 
@@ -98,7 +98,7 @@ class Command(BaseCommand):
         run = begin_run(collection, table, by, now)
         self._work(run, max(1, options["workers"]))
         if run.state != RunState.DONE:
-            raise DifficultyError(f"{run.message} Run judge_difficulty again.")
+            raise ActionError(f"{run.message} Run judge_difficulty again.")
         return run
 
     def _work(self, run: JudgingRun, workers: int) -> None:

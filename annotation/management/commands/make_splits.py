@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty.errors import DifficultyError
 from collector.lookup import collection_named
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.commands import MANAGE
 
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         try:
             counts = make_splits(collection, timezone.now())
-        except (ProtocolError, DifficultyError, ValueError) as error:
+        except (ProtocolError, ActionError, ValueError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps(counts))

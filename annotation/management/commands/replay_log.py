@@ -10,22 +10,19 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.decisions.overrides import ReviewError
-from annotation.release.release_folder import ReleaseError
 from annotation.replay.log import Log, LogError, read_log
 from annotation.replay.remake_release import Remade, remake
 from collector.models import Corpus
-from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.lifecycle.publication import PublicationError
 from tasks.simulation.browser import UnreachableError, knock
 from tasks.simulation.pages import StuckError
 
 REFUSALS = (
-    *(LogError, ReleaseError, ReviewError, CreationError, ProtocolError, ValueError),
-    *(StuckError, UnreachableError, MarketplaceError, PublicationError),
+    *(LogError, ActionError, ProtocolError, ValueError),
+    *(StuckError, UnreachableError, MarketplaceError),
 )
 
 

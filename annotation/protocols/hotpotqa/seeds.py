@@ -9,7 +9,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from collector.candidates.drawing import Pair, Pools
 from collector.models import Corpus, Paragraph
-from collector.seeds.selection import Candidate, SelectionError
+from collector.seeds.selection import Candidate
+from common.actions import ActionError
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters, SeedsTable
@@ -39,7 +40,7 @@ def candidates(
     """Yield pairs as Algorithm 1 draws them, none twice, until hardly any are left.
 
     A pair depends on the corpus's text and the kept sets alone, never on row ids. Raises
-    SelectionError where one of the kinds has nothing to draw from.
+    ActionError where one of the kinds has nothing to draw from.
     """
     _check(parameters.seeds, pools)
     drawn = draws(parameters.seeds, pools, rng, used=set())
@@ -78,15 +79,15 @@ def _unordered(pair: Pair) -> Pair:
 
 
 def _check(rule: "SeedsTable", pools: Pools) -> None:
-    """Raise SelectionError where a kind that is asked for has nothing to draw from."""
+    """Raise ActionError where a kind that is asked for has nothing to draw from."""
     if rule.bridge_ratio > 0 and not pools.bridges:
-        raise SelectionError(
+        raise ActionError(
             "No candidate set is kept, so no linked pair can be drawn. Look at the proposed sets "
             "on the page Candidate sets and keep some, import others with import_candidates, or "
             "set seeds.bridge_ratio to 0."
         )
     if rule.bridge_ratio < 1 and not pools.lists:
-        raise SelectionError(
+        raise ActionError(
             "No comparison list is kept, so no two pages can be compared. Keep one on the page "
             "Candidate sets, import one with import_candidates, or set seeds.bridge_ratio to 1."
         )

@@ -14,10 +14,10 @@ from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.pseudonyms import pseudonym
 from annotation.release.publish_release import issue
-from annotation.release.release_folder import ReleaseError
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection, Corpus
+from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, Session, Submission, Worker
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_an_issued_folder_is_found_again_and_never_changed(
     before = contents(out)
     assert not issue(collection, out, NOW).is_new
     change(collection)
-    with pytest.raises(ReleaseError, match="never changed; name another folder with --out"):
+    with pytest.raises(ActionError, match="never changed; name another folder with --out"):
         issue(collection, out, NOW)
     assert contents(out) == before
     assert list(tmp_path.iterdir()) == [out]
@@ -144,21 +144,21 @@ def test_an_empty_folder_may_be_named_and_a_foreign_one_is_left_alone(
     assert issue(collection, tmp_path / "empty", NOW).is_new
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "diary.txt").write_text("Dear diary")
-    with pytest.raises(ReleaseError, match="it holds something else"):
+    with pytest.raises(ActionError, match="it holds something else"):
         issue(collection, tmp_path / "mine", NOW)
     assert contents(tmp_path / "mine") == {"diary.txt": b"Dear diary"}
-    with pytest.raises(ReleaseError, match=r"nothing can be written there .*choose another"):
+    with pytest.raises(ActionError, match=r"nothing can be written there .*choose another"):
         issue(collection, tmp_path / "mine" / "diary.txt" / "out", NOW)
 
 
 def test_it_refuses_what_is_not_decided_or_not_placed(tmp_path: Path) -> None:
     collection = island()
-    with pytest.raises(ReleaseError, match="5 kept questions have no split yet: run make_splits"):
+    with pytest.raises(ActionError, match="5 kept questions have no split yet: run make_splits"):
         issue(collection, tmp_path / "out", NOW)
     for question in list(collection.stages.get(name="question").questions.all()):
         if hasattr(question, "verdict"):
             question.verdict.delete()
-    with pytest.raises(ReleaseError, match="no question to release yet"):
+    with pytest.raises(ActionError, match="no question to release yet"):
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
 
@@ -170,7 +170,7 @@ def test_a_failure_leaves_nothing_behind(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("annotation.release.votes_table.write_votes", full)
-    with pytest.raises(ReleaseError, match=r"No space left on device\); nothing"):
+    with pytest.raises(ActionError, match=r"No space left on device\); nothing"):
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
     assert not Release.objects.exists()
@@ -181,7 +181,7 @@ def test_a_withdrawal_leaves_no_trace_in_the_next_release(
 ) -> None:
     first = issue(collection, tmp_path / "one", NOW)
     Worker.objects.filter(id="grace").update(withdrawn_at=NOW)
-    with pytest.raises(ReleaseError, match="have withdrawn: run validate_answers pilot"):
+    with pytest.raises(ActionError, match="have withdrawn: run validate_answers pilot"):
         issue(collection, tmp_path / "two", NOW)
     Verdict.objects.all().delete()
     decide_collection(collection, NOW)

@@ -18,8 +18,8 @@ from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection, make_corpus
 from collector.models import Collection, Corpus
-from collector.protocols.creation import CreationError
 from collector.protocols.revisions import revise
+from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, UnitItem, Worker
 
 pytestmark = pytest.mark.django_db
@@ -124,10 +124,10 @@ def test_it_is_laid_out_in_an_empty_database_over_the_same_corpus_alone(
         lay_out(log, corpus, NOW)
     for one in log.assignments:
         object.__setattr__(one, "worker", "somebody new")
-    with pytest.raises(CreationError, match="already a collection 'pilot'"):
+    with pytest.raises(ActionError, match="already a collection 'pilot'"):
         lay_out(log, corpus, NOW)
     object.__setattr__(log.collection, "slug", "../../evil")
-    with pytest.raises(CreationError, match=r"The short name '../../evil' cannot be kept"):
+    with pytest.raises(ActionError, match=r"The short name '../../evil' cannot be kept"):
         lay_out(log, corpus, NOW)
     object.__setattr__(log.collection, "slug", "pilot")
     Collection.objects.update(slug="earlier")

@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from annotation.readers.example import Example
-from annotation.splits.difficulty.errors import DifficultyError
 from annotation.splits.difficulty.examples import examples, kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import fold_of, to_judge
 from collector.models import Collection
+from common.actions import ActionError
 
 
 def write_examples(collection: Collection, table: DifficultyTable, path: Path) -> int:
     """Write the questions to judge as JSON lines to a new file and return how many.
 
     A model trained on the other folds answers each: that is what `run_from_file` takes. Raises
-    DifficultyError as `begin_run` does, and for a file that is there already.
+    ActionError as `begin_run` does, and for a file that is there already.
     """
     rows = to_judge(collection, table)
     folds = fold_of((key for _, key in rows), table.folds, collection.seed)
@@ -27,7 +27,7 @@ def write_examples(collection: Collection, table: DifficultyTable, path: Path) -
                     line = _line(example, folds[example.key])
                     file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:
-        raise DifficultyError(f"{path}: it cannot be written ({error.strerror}).") from None
+        raise ActionError(f"{path}: it cannot be written ({error.strerror}).") from None
     return len(rows)
 
 

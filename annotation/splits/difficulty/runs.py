@@ -15,11 +15,11 @@ from annotation.metrics.squad import exact_match
 from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
 from annotation.readers.example import Prediction
 from annotation.readers.predictions import check_complete, read_predictions
-from annotation.splits.difficulty.errors import DifficultyError
 from annotation.splits.difficulty.examples import answer_of, kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
 from collector.models import Collection
+from common.actions import ActionError
 from tasks.models import Question
 
 # Whoever has given no sign for so long has died.
@@ -32,7 +32,7 @@ def begin_run(
 ) -> JudgingRun:
     """Return a new run with its folds waiting, or the one that goes on.
 
-    Draws the sample of whoever is a top contributor by now. Raises DifficultyError while sampled
+    Draws the sample of whoever is a top contributor by now. Raises ActionError while sampled
     workers are undecided, and for fewer questions than folds.
     """
     going_on = JudgingRun.objects.filter(
@@ -63,7 +63,7 @@ def run_from_file(
 ) -> JudgingRun:
     """Return a run, done, whose answers are an outside model's; any that goes on ends.
 
-    Raises DifficultyError as `begin_run` does, and PredictionsError for the file.
+    Raises ActionError as `begin_run` does, and PredictionsError for the file.
     """
     rows = to_judge(collection, table)
     predictions = read_predictions(path)
@@ -154,18 +154,18 @@ def questions_to_judge(collection: Collection) -> QuerySet[Question]:
 
 
 def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, str]]:
-    """Return (id, key) of the questions of a new run; raises DifficultyError as `begin_run`."""
+    """Return (id, key) of the questions of a new run; raises ActionError as `begin_run`."""
     draw_sample(collection, table)
     waiting = len(undecided(collection))
     if waiting:
         some = "One sampled worker is" if waiting == 1 else f"{waiting} sampled workers are"
-        raise DifficultyError(
+        raise ActionError(
             f"{some} not decided yet: say on the Difficulty page of {collection.slug} whether "
             "their questions are single-hop."
         )
     rows = list(questions_to_judge(collection).values_list("pk", "key"))
     if len(rows) < table.folds:
-        raise DifficultyError(
+        raise ActionError(
             f"{len(rows)} kept questions are to be judged, too few for {table.folds} folds: "
             f"collect more, or run validate_answers {collection.slug}."
         )

@@ -6,13 +6,13 @@ from typing import Any
 
 from annotation.metrics.squad import exact_match
 from annotation.models import Judgement, JudgingRun, RunState
-from annotation.splits.difficulty.errors import DifficultyError
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import questions_to_judge
 from annotation.splits.difficulty.single_hop_review import decisions, undecided
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from common.actions import ActionError
 from tasks.models import Question
 
 
@@ -45,7 +45,7 @@ def n_unjudged(collection: Collection, run: JudgingRun) -> int:
 def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int, Facts]:
     """Return what is known of each question, by id; expects verdict__chosen selected.
 
-    Raises DifficultyError that says what is missing: the sample, a decision about a worker, or
+    Raises ActionError that says what is missing: the sample, a decision about a worker, or
     the cross-validation of a question. Answers are compared with what is released now.
     """
     rows = list(questions)
@@ -70,7 +70,7 @@ def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int,
             facts[row.pk] = Facts(single_hop)
             missing += not single_hop
     if missing:
-        raise DifficultyError(_unjudged(collection, missing, len(rows)))
+        raise ActionError(_unjudged(collection, missing, len(rows)))
     return facts
 
 
@@ -83,7 +83,7 @@ def _check_decided(collection: Collection) -> None:
     waiting = len(undecided(collection))
     if waiting:
         some = "one sampled worker is" if waiting == 1 else f"{waiting} sampled workers are"
-        raise DifficultyError(
+        raise ActionError(
             f"The difficulty is not judged: {some} not decided yet. Decide on the Difficulty page "
             f"of {collection.slug}, then run judge_difficulty {collection.slug}."
         )

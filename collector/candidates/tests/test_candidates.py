@@ -10,7 +10,8 @@ from collector.candidates.pools import Union, pools_of, union_of
 from collector.candidates.proposing import CandidatesError, Proposal, Proposer
 from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Article, CandidateSet, Collection, CollectionState, Corpus, Seed
-from collector.seeds.selection import SelectionError, select_seeds
+from collector.seeds.selection import select_seeds
+from common.actions import ActionError
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_kept_sets_are_copied_from_another_collection(
 
 
 def test_without_sets_categories_are_proposed_and_wait(pilot: Collection) -> None:
-    with pytest.raises(SelectionError, match="No candidate set is kept"):
+    with pytest.raises(ActionError, match="No candidate set is kept"):
         select_seeds(pilot, 3)
     proposed = set(pilot.candidate_sets.values_list("role", "name", "state"))
     assert proposed == {

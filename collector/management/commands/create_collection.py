@@ -10,9 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from collector.lookup import corpus_named
-from collector.protocols.creation import CreationError, create_collection, withholds
+from collector.protocols.creation import create_collection, withholds
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
+from common.actions import ActionError
 from common.arguments import amount, seed
 from common.commands import MANAGE
 
@@ -78,7 +79,7 @@ class Command(BaseCommand):
                 requester_contact=options["contact"],
                 ethics_number=options["ethics"],
             )
-        except (ProtocolError, CreationError, ValueError, OSError) as error:
+        except (ProtocolError, ActionError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         if withholds(protocol) and options["seed"] is not None and options["seed"] < GUESSED:
             self.stderr.write(

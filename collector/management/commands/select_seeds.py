@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from collector.lookup import collection_named
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
-from collector.seeds.selection import SelectionError, select_seeds
+from collector.seeds.selection import select_seeds
+from common.actions import ActionError
 from common.arguments import count
 from common.commands import MANAGE
 
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         try:
             folds = select_seeds(collection, options["count"], tell=self._filters(options))
-        except (SelectionError, ProtocolError) as error:
+        except (ActionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         for sentence in parameters_of(collection).cautions():
             self.stderr.write(sentence)

@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
-from collector.protocols.revisions import RevisionError, newest, planned, revise, revisions_of
+from collector.protocols.revisions import newest, planned, revise, revisions_of
+from common.actions import ActionError
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +78,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(
     pilot: Collection, wanted: dict[str, Any], sentence: str
 ) -> None:
     before = pilot.parameters
-    with pytest.raises(RevisionError, match=sentence):
+    with pytest.raises(ActionError, match=sentence):
         revise(pilot, wanted, why="Hm.", by="rita", now=timezone.now())
     pilot.refresh_from_db()
     assert pilot.parameters == before
@@ -85,19 +86,19 @@ def test_what_cannot_be_is_refused_and_nothing_changes(
 
 
 def test_one_refused_value_refuses_the_others_too(pilot: Collection) -> None:
-    with pytest.raises(RevisionError):
+    with pytest.raises(ActionError):
         change(pilot, question__reward_cents=500, question__items_per_hit=5)
     assert not pilot.revisions.exists()
 
 
 def test_a_whole_table_is_refused(pilot: Collection) -> None:
     table = {**pilot.parameters["question"], "reward_cents": 500}
-    with pytest.raises(RevisionError, match=r"as in question\.KEY"):
+    with pytest.raises(ActionError, match=r"as in question\.KEY"):
         revise(pilot, {"question": table}, why="Hm.", by="rita", now=timezone.now())
 
 
 def test_a_change_without_a_reason_is_refused(pilot: Collection) -> None:
-    with pytest.raises(RevisionError, match="Say why"):
+    with pytest.raises(ActionError, match="Say why"):
         revise(pilot, {"question.reward_cents": 5}, why=" ", by="rita", now=timezone.now())
 
 
@@ -118,14 +119,14 @@ def test_pay_leaves_the_seeds_of_a_draft_alone(draft: Collection) -> None:
 
 
 def test_what_a_draft_is_never_changes(draft: Collection) -> None:
-    with pytest.raises(RevisionError, match="never changes"):
+    with pytest.raises(ActionError, match="never changes"):
         change(draft, question__qualifies=True)
 
 
 def test_a_change_that_somebody_overtook_is_refused(pilot: Collection) -> None:
     seen = newest(pilot)
     change(pilot, question__reward_cents=500)
-    with pytest.raises(RevisionError, match="Somebody changed something meanwhile"):
+    with pytest.raises(ActionError, match="Somebody changed something meanwhile"):
         revise(
             pilot,
             {"answer.reward_cents": 400},

@@ -14,10 +14,11 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import assignment
-from collector.protocols.revisions import Revision, RevisionError, planned, revise
+from collector.protocols.revisions import Revision, planned, revise
+from common.actions import ActionError
 from common.arguments import amount
 from common.commands import MANAGE
-from tasks.lifecycle.publication import PublicationError, raise_budget
+from tasks.lifecycle.publication import raise_budget
 from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
 from tasks.pages.wording import price
 
@@ -61,7 +62,7 @@ class Command(BaseCommand):
             told = _told(collection, revision, cents)
             if not options["dry_run"]:
                 _store(collection, wanted, cents, options)
-        except (ValueError, RevisionError, PublicationError, ProtocolError) as error:
+        except (ValueError, ActionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps(told))

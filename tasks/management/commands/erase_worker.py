@@ -8,11 +8,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 from django.utils import timezone
 
+from common.actions import ActionError
 from common.commands import MANAGE
 from tasks.crowd import marketplace
 from tasks.models import Identity
 from tasks.models.people import ARCHIVE
-from tasks.people.erasure import ErasureError, forget
+from tasks.people.erasure import forget
 
 
 class Command(BaseCommand):
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nobody here is known as {options['person']!r}.")
         try:
             forget(identity.worker, timezone.now(), withdraw=options["withdraw"])
-        except ErasureError as error:
+        except ActionError as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             done = {"forgotten": options["person"], "withdrawn": options["withdraw"]}

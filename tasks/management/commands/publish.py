@@ -11,10 +11,11 @@ from collector.lookup import collection_named
 from collector.models import StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
+from common.actions import ActionError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import tend_alone
-from tasks.lifecycle.publication import PublicationError, provider_name, publish
+from tasks.lifecycle.publication import provider_name, publish
 from tasks.lifecycle.publication_notices import notices
 from tasks.pages.wording import price
 
@@ -41,7 +42,7 @@ class Command(BaseCommand):
             opened = publish(collection, options["stage"])
             collection.refresh_from_db()
             done = tend_alone(collection, timezone.now())
-        except (PublicationError, MarketplaceError, ProtocolError) as error:
+        except (ActionError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         told = notices(parameters_of(collection))
         if options["json"]:

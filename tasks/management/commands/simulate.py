@@ -10,12 +10,11 @@ from django.utils import timezone
 
 from collector.lookup import collection_named
 from collector.models import Collection, CollectionState
-from collector.protocols.creation import CreationError
 from collector.protocols.loading import ProtocolError, get_protocol
+from common.actions import ActionError
 from common.arguments import processes, seed, whole
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.lifecycle.publication import PublicationError
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import UnreachableError, knock
@@ -25,8 +24,8 @@ from tasks.simulation.recruiting import real_work, recruit
 from tasks.simulation.replay_collection import stage_replay
 
 REFUSALS = (
-    *(StuckError, UnreachableError, MarketplaceError, PublicationError),
-    *(ProtocolError, CreationError, ValueError),
+    *(StuckError, UnreachableError, MarketplaceError, ActionError),
+    *(ProtocolError, ActionError, ValueError),
 )
 
 

@@ -12,11 +12,11 @@ from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
 from annotation.release import contexts
 from annotation.release.contexts import find_contexts
 from annotation.release.publish_release import issue
-from annotation.release.release_folder import ReleaseError
 from annotation.tests.making import NOW
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.retrieval import files
+from common.actions import ActionError
 from tasks.models import Question
 
 pytestmark = pytest.mark.django_db
@@ -161,7 +161,7 @@ def test_a_release_finds_them_itself_or_says_what_to_do(
     collection: Collection, tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(files, "BUILT_ON_DEMAND", 1)
-    with pytest.raises(ReleaseError, match=r"run .*manage\.py build_index"):
+    with pytest.raises(ActionError, match=r"run .*manage\.py build_index"):
         issue(collection, tmp_path / "out", NOW)
     assert not (tmp_path / "out").exists()
     monkeypatch.undo()

@@ -20,12 +20,12 @@ from annotation.release.assignment_log import work_digest
 from annotation.release.official_import import Source, take_in
 from annotation.release.publish_release import Issued, issue
 from annotation.release.records import records
-from annotation.release.release_folder import ReleaseError
 from annotation.release.withholding import shown
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.status import Facts
 from annotation.tests.making import NOW
 from collector.models import Collection, Paragraph
+from common.actions import ActionError
 from tasks.models import Question
 
 pytestmark = pytest.mark.django_db
@@ -164,7 +164,7 @@ def test_another_answer_withheld_is_another_release_and_a_lost_folder_is_made_ag
     assert (second.release.number, second.private) == (2, tmp_path / "pilot-2-private")
     assert different(first.folder, second.folder) == {"manifest.json", "SHA256SUMS"}
     hide_another_answer()
-    with pytest.raises(ReleaseError, match="it holds something else"):
+    with pytest.raises(ActionError, match="it holds something else"):
         issue(collection, tmp_path / "pilot", NOW)
     assert Release.objects.count() == 2
 
@@ -193,7 +193,7 @@ def test_a_question_without_its_context_is_refused(
     collection: Collection = pairs()
     monkeypatch.setattr("annotation.release.publish_release.find_contexts", lambda *given: 0)
     Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
-    with pytest.raises(ReleaseError, match="no fullwiki context yet: find the contexts first"):
+    with pytest.raises(ActionError, match="no fullwiki context yet: find the contexts first"):
         issue(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
 

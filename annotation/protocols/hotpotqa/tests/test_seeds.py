@@ -12,7 +12,7 @@ from annotation.protocols.hotpotqa.seeds import candidates, draws
 from collector.candidates.drawing import Pools
 from collector.graph.tests.making import graph_of_links
 from collector.protocols.loading import get_protocol
-from collector.seeds.selection import SelectionError
+from common.actions import ActionError
 
 DRAWS = 100_000
 # Who links to whom: 0 has five edges to it, 1 three, 2 one, 3 and 4 two each.
@@ -73,8 +73,8 @@ def test_the_ratio_stands_while_pairs_are_left() -> None:
 def test_without_anything_kept_it_says_what_to_do() -> None:
     parameters: Any = get_protocol("hotpotqa").parameters()
     corpus: Any = None
-    with pytest.raises(SelectionError, match="keep some"):
+    with pytest.raises(ActionError, match="keep some"):
         next(candidates(corpus, parameters, random.Random(1), pools(())))
     empty = Pools(graph_of_links(LINKS), {0: "known"}, {})
-    with pytest.raises(SelectionError, match="bridge_ratio to 1"):
+    with pytest.raises(ActionError, match="bridge_ratio to 1"):
         next(candidates(corpus, parameters, random.Random(1), empty))

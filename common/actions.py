@@ -1,0 +1,13 @@
+"""How an action refuses: one exception for all that a requester can do, with a sentence."""
+
+
+class ActionError(Exception):
+    """The action was refused and has changed nothing; the message says why and what to do.
+
+    on_page: what the requester's pages say in its place, where the message names a command; blank
+    when it is the same.
+    """
+
+    def __init__(self, message: str, *, on_page: str = "") -> None:
+        super().__init__(message)
+        self.on_page = on_page or message
