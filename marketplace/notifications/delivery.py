@@ -93,7 +93,8 @@ def envelope_of(event: Event, now: datetime) -> tuple[dict[str, str], bytes]:
             "Timestamp": event.content["EventTimestamp"],
         }
     written = json.dumps(body).encode()
-    return webhook.signed_headers(event.requester.entry_secret, written, now), written
+    secret = event.requester.entry_secret
+    return webhook.signed_headers(secret, event.document_id, written, now), written
 
 
 def _claim(now: datetime, silent: set[str]) -> Event | None:

@@ -4,14 +4,16 @@ import hashlib
 import hmac
 import ipaddress
 import socket
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import Timer
 from urllib.parse import SplitResult, urlsplit
+
+from standardwebhooks import Webhook
 
 from marketplace.configuration import private_webhooks
 
 TIMEOUT_SECONDS = 10
-SIGNATURE = "X-Marketplace-Signature"
+FORMER_SIGNATURE = "X-Marketplace-Signature"
 LONGEST_ADDRESS = 2000
 # A network without IPv4 reaches IPv4 through these (RFC 6052).
 TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
@@ -69,14 +71,23 @@ def _is_public(number: str) -> bool:
     return address.is_global
 
 
-def signed_headers(secret: str, body: bytes, now: datetime) -> dict[str, str]:
-    """Return the headers of a message: its type, and `t=<epoch>,v1=<hex HMAC-SHA256>`.
+def signed_headers(secret: str, name: str, body: bytes, now: datetime) -> dict[str, str]:
+    """Return the headers of a message: its type, its name, the time and the signature.
 
-    The HMAC is under the requester's entry secret (UTF-8), of `<epoch>.<body>`.
+    As Standard Webhooks has them; the key is the requester's entry secret (UTF-8). `name` is the
+    same each time a message is sent.
     """
-    stamp = str(int(now.timestamp()))
+    at = now.astimezone(UTC)
+    stamp = str(int(at.timestamp()))
+    # The signature of the version before, for listeners that read it still.
     digest = hmac.digest(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hex()
-    return {"Content-Type": "application/json", SIGNATURE: f"t={stamp},v1={digest}"}
+    return {
+        "Content-Type": "application/json",
+        "webhook-id": name,
+        "webhook-timestamp": stamp,
+        "webhook-signature": Webhook(secret.encode()).sign(name, at, body.decode()),
+        FORMER_SIGNATURE: f"t={stamp},v1={digest}",
+    }
 
 
 def send(address: str, headers: dict[str, str], body: bytes) -> None:

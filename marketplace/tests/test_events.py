@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from marketplace import clock
 from marketplace.models import Event, Requester
@@ -155,7 +156,11 @@ def test_a_message_is_signed_and_in_the_documented_envelope(rita: Any) -> None:
     assert json.loads(envelope["Message"])["EventDocVersion"] == "2014-08-15"
 
     secret = Requester.objects.get().entry_secret.encode()
-    stamp, _, given = headers[webhook.SIGNATURE].removeprefix("t=").partition(",v1=")
+    assert Webhook(secret).verify(plain, headers) == document
+    assert headers["webhook-id"] == document["EventDocId"]
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(plain + b" ", headers)
+    stamp, _, given = headers[webhook.FORMER_SIGNATURE].removeprefix("t=").partition(",v1=")
     assert hmac.new(secret, f"{stamp}.".encode() + plain, hashlib.sha256).hexdigest() == given
 
 
