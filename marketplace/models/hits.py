@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import operator
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -62,15 +64,29 @@ class HITType(models.Model):
         return stated_in(self.keywords)
 
 
+def _status_rules(now: datetime) -> list[tuple[str, dict[str, Any]]]:
+    """Return the model's HITStatus values with what each needs; the first that holds is the one."""
+    return [
+        ("Disposed", {"disposed_at__isnull": False}),
+        ("Assignable", {"n_open__gt": 0, "expires_at__gt": now}),
+        ("Unassignable", {"n_pending__gt": 0}),
+        ("Reviewing", {"is_reviewing__exact": True}),
+        ("Reviewable", {}),
+    ]
+
+
+# What the lookups of these rules mean of a value in Python.
+LOOKUPS: dict[str, Callable[[Any, Any], bool]] = {
+    "exact": operator.eq,
+    "gt": operator.gt,
+    "isnull": lambda value, is_so: (value is None) is is_so,
+}
+
+
 def status_at(now: datetime) -> Case:
-    """Return what the database makes of `HIT.status`, for rows that were settled at `now`."""
-    return Case(
-        When(disposed_at__isnull=False, then=Value("Disposed")),
-        When(n_open__gt=0, expires_at__gt=now, then=Value("Assignable")),
-        When(n_pending__gt=0, then=Value("Unassignable")),
-        When(is_reviewing=True, then=Value("Reviewing")),
-        default=Value("Reviewable"),
-    )
+    """Return the expression of the status at `now`, for rows that were settled then."""
+    *rules, (otherwise, _) = _status_rules(now)
+    return Case(*(When(**rule, then=Value(name)) for name, rule in rules), default=Value(otherwise))
 
 
 class HIT(models.Model):
@@ -137,17 +153,15 @@ class HIT(models.Model):
 
     def is_assignable(self, now: datetime) -> bool:
         """Tell whether somebody can still take a slot."""
-        return self.disposed_at is None and self.n_open > 0 and self.expires_at > now
+        return self.status(now) == "Assignable"
 
     def status(self, now: datetime) -> str:
         """Return the model's HITStatus; expects a HIT that was settled at `now`."""
-        if self.disposed_at is not None:
-            return "Disposed"
-        if self.is_assignable(now):
-            return "Assignable"
-        if self.n_pending > 0:
-            return "Unassignable"
-        return "Reviewing" if self.is_reviewing else "Reviewable"
+        return next(name for name, rule in _status_rules(now) if self._holds(rule))
+
+    def _holds(self, rule: dict[str, Any]) -> bool:
+        pairs = ([*key.split("__"), value] for key, value in rule.items())
+        return all(LOOKUPS[lookup](getattr(self, name), value) for name, lookup, value in pairs)
 
 
 class Level(models.TextChoices):

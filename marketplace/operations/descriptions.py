@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, DateTimeField, F, Value, When
 from django.db.models.functions import NullIf
 
 from marketplace.configuration import granted_cap_seconds
@@ -43,22 +43,31 @@ ASSIGNMENT: dict[str, Any] = {
     "Answer": F("answer"),
     "RequesterFeedback": NullIf("feedback", Value("")),
 }
+# The members of the model's HIT and their columns; its type has the others, time decides HITStatus.
+HIT_COLUMNS = {
+    "HITId": "hit_id",
+    "CreationTime": "created_at",
+    "Question": "question",
+    "MaxAssignments": "max_assignments",
+    "Expiration": "expires_at",
+    "RequesterAnnotation": "annotation",
+    "NumberOfAssignmentsPending": "n_pending",
+    "NumberOfAssignmentsAvailable": "n_open",
+    "NumberOfAssignmentsCompleted": "n_completed",
+}
 
 
 def hit_members(now: datetime) -> dict[str, Any]:
-    """Return the members of the model's HIT that its type lacks, and where they are at `now`."""
-    return {
-        "HITId": F("hit_id"),
-        "CreationTime": Epoch("created_at"),
-        "Question": F("question"),
-        "HITStatus": status_at(now),
-        "MaxAssignments": F("max_assignments"),
-        "Expiration": Epoch("expires_at"),
-        "RequesterAnnotation": NullIf("annotation", Value("")),
-        "NumberOfAssignmentsPending": F("n_pending"),
-        "NumberOfAssignmentsAvailable": F("n_open"),
-        "NumberOfAssignmentsCompleted": F("n_completed"),
-    }
+    """Return the members of the model's HIT that its type lacks, as expressions of its columns."""
+    expressions = {member: _expression(column) for member, column in HIT_COLUMNS.items()}
+    return {**expressions, "HITStatus": status_at(now)}
+
+
+def _expression(column: str) -> Any:
+    field = HIT._meta.get_field(column)
+    if isinstance(field, DateTimeField):
+        return Epoch(column)
+    return NullIf(column, Value("")) if getattr(field, "blank", False) else F(column)
 
 
 def type_members(hit_type_id: str) -> dict[str, Any]:
@@ -89,19 +98,9 @@ def _kept_members(hit_type_id: str, cap_seconds: int) -> dict[str, Any]:
 
 def describe_hit(hit: HIT, now: datetime) -> dict[str, Any]:
     """Return the model's HIT; expects one that was settled at `now`, with its type loaded."""
-    return {
-        **type_members(hit.hit_type.hit_type_id),
-        "HITId": hit.hit_id,
-        "CreationTime": hit.created_at,
-        "Question": hit.question,
-        "HITStatus": hit.status(now),
-        "MaxAssignments": hit.max_assignments,
-        "Expiration": hit.expires_at,
-        "RequesterAnnotation": hit.annotation or None,
-        "NumberOfAssignmentsPending": hit.n_pending,
-        "NumberOfAssignmentsAvailable": hit.n_open,
-        "NumberOfAssignmentsCompleted": hit.n_completed,
-    }
+    values = {member: getattr(hit, column) for member, column in HIT_COLUMNS.items()}
+    values["RequesterAnnotation"] = values["RequesterAnnotation"] or None
+    return {**type_members(hit.hit_type.hit_type_id), **values, "HITStatus": hit.status(now)}
 
 
 def describe_qualification_type(row: QualificationType, is_owner: bool = True) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.db.models import Exists, Q
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.lifecycle import settle_account
 from marketplace.models import HIT
+from marketplace.models.hits import status_at
 from marketplace.operations.descriptions import hit_members, type_members
 from marketplace.operations.ownership import settle_own
 from marketplace.wire.compiled import Columns
@@ -87,8 +88,7 @@ def _page_of(status: str, size: int, *wanted: str) -> PreparedQuery:
         mine = HIT.objects.filter(requester=requester)
         rows = mine.filter(~Exists(mine.filter(next_due_at__lte=due)), disposed_at=None)
         if status:
-            over = Q(n_pending=0) & (Q(n_open=0) | Q(expires_at__lte=now))
-            rows = rows.filter(over, is_reviewing=status == "Reviewing")
+            rows = rows.alias(now_status=status_at(now)).filter(now_status=status)
         if wanted:
             rows = rows.filter(hit_type__hit_type_id=type_id)
         rows = rows.filter(pk__lt=key).order_by("-pk")
