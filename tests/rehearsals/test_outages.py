@@ -41,6 +41,8 @@ WORKERS = part_of(30)
 N_DIALOGS = part_of(6)
 # Work that does not move for so long after an outage has stalled.
 STALLED_SECONDS = 90
+# A crowd that has handed nothing in for so long makes room for the next.
+QUIET_SECONDS = 25
 TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]
 HELD = """
@@ -282,7 +284,8 @@ def suffer(site: Served, name: str, outage: Callable[[], None]) -> None:
 def working(site: Served) -> Iterator[None]:
     """Have people work meanwhile, who come again whatever stops them.
 
-    Two crowds take turns: one is at work while the other ends and its next begins.
+    Two crowds take turns: one is at work while the other ends and its next begins. One that has
+    done its work waits long for what somebody killed half-way has left: others come before that.
     """
     over, seeds = threading.Event(), itertools.count(1)
     command = [sys.executable, "manage.py", "simulate", "whole", "--workers", str(WORKERS)]
@@ -296,8 +299,13 @@ def working(site: Served) -> Iterator[None]:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            while crowd.poll() is None and not over.is_set():
-                over.wait(1)
+            held, since = 0, time.monotonic()
+            while crowd.poll() is None and not over.wait(1):
+                with contextlib.suppress(psycopg2.Error):
+                    if held != (held := site.held()[0]):
+                        since = time.monotonic()
+                if time.monotonic() - since > QUIET_SECONDS:
+                    break
             process_groups.end(crowd)
 
     crowds = [threading.Thread(target=work) for _ in range(2)]
