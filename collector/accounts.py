@@ -21,6 +21,8 @@ VALIDATORS: Sequence[Any] = [
     UserAttributeSimilarityValidator(),
 ]
 LONGEST_PASSWORD = 200
+# Whose account opens without a password, where that is allowed.
+OWNER = "owner"
 
 
 def create_account(name: str, password: str) -> User:
@@ -43,4 +45,13 @@ def create_account(name: str, password: str) -> User:
             raise ActionError(f"There is an account {user.username} already: choose another name.")
         user.set_password(password)
         user.save()
+    return user
+
+
+def owner() -> User:
+    """Return the account of an open desk, made on first use; nobody can sign in to it elsewhere."""
+    user, made = User.objects.get_or_create(username=OWNER)
+    if made:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
     return user

@@ -7,12 +7,12 @@ from pathlib import Path
 from tests.test_architecture import ROOT, sources
 
 MONEY = {f"money.{name}" for name in ("bonuses", "budget", "compensation", "external_bonuses")}
-MONEY |= {"money.payments", "money.rejections", "money.rejection_delivery"}
+MONEY |= {"money.pay_decisions", "money.payments", "money.rejections", "money.rejection_delivery"}
 MONEY |= {"people.problem_reports", "posting.reconcile", "posting.unmatched"}
 # The requester's pages about money, and nothing else of what believes.
 PAGES = {
     f"annotation/dashboard/money/{name}.py"
-    for name in ("assignment_pages", "assignments", "bonuses", "ledger", "pay_decisions")
+    for name in ("assignment_pages", "assignments", "bonuses", "ledger")
 }
 PAGES |= {"annotation/dashboard/people/problem_reports.py"}
 # What turns votes into verdicts and verdicts into splits, and where a person overrides one.
@@ -89,7 +89,7 @@ def test_nobody_proposes_to_reject_but_a_person_on_one_page() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "rejections"
     }
-    assert proposing == {"annotation/dashboard/money/pay_decisions.py"}
+    assert proposing == {"tasks/money/pay_decisions.py"}
 
 
 def test_the_pages_about_money_ask_for_no_verdict() -> None:

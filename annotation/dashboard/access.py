@@ -15,13 +15,12 @@ from django.utils.crypto import salted_hmac
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from collector.models import User
+from collector.accounts import owner
 from common.local_access import is_from_this_machine
 from common.way_back import way_back
 from common.without_nul import without_nul
 
 View = Callable[..., HttpResponseBase]
-OWNER = "owner"
 # So many wrong passwords in a row for one account from one place, and it waits.
 TRIES = 5
 WAIT_SECONDS = 300
@@ -47,15 +46,6 @@ def requester_required(view: View) -> View:
 def is_open_desk(request: HttpRequest) -> bool:
     """Return whether the desk opens without a password: allowed, and asked from this machine."""
     return bool(settings.OPEN_DESK) and is_from_this_machine(request)
-
-
-def owner() -> User:
-    """Return the account of an open desk, made on first use; nobody can sign in to it elsewhere."""
-    user, made = User.objects.get_or_create(username=OWNER)
-    if made:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    return user
 
 
 def name_of(request: HttpRequest) -> str:

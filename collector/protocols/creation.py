@@ -119,8 +119,3 @@ def _resolved(name: str, version: int, values: str) -> Parameters:
             )
         stored = part.upgrade(stored, version)
     return protocol.resolved(stored)
-
-
-def current_text(collection: Collection, name: str) -> CollectionText:
-    """Return the newest version of the text `name`; raises CollectionText.DoesNotExist."""
-    return collection.texts.filter(name=name).latest("version")

@@ -60,6 +60,11 @@ def pause(collection: Collection) -> None:
     )
 
 
+def close_stage(stage: Stage) -> None:
+    """Hand out no work of a stage until it is opened again; who is at work finishes."""
+    Stage.objects.filter(pk=stage.pk, state=StageState.OPEN).update(state=StageState.CLOSED)
+
+
 def finish(collection: Collection, why: str, by: str, now: datetime) -> None:
     """End the intake and record it; tending takes the HITs down and releases their money.
 

@@ -19,7 +19,8 @@ from django.views.decorators.http import require_GET, require_POST
 from kombu.exceptions import OperationalError
 
 from collector.models import Stage
-from collector.protocols.creation import current_text, parameters_of
+from collector.protocols.creation import parameters_of
+from collector.protocols.texts import current_text
 from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.money.funding import NotHeld

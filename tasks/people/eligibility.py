@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from collector.models import Collection, CollectionState, Stage, StageState
-from collector.protocols.creation import current_text, parameters_of
+from collector.protocols.creation import parameters_of
+from collector.protocols.texts import current_text
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.kinds.registry import kind_of

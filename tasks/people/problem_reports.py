@@ -40,6 +40,11 @@ def answer(report: ProblemReport, words: str, cents: int, by: str, now: datetime
             ProblemReport.objects.filter(pk=report.pk).update(payment=payment)
 
 
+def resolve(report: ProblemReport, at: datetime | None) -> None:
+    """Mark a report as resolved `at` a time, or as open again by None."""
+    ProblemReport.objects.filter(pk=report.pk).update(resolved_at=at)
+
+
 def _pay(report: ProblemReport, cents: int, by: str, now: datetime) -> Payment:
     lease = Lease.objects.select_related("unit__stage__collection").get(pk=report.lease_id)
     submission = Submission.objects.filter(lease=lease).first()

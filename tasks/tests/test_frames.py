@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.protocols.creation import current_text
+from collector.protocols.texts import current_text
 from tasks.pages.lease_context import setting_of
 from tasks.pages.page_state import DEFAULTS
 from tasks.pages.work import _frame

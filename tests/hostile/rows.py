@@ -13,8 +13,8 @@ from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.access import owner
 from annotation.dashboard.tests.making import make_decisions, make_full
+from collector.accounts import owner
 from collector.models import Collection, Corpus
 from marketplace import clock
 from marketplace.accounts.opening import RequesterKeys, keys_of, open_requester

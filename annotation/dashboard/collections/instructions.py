@@ -1,19 +1,15 @@
 """The words workers read: consent and instructions, each edit a new version."""
 
-from datetime import datetime
-
 from django.contrib import messages
-from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.collection_context import Desk, on_desk
-from collector.models import Collection, CollectionText
+from collector.protocols.texts import revise_text
+from common.actions import ActionError
 from tasks.pages.wording import fill, markdown
-
-MAX_CHARACTERS = 50_000
 
 
 @on_desk
@@ -38,9 +34,13 @@ def text(request: HttpRequest, desk: Desk, name: str, version: int = 0) -> HttpR
     typed = request.POST.get("markdown", "").replace("\r\n", "\n").replace("\x00", "")
     problem = ""
     if request.method == "POST":
-        problem = _problem(typed, request.POST.get("version", ""), versions[0])
-        problem = problem or _save(desk.collection, versions[0], typed, timezone.now())
-        if not problem:
+        given = request.POST.get("version", "")
+        seen = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+        try:
+            revise_text(desk.collection, name, typed, seen, timezone.now())
+        except ActionError as error:
+            problem = error.on_page
+        else:
             sentence = "Saved as a new version. Whoever comes next reads it; work at hand goes on."
             messages.success(request, sentence)
             return redirect(desk.url("text", name=name))
@@ -71,31 +71,3 @@ def _names(desk: Desk) -> list[str]:
 
 def _label(name: str) -> str:
     return name.replace("_", " ").capitalize()
-
-
-def _problem(typed: str, version: str, newest: CollectionText) -> str:
-    """Return why the text cannot be saved, blank when it can."""
-    if not typed.strip():
-        return "Write the text: workers must read something before they work."
-    if len(typed) > MAX_CHARACTERS:
-        return f"The text has {len(typed):,} characters; {MAX_CHARACTERS:,} are the most."
-    if version != str(newest.version):
-        return (
-            f"Somebody saved version {newest.version} meanwhile. What you typed is below: "
-            "compare it with the newest version, then save again."
-        )
-    if typed == newest.markdown:
-        return "Nothing is changed yet, so there is nothing to save."
-    return ""
-
-
-def _save(collection: Collection, newest: CollectionText, typed: str, now: datetime) -> str:
-    """Store the next version; returns what to say when somebody else was first."""
-    try:
-        with transaction.atomic():
-            collection.texts.create(
-                name=newest.name, version=newest.version + 1, markdown=typed, created_at=now
-            )
-    except IntegrityError:
-        return "Somebody saved a version at the same moment: compare it, then save again."
-    return ""

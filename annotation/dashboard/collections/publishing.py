@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.money.spending import spending_of
-from collector.models import CollectionState, Stage, StageState
+from collector.models import CollectionState, Stage
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
@@ -76,7 +76,7 @@ def pause(request: HttpRequest, desk: Desk) -> HttpResponse:
 def close_stage(request: HttpRequest, desk: Desk, stage: str) -> HttpResponse:
     """Close one stage for good, or until it is opened again."""
     row = get_object_or_404(desk.collection.stages, name=stage)
-    Stage.objects.filter(pk=row.pk, state=StageState.OPEN).update(state=StageState.CLOSED)
+    publication.close_stage(row)
     sentence = f"{row} is closed. Who is at work finishes and is paid."
     messages.success(request, sentence)
     return redirect(desk.url("collection"))

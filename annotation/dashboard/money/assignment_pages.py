@@ -15,11 +15,11 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.money.assignments import FILTERS, assignments_of, counts_of, lines_of
 from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
-from annotation.dashboard.money.pay_decisions import ACTS, paid_apart
 from annotation.dashboard.people.submission_sheets import sheets_of
 from annotation.dashboard.people.worker_names import people_of
 from common.actions import ActionError
 from tasks.models import ReceiptState, Session, Submission
+from tasks.money.pay_decisions import ACTS, paid_apart
 from tasks.money.rejections import LONGEST_REASON, work_on
 
 PER_PAGE = 25

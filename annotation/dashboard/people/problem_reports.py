@@ -71,7 +71,7 @@ def resolve(request: HttpRequest, desk: Desk) -> HttpResponse:
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
     row = get_object_or_404(_reports(desk), pk=key)
     again = request.POST.get("again") == "yes"
-    _reports(desk).filter(pk=row.pk).update(resolved_at=None if again else timezone.now())
+    problem_reports.resolve(row, None if again else timezone.now())
     messages.success(request, "Opened again." if again else "Marked as resolved.")
     return redirect(desk.url("problems") + ("?show=resolved" if again else ""))
 

@@ -17,7 +17,7 @@ from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.readers.single_paragraph_hint import answers_alone
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.parameters import DifficultyTable
-from annotation.splits.difficulty.single_hop_review import decide, sampled, undecided
+from annotation.splits.difficulty.single_hop_review import decide, mark_question, sampled, undecided
 
 DECISIONS = {"single": True, "multi": False, "take_back": None}
 
@@ -64,9 +64,7 @@ def mark_sample(
     for row in rows:
         mark = request.POST.get(f"hops-{row.pk}", "")
         if mark in Hops.values and mark != row.hops:
-            SampledQuestion.objects.filter(pk=row.pk).update(
-                hops=mark, marked_by=by if mark else "", marked_at=now if mark else None
-            )
+            mark_question(row, Hops(mark), by, now)
     decision = request.POST.get("decision", "")
     who = people_of(desk.collection).name(worker)
     if decision not in DECISIONS:

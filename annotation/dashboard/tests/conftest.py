@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.dashboard.access import owner
 from annotation.dashboard.tests.making import make_browser
+from collector.accounts import owner
 
 
 @pytest.fixture

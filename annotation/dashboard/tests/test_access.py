@@ -10,6 +10,7 @@ from django.urls import URLPattern
 from annotation.dashboard import access
 from annotation.dashboard.tests.making import make_browser
 from annotation.dashboard.urls import of_collection, urlpatterns
+from collector.accounts import OWNER
 from collector.models import User
 from tasks.tests.making import make_collection
 
@@ -25,7 +26,7 @@ def _no_tries() -> None:
 def test_an_open_desk_needs_no_password(settings: Any) -> None:
     settings.OPEN_DESK = True
     assert make_browser().get("/collections/").status_code == 200
-    assert not User.objects.get(username=access.OWNER).has_usable_password()
+    assert not User.objects.get(username=OWNER).has_usable_password()
 
 
 def test_an_open_desk_is_closed_to_the_rest_of_the_network(settings: Any) -> None:

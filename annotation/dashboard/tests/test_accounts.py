@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.dashboard.access import OWNER
 from annotation.dashboard.tests.making import make_browser, make_confirmed
+from collector.accounts import OWNER
 from collector.models import User
 from tasks.models import Rejection
 from tasks.tests.making import make_collection

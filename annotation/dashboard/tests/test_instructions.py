@@ -3,9 +3,9 @@
 import pytest
 from django.test import Client
 
-from annotation.dashboard.collections import instructions
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
+from collector.protocols.texts import MAX_CHARACTERS
 from tasks.tests.making import NOW, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def test_markup_in_a_text_stays_text(rita: Client, pilot: Collection) -> None:
     ("markdown", "sentence"),
     [
         (" \n", "Write the text"),
-        ("x" * (instructions.MAX_CHARACTERS + 1), "50,000 are the most"),
+        ("x" * (MAX_CHARACTERS + 1), "50,000 are the most"),
     ],
 )
 def test_a_text_that_is_none_is_refused(

@@ -45,6 +45,14 @@ def sampled(collection: Collection) -> QuerySet[SampledQuestion]:
     return SampledQuestion.objects.filter(collection=collection, question__in=kept)
 
 
+def mark_question(row: SampledQuestion, hops: Hops, by: str, now: datetime) -> None:
+    """Keep what a person reads in a sampled question; UNMARKED takes their mark back."""
+    marked = hops != Hops.UNMARKED
+    SampledQuestion.objects.filter(pk=row.pk).update(
+        hops=hops, marked_by=by if marked else "", marked_at=now if marked else None
+    )
+
+
 def decide(
     collection: Collection, worker_id: str, single_hop: bool | None, by: str, now: datetime
 ) -> HopDecision:
