@@ -1,91 +1,24 @@
 """Reads Collector's settings from the environment and refuses a wrong value at start."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from collector.serving.port_file import served_port
+from common.environment import (
+    DatabaseAddress,
+    MailSender,
+    MailServerAddress,
+    database,
+    given,
+    read_environment,
+    split,
+)
 
 # Of a key that signs tokens: shorter or plainer ones are tried out.
 SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8
-SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
-
-
-class WrongEnvironment(Exception):
-    """A setting in the environment is wrong; the message names it and says what to do."""
-
-
-def split(address: str) -> SplitResult:
-    """Return an address's parts, its port among them; raises ValueError with a sentence."""
-    try:
-        parts = urlsplit(address)
-        _ = parts.port
-    except ValueError as error:
-        raise ValueError(f"{address[:100]!r} is no address ({error})") from None
-    return parts
-
-
-def database(url: str) -> dict[str, Any]:
-    """Return Django's settings for one database from `url` (sqlite:///file or postgres://…).
-
-    Raises ValueError with a sentence for any other scheme or a missing name.
-    """
-    parts = split(url)
-    name = unquote(parts.path.removeprefix("/"))
-    if not name:
-        raise ValueError(f"{url!r} names no database: end it with /NAME")
-    if parts.scheme == "sqlite":
-        return {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": name,
-            "OPTIONS": {
-                "timeout": 20,
-                # Readers that later write queue up instead of failing half-way.
-                "transaction_mode": "IMMEDIATE",
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            },
-            "CONN_MAX_AGE": 60,
-            # A file of its own for every run, so that two runs never share one.
-            "TEST": {"NAME": f"{name}.test-{os.getpid()}"},
-        }
-    if parts.scheme in ("postgres", "postgresql"):
-        options = dict(parse_qsl(parts.query))
-        return {
-            "ENGINE": "django.db.backends.postgresql",
-            "NAME": name,
-            "USER": unquote(parts.username or ""),
-            "PASSWORD": unquote(parts.password or ""),
-            "HOST": options.pop("host", "") or unquote(parts.hostname or ""),
-            "PORT": str(parts.port or options.pop("port", "")),
-            "OPTIONS": options,
-            "CONN_MAX_AGE": 60,
-            "CONN_HEALTH_CHECKS": True,
-        }
-    raise ValueError(f"{url!r} is no database we know: use sqlite:///FILE or postgres://…")
-
-
-def mail_server(url: str) -> dict[str, Any]:
-    """Return Django's settings for the mail server at `url`.
-
-    Raises ValueError with a sentence for any other scheme, or without a host.
-    """
-    parts = split(url)
-    if parts.scheme not in SMTP_PORTS or not parts.hostname:
-        raise ValueError(
-            f"{url!r}: write smtp://, smtp+tls:// or smtps:// and then USER:PASSWORD@HOST:PORT"
-        )
-    return {
-        "EMAIL_HOST": parts.hostname,
-        "EMAIL_PORT": parts.port or SMTP_PORTS[parts.scheme],
-        "EMAIL_HOST_USER": unquote(parts.username or ""),
-        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
-        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
-        "EMAIL_USE_SSL": parts.scheme == "smtps",
-    }
 
 
 class Environment(BaseModel):
@@ -93,8 +26,12 @@ class Environment(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    DATABASE_URL: str = Field("", description="Collector's database; empty: a SQLite file")
-    MARKETPLACE_DATABASE_URL: str = Field("", description="the embedded marketplace's database")
+    DATABASE_URL: DatabaseAddress = Field(
+        "", description="Collector's database; empty: a SQLite file"
+    )
+    MARKETPLACE_DATABASE_URL: DatabaseAddress = Field(
+        "", description="the embedded marketplace's database"
+    )
     REDIS_URL: str = Field("", description="broker and cache; empty: inside the process")
     CELERY_BROKER_URL: str = Field("", description="broker of the jobs; empty: inside the process")
     MTURK_ENDPOINT_URL: str = Field(
@@ -105,10 +42,10 @@ class Environment(BaseModel):
         False, description="the marketplace's workers have a past: country, approved work"
     )
     MARKETPLACE_URL: str = Field("", description="where workers reach the marketplace's site")
-    MARKETPLACE_MAIL_FROM: str = Field(
+    MARKETPLACE_MAIL_FROM: MailSender = Field(
         "", description="sender of the embedded marketplace's invitations; empty: no mail"
     )
-    MARKETPLACE_SMTP_URL: str = Field(
+    MARKETPLACE_SMTP_URL: MailServerAddress = Field(
         "smtp://localhost:25", description="the mail server they go out by"
     )
     MARKETPLACE_PAYMENT_TERMS: str = Field(
@@ -130,13 +67,6 @@ class Environment(BaseModel):
         False, description="style and scripts are collected, and named after what is in them"
     )
     PORT: int = Field(8000, ge=1, le=65535, description="the port to listen on")
-
-    @field_validator("DATABASE_URL", "MARKETPLACE_DATABASE_URL")
-    @classmethod
-    def _database(cls, value: str) -> str:
-        if value:
-            database(value)
-        return value
 
     @field_validator("REDIS_URL")
     @classmethod
@@ -162,25 +92,12 @@ class Environment(BaseModel):
             )
         return value
 
-    @field_validator("MARKETPLACE_MAIL_FROM")
-    @classmethod
-    def _sender(cls, value: str) -> str:
-        if value and ("@" not in value or not value.isprintable()):
-            raise ValueError(f"{value!r} must be an address such as work@lab.example")
-        return value
-
     @field_validator("COLLECTOR_PROTOCOLS")
     @classmethod
     def _folders(cls, value: str) -> str:
         missing = [each for each in value.split(":") if each and not Path(each).is_dir()]
         if missing:
             raise ValueError(f"{missing[0]!r} is no folder: name folders of protocols")
-        return value
-
-    @field_validator("MARKETPLACE_SMTP_URL")
-    @classmethod
-    def _smtp(cls, value: str) -> str:
-        mail_server(value)
         return value
 
     @field_validator("MTURK_ENDPOINT_URL", "MARKETPLACE_URL", "COLLECTOR_URL", "COLLECTOR_LIVE_URL")
@@ -218,15 +135,7 @@ def read(environ: Mapping[str, str]) -> Environment:
 
     Raises WrongEnvironment naming every wrong variable at once.
     """
-    known = {name: environ[name] for name in Environment.model_fields if environ.get(name)}
-    try:
-        found = Environment.model_validate(known)
-        # A command typed beside a running site means that site, on whatever port it is.
-        port = None if "PORT" in known else served_port(found.home)
-        return found.model_copy(update={"PORT": port}) if port else found
-    except ValidationError as error:
-        lines = [
-            f"{problem['loc'][0]}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors()
-        ]
-        raise WrongEnvironment("Wrong settings in the environment. " + " ".join(lines)) from None
+    found = read_environment(Environment, environ)
+    # A command typed beside a running site means that site, on whatever port it is.
+    port = None if "PORT" in given(Environment, environ) else served_port(found.home)
+    return found.model_copy(update={"PORT": port}) if port else found

@@ -1,14 +1,14 @@
 """Collector's Django settings; the upper apps and the marketplace are named as strings only."""
 
 import os
-import secrets
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
-from collector.environment import WrongEnvironment, mail_server, read
+from collector.environment import read
+from common.environment import WrongEnvironment, key_in, mail_server
 from common.outages import logging_settings
 from common.private_files import private_databases, private_folder
 
@@ -22,21 +22,7 @@ EMBEDDED = ENVIRONMENT.embedded
 HOME = ENVIRONMENT.home
 private_folder(HOME, "secret_key")
 
-
-def _secret_key() -> str:
-    """Return the signing key: from the environment, else one made once and kept in the home."""
-    if ENVIRONMENT.COLLECTOR_SECRET_KEY:
-        return ENVIRONMENT.COLLECTOR_SECRET_KEY
-    path = HOME / "secret_key"
-    try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(48))
-    except FileExistsError:
-        pass
-    return path.read_text()
-
-
-SECRET_KEY = _secret_key()
+SECRET_KEY = ENVIRONMENT.COLLECTOR_SECRET_KEY or key_in(HOME / "secret_key")
 DEBUG = False
 
 PORT = ENVIRONMENT.PORT
@@ -82,7 +68,6 @@ if EMBEDDED:
     MARKETPLACE_CURRENCY_SYMBOL = ENVIRONMENT.MARKETPLACE_CURRENCY_SYMBOL
     MARKETPLACE_MAIL_FROM = ENVIRONMENT.MARKETPLACE_MAIL_FROM
     globals().update(mail_server(ENVIRONMENT.MARKETPLACE_SMTP_URL))
-    EMAIL_TIMEOUT = 20  # seconds
     # As it has them when it is served alone: long answers, and files that come back as fields.
     DATA_UPLOAD_MAX_MEMORY_SIZE = 11_000_000
     DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000

@@ -26,6 +26,7 @@ PURE = (
     "collector/ingest/article_text.py",
     "collector/protocols/parameters.py",
     "collector/environment.py",
+    "common/environment.py",
     "tasks/widgets/*.py",
     "tasks/widgets/problems.py",
     "annotation/metrics/*.py",

@@ -11,21 +11,14 @@ from django.conf import settings
 
 from collector.environment import Environment
 from collector.serving.plan import plan
+from marketplace.environment import Environment as MarketplaceEnvironment
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 PROGRAMS = {name: row for name, row in COMPOSE["services"].items() if row["image"] == "collector"}
 UNITS = {path.stem: path for path in sorted((DEPLOY / "systemd").glob("*.service"))}
 ISLAND = (DEPLOY.parent / "marketplace" / "settings.py").read_text("utf-8")
-READ = {
-    *Environment.model_fields,
-    *re.findall(r'(?:environ\.get|flag)\(\s*"(MARKETPLACE_\w+)"', ISLAND),
-    *(
-        f"MARKETPLACE_{name}"
-        for names in re.findall(r"for _name in \(([^)]*)\)", ISLAND)
-        for name in re.findall(r"\w+", names)
-    ),
-}
+READ = {*Environment.model_fields, *MarketplaceEnvironment.model_fields}
 # What a host may write into deploy/.env beside what is always set.
 CHOICES = {name for name, value in COMPOSE["x-market"].items() if f"${{{name}:-" in str(value)}
 BY_PLAN = plan(

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from collector.environment import WrongEnvironment, read
+from collector.environment import read
+from common.environment import WrongEnvironment
 
 EVERYTHING, MARKETPLACE_ALONE = "all", "marketplace"
 NO_ENCRYPTION = (

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from collector.environment import WrongEnvironment, database, mail_server, read
+from collector.environment import read
 from collector.serving.port_file import announced
+from common.environment import WrongEnvironment, database, mail_server
 
 ADDRESSES = ("http://[", "http://℀.example", "http://a:99999", "http://a:x", "//a", "a", "http://")
 NONSENSE = {

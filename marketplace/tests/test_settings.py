@@ -50,6 +50,26 @@ def test_a_number_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     assert "MARKETPLACE_QUEUE_LIMIT='many': write a whole number." in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("MARKETPLACE_DATABASE_URL", "oracle://h/x", "use sqlite:///FILE or postgres://"),
+        ("MARKETPLACE_SMTP_URL", "mail.example:25", "write smtp://"),
+        ("MARKETPLACE_MAIL_FROM", "nobody", "such as work@lab.example"),
+        ("MARKETPLACE_OPEN_DESK", "perhaps", "MARKETPLACE_OPEN_DESK='perhaps': write yes or no."),
+        ("MARKETPLACE_SESSION_DAYS", "-1", "greater than or equal to 0"),
+    ],
+)
+def test_what_means_nothing_is_refused_in_one_line(
+    tmp_path: Path, name: str, value: str, told: str
+) -> None:
+    done = settings_with(tmp_path, {name: value})
+    assert done.returncode == 1
+    assert name in done.stderr
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_style_and_scripts_that_pages_name_are_collected_under_names_of_their_content(
     tmp_path: Path,
 ) -> None:
