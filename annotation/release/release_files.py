@@ -142,7 +142,8 @@ def _describe(
         value |= {"seed": None, "withheld": {"splits": secret, "seal": seal}}
     release_folder.put(made, MANIFEST, [_as_json(value)])
     release_folder.write_sums(made)
-    return counts
+    # What the card says of simulated work stands on the release's page too.
+    return {**counts, "simulated": outcomes.simulated()}
 
 
 def _write_private(

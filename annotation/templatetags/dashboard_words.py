@@ -1,9 +1,11 @@
 """Words and amounts on the requester's pages."""
 
 import re
+import shlex
 from datetime import datetime
 
 from django import template
+from django.conf import settings
 from django.utils import timezone
 
 from annotation.dashboard.questions.question_filter import reason_words
@@ -20,8 +22,9 @@ SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 @register.simple_tag
 def manage() -> str:
-    """Return how a command begins, wherever one is named."""
-    return MANAGE
+    """Return how a command begins: with the home, where another was given than the usual one."""
+    usual = (settings.BASE_DIR / "var").resolve() == settings.HOME
+    return MANAGE if usual else f"COLLECTOR_HOME={shlex.quote(str(settings.HOME))} {MANAGE}"
 
 
 @register.filter

@@ -186,6 +186,18 @@ def test_the_next_hit_comes_by_itself_when_wanted(
     page.get_by_text("No more HITs like this one").wait_for()
 
 
+def test_on_a_phone_the_time_of_a_hit_is_no_column_of_single_words(
+    rita: Any, make_hit: Any, page: Any
+) -> None:
+    make_hit(rita, Keywords="once, expected-minutes:25")
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(page)
+    hint = page.locator(".facts .hint").filter(has_text="allotted")
+    lines = "element => element.getBoundingClientRect().height / 20"
+    assert hint.evaluate(lines) < 3.5
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_what_is_done_once_has_no_next_one(rita: Any, make_hit: Any, task: str, page: Any) -> None:
     for path in ("hit", "own"):
         question = QUESTION.replace("https://task.example/hit", f"{task}/{path}")

@@ -151,6 +151,8 @@ def test_time_of_simulated_workers_warns_of_nothing(rita: Client) -> None:
     page = rita.get("/collections/pilot/").content.decode()
     assert "below your floor" not in page
     assert "simulated workers" in page
+    type(submission).objects.update(active_seconds=0)
+    assert "done by simulated workers" in rita.get("/collections/pilot/").content.decode()
 
 
 def test_a_few_seconds_of_work_show_no_rate(rita: Client) -> None:

@@ -126,6 +126,24 @@ def test_the_button_brings_a_release_with_its_files(
         in rita.get(f"{PAGE}1/").content.decode()
     )
     assert rita.get(f"{PAGE}1/train.json").status_code == 200
+    assert "simulated" not in rita.get(f"{PAGE}1/").content.decode()
+
+
+def test_a_release_says_on_its_page_how_much_is_simulated(
+    rita: Client, pilot: Collection, settings: Any, tmp_path: Path
+) -> None:
+    settings.RELEASES = tmp_path / "releases"
+    question = make_question(stage_of(pilot, "question"))
+    question.seed.fold = "train"
+    question.seed.save()
+    make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
+    type(question).objects.update(synthetic=True)
+    rita.post(f"{PAGE}make/")
+    fulfil_order(ReleaseOrder.objects.get().pk)
+    page = rita.get(f"{PAGE}1/").content.decode()
+    assert "Made by simulated workers: 1 of 1 questions" in page
+    assert "1 of 1 questions" in rita.get(f"{PAGE}1/readme/").content.decode()
+    assert "<dt>Answers</dt><dd>1</dd>" in page
 
 
 @pytest.mark.parametrize(

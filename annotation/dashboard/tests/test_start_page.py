@@ -1,5 +1,8 @@
 """Tests of the start page."""
 
+import html
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Release
+from common.commands import MANAGE
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db
@@ -19,6 +23,17 @@ def test_it_says_what_this_is_and_shows_three_doors(rita: Client, settings: Any)
         assert door in page
     assert f'href="{settings.MARKETPLACE_URL}/"' in page
     assert "No collection yet" in page
+
+
+def test_a_printed_command_names_the_home_where_it_is_not_the_usual_one(
+    rita: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path / "a home"
+    page = rita.get("/collections/new/").content.decode()
+    command = f"COLLECTOR_HOME={shlex.quote(str(settings.HOME))} {MANAGE} ingest_dump"
+    assert command in html.unescape(page)
+    settings.HOME = settings.BASE_DIR / "var"
+    assert f"<code>{MANAGE} ingest_dump" in rita.get("/collections/new/").content.decode()
 
 
 def test_it_shows_how_the_collections_stand(rita: Client) -> None:

@@ -140,10 +140,12 @@ def links_table(links: Counter[tuple[int, bool]], most: int) -> Table:
         name = links_group(group, most)
         rows.append([name, questions, share(questions, whole), share(counts[True], questions)])
     note = (
-        f"{found} at most. Counted by the evidence of the answer; where there is no answer, by the "
-        "links that the writer picked. In the paper 30 % need two or more, and nearly half of 4+ "
+        "Counted by the evidence of the answer; where there is no answer, by the links that the "
+        "writer picked. In the paper 30 % need two or more, and nearly half of 4+ "
         "have no answer."
     )
+    if whole:
+        note = f"{found} at most. {note}"
     columns = ["documents", "questions", "share", "no answer share"]
     return Table(
         "links", "Linked documents needed (Table 4 of the IIRC paper)", columns, rows, note

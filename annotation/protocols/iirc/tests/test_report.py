@@ -65,6 +65,8 @@ def test_an_empty_collection_has_a_report_too() -> None:
     assert found["size"]["links per passage"] == [None] * 4
     assert found["types"]["No answer"] == [0, None]
     assert found["agreement"]["dev"] == [3, 0, None, None, None]
+    notes = {table.name: table.note for table in tables_of(collection)}
+    assert notes["links"].startswith("Counted by")
 
 
 def test_second_readings_are_scored_against_the_released_answers() -> None:
