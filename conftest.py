@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tasks.crowd import requester_api
-from tests.distribution import Distribution, begin_with_the_slow
+from tests.distribution import Distribution, begin_with_the_slow, is_shown
 
 # A busy machine is no fault of the code: no example is timed.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,6 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.pure)
         if item.get_closest_marker("once") and item.get_closest_marker("pure"):
             raise pytest.UsageError(f"{item.nodeid} is marked once and pure, so it never runs.")
+        if is_shown(item.nodeid) and not item.get_closest_marker("once"):
+            item.add_marker(pytest.mark.shown)
     begin_with_the_slow(items)
 
 

@@ -13,11 +13,14 @@ from tests import services
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
-# What needs no database, or a browser, runs once.
-NO_TWICE = "not pure and not browser"
+# What needs no database, or a browser, runs once; so does what only shows rows, save at rehearsals.
+ON_POSTGRESQL = "not pure and not browser"
+NO_TWICE = f"{ON_POSTGRESQL} and not shown"
 REHEARSALS = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "rehearsals").glob("test_*.py")
 )
+# The instances that tests serve are migrated; rows for the tests alone are laid out at once.
+PYTEST = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--nomigrations"]
 MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
@@ -70,17 +73,22 @@ def main() -> int:
         if chosen.rehearse:
             with services.postgresql() as database, services.redis() as redis:
                 return 0 if rehearse(base, database, redis, chosen.only) else 1
-        results = [run(name, command, base) for name, command in LINT.items()]
-        passed = all(results)
-        if not chosen.lint:
-            passed = suite(base) and passed
-    return 0 if passed else 1
+        if chosen.lint:
+            return 0 if lint(base, aside=False) else 1
+        with ThreadPoolExecutor() as threads:
+            linted = threads.submit(lint, base, aside=True)
+            passed = suite({**base})
+            return 0 if linted.result() and passed else 1
+
+
+def lint(base: dict[str, str], *, aside: bool) -> bool:
+    """Return whether lint, types and checks pass; all of them run."""
+    results = [run(name, command, base, aside=aside) for name, command in LINT.items()]
+    return all(results)
 
 
 def suite(base: dict[str, str]) -> bool:
     """Return whether the tests pass on file-backed SQLite and on PostgreSQL."""
-    # The instances that tests serve are migrated; rows for the tests alone are laid out at once.
-    pytest = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--nomigrations"]
     try:
         base["COLLECTOR_CHROMIUM"] = services.chromium()
         with services.postgresql() as database, services.redis() as one, services.redis() as two:
@@ -89,10 +97,10 @@ def suite(base: dict[str, str]) -> bool:
             other["COLLECTOR_HOME"] = f"{base['COLLECTOR_HOME']}/postgresql"
             # Both at once: what waits for a browser or another process leaves a core free.
             with ThreadPoolExecutor() as threads:
-                command = [*pytest, "-m", NO_TWICE]
+                command = [*PYTEST, "-m", NO_TWICE]
                 name = "tests on PostgreSQL"
                 on_postgres = threads.submit(run, name, command, other, aside=True)
-                on_sqlite = run("tests on SQLite", [*pytest, "-m", "not once"], base)
+                on_sqlite = run("tests on SQLite", [*PYTEST, "-m", "not once"], base)
                 return on_postgres.result() and on_sqlite
     except services.Missing as missing:
         print(missing, file=sys.stderr)
@@ -100,10 +108,17 @@ def suite(base: dict[str, str]) -> bool:
 
 
 def rehearse(base: dict[str, str], database: str, redis: str, only: str | None = None) -> bool:
-    """Return whether the long rehearsals pass, or those that have the words in their names."""
+    """Return whether the long rehearsals pass, or those that have the words in their names.
+
+    Without words, every test of the suite that has a database runs on PostgreSQL besides.
+    """
     other = {**base, **postgres_settings(database), "TEST_REDIS_URL": redis}
     chosen = ["-k", only] if only else []
-    return run("rehearsals", [PYTHON, "-m", "pytest", "-q", *REHEARSALS, "-s", *chosen], other)
+    passed = run("rehearsals", [PYTHON, "-m", "pytest", "-q", *REHEARSALS, "-s", *chosen], other)
+    if only:
+        return passed
+    everything = [*PYTEST, "-m", f"{ON_POSTGRESQL} and shown"]
+    return run("what shows rows, on PostgreSQL", everything, other) and passed
 
 
 def postgres_settings(server: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Which tests share a worker of the suite, and which of them begin first."""
+"""Which tests share a worker, which begin first, and which need no second database."""
 
 from typing import Any
 
@@ -9,6 +9,27 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER = ("tests/browser/",)
 # What waits for browsers and other processes begins first: everything else fills that time.
 FIRST = ("browser", "once", "data")
+# What shows, reports or releases rows that others have written asks little of a database, so the
+# suite has it on SQLite alone. On PostgreSQL it runs at rehearsals; in the suite, every page is
+# opened there by hostile visitors, and every protocol goes one whole way.
+SHOWN = (
+    "annotation/dashboard/",
+    "annotation/management/",
+    "annotation/mturk_import/",
+    "annotation/protocols/",
+    "annotation/replay/",
+    "annotation/reports/",
+    "collector/candidates/",
+    "collector/graph/",
+    "collector/retrieval/",
+    "marketplace/tests/test_desk_",
+    "marketplace/tests/test_old_links.py",
+    "marketplace/tests/test_published_scripts.py",
+)
+WHOLE_WAYS = (
+    "annotation/protocols/hotpotqa/tests/test_release.py",
+    "annotation/protocols/quac/tests/test_whole_way.py",
+)
 
 
 class Distribution(LoadScopeScheduling):
@@ -26,6 +47,11 @@ def unit_of(nodeid: str) -> str:
     """Return what a worker gets as a whole: the test's file, or its folder."""
     file = nodeid.partition("::")[0]
     return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+
+def is_shown(nodeid: str) -> bool:
+    """Return whether a test with a database needs no second one in the suite."""
+    return nodeid.startswith(SHOWN) and not nodeid.startswith(WHOLE_WAYS)
 
 
 def begin_with_the_slow(items: list[pytest.Item]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.distribution import unit_of
+from tests.distribution import SHOWN, TOGETHER, WHOLE_WAYS, is_shown, unit_of
 from tests.serving import ROOT
 
 THREE = "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_it(n): pass\n"
@@ -60,3 +60,16 @@ def test_workers_get_whole_files_and_the_browsers_first(tmp_path: Path) -> None:
     for line in done:
         workers.setdefault(line[-1].partition("::")[0], set()).add(line[0])
     assert [len(found) for found in workers.values()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("start", [*SHOWN, *TOGETHER, *WHOLE_WAYS])
+def test_every_place_that_is_treated_apart_has_tests(start: str) -> None:
+    folder, _, name = start.rpartition("/")
+    assert [*(ROOT / folder).rglob(f"{name.removesuffix('.py')}*.py" if name else "test_*.py")]
+
+
+def test_what_shows_rows_is_left_to_sqlite_but_not_a_whole_way() -> None:
+    assert is_shown("annotation/dashboard/tests/test_money.py::test_one")
+    assert is_shown("marketplace/tests/test_desk_hits.py::test_one")
+    assert not is_shown("annotation/protocols/quac/tests/test_whole_way.py::test_one")
+    assert not is_shown("tasks/tests/test_payments.py::test_one")
