@@ -32,8 +32,9 @@ from marketplace.models.money import Kind
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api
-from tasks.dialog import arrival, pairing, presence, rounds, turns
+from tasks.dialog import arrival, moves, pairing, presence, rounds
 from tasks.dialog.departure import depart
+from tasks.dialog.dialog_state import view_of
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
 from tasks.lifecycle import publication
@@ -267,12 +268,14 @@ class Life:
         reply = Reply(tokens[0][0], tokens[1][1], "follow_up", "yes")
         for _ in range(self.rng.randrange(14)):
             try:
-                turns.ask(dialog.pk, dialog.student_ticket, uuid4(), "What came next?", now)
-                turns.reply(dialog.pk, dialog.teacher_ticket, uuid4(), reply, now)
+                student = view_of(dialog.student_ticket_id)
+                moves.ask(student, dialog.pk, uuid4(), "What came next?", now)
+                teacher = view_of(dialog.teacher_ticket_id)
+                moves.answer(teacher, dialog.pk, uuid4(), reply, now)
             except Refused:
                 return
         ending = self.rng.choice((Ending.ENDED, Ending.LEFT))
-        turns.end(dialog.pk, turns.role_of(dialog, dialog.student_ticket), ending, now)
+        moves.end(dialog.pk, moves.role_of(dialog, dialog.student_ticket), ending, now)
 
     def let_in(self) -> None:
         """Decide about everybody who tried a qualification."""

@@ -38,7 +38,7 @@ def sweep(stage_id: int, times: int, start: float) -> int:
 
 def end_it(dialogs: list[int], start: float) -> int:
     """End and settle these dialogs, and look after their stage, all at once."""
-    from tasks.dialog import presence, rounds, settlement, turns
+    from tasks.dialog import moves, presence, rounds, settlement
     from tasks.dialog.rules import Ending, Role
     from tasks.models import Dialog, Ticket
 
@@ -48,7 +48,7 @@ def end_it(dialogs: list[int], start: float) -> int:
 
         def leave(key: int = key, role: Role = role) -> bool:
             now = timezone.now()
-            return settlement.settle(turns.end(key, role, Ending.LEFT, now).row, now)
+            return settlement.settle(moves.end(key, role, Ending.LEFT, now), now)
 
         def look(key: int = key) -> bool:
             stage = Dialog.objects.select_related("stage__collection").get(pk=key).stage

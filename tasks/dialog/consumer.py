@@ -19,7 +19,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from tasks.dialog import messages, room
-from tasks.dialog.dialog_state import Holder, Standing
+from tasks.dialog.dialog_state import TicketView
 from tasks.dialog.flow import Flow
 from tasks.dialog.heartbeat import Mark, Signs, mark_of
 from tasks.dialog.notifier import group_of, ring_all, serve_here
@@ -28,8 +28,6 @@ from tasks.dialog.rules import Refused
 log = logging.getLogger(__name__)
 # A socket that does not say who it is within this is closed.
 INTRODUCTION_SECONDS = 5
-# How long a ticket's place is kept: parameters may be changed meanwhile.
-PLACE_SECONDS = 60.0
 # Close codes: a page that is told one of the first two does not come back by itself.
 UNKNOWN, GONE, LATER = 4401, 4404, 1013
 # One thread a socket would be too many connections to the database.
@@ -48,10 +46,9 @@ class DialogConsumer(AsyncWebsocketConsumer):
 
     ticket_id: int | None = None
     watch: "asyncio.Task[None] | None" = None
-    # Where the holder stood when this socket looked last, and the mark of what it was sent.
-    seen: Standing | None = None
+    # How the ticket stood when this socket looked last, and the mark of what it was sent.
+    seen: TicketView | None = None
     mark: Mark | None = None
-    place_until = 0.0
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Hand on what has come, at once: threads look after their own connections here."""
@@ -133,25 +130,21 @@ class DialogConsumer(AsyncWebsocketConsumer):
         # The partner waits for this, the sender has been told already.
         await ring_all(step.rings, by=self.channel_name)
         if step.state:
-            await self._tell(step.standing, step.state)
+            await self._tell(step.view, step.state)
 
     async def _look(self) -> None:
         if self.ticket_id is not None:
-            kept = self.seen if time.monotonic() < self.place_until else None
-            await self._show(room.look, self.ticket_id, kept.holder if kept else None)
+            await self._show(room.look, self.ticket_id)
 
     async def _show(
         self,
-        look: Callable[..., tuple[Standing, room.State]],
+        look: Callable[..., tuple[TicketView, room.State]],
         ticket_id: int,
-        holder: Holder | None = None,
     ) -> None:
-        seen, state = await _in_thread(look, ticket_id, holder, self.seen)
-        if holder is None:
-            self.place_until = time.monotonic() + PLACE_SECONDS
+        seen, state = await _in_thread(look, ticket_id, self.seen)
         await self._tell(seen, state)
 
-    async def _tell(self, seen: Standing, state: room.State) -> None:
+    async def _tell(self, seen: TicketView, state: room.State) -> None:
         self.seen, self.mark = seen, mark_of(seen, timezone.now())
         await self._send({"type": "state", "state": state})
 

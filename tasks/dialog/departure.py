@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from collector.models import Stage
-from tasks.dialog import settlement, turns
+from tasks.dialog import moves, settlement
 from tasks.dialog.pairing import open_dialog
 from tasks.dialog.rules import Ending
 from tasks.models import LeaseState, Ticket, TicketState
@@ -15,9 +15,8 @@ def depart(ticket: Ticket, now: datetime) -> list[int]:
     if dialog is None:
         settlement.finish(ticket, now)
         return [ticket.pk]
-    settlement.settle(
-        turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.LEFT, now).row, now
-    )
+    role = moves.role_of(dialog, ticket)
+    settlement.settle(moves.end(dialog.pk, role, Ending.LEFT, now), now)
     return [dialog.student_ticket_id, dialog.teacher_ticket_id]
 
 

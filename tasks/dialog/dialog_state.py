@@ -1,13 +1,20 @@
-"""Where the holder of a ticket stands: the rows of every look and move, by one statement."""
+"""Where the holder of a ticket stands: the rows of every look and move, by one statement.
+
+A dialog's turns are values of the rules here (`rules.Turn`), not rows.
+"""
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
-from common.prepared_sql import JoinedQuery, Table
+from collector.protocols.stage_tables import DialogTable
+from common.prepared_sql import JoinedQuery, Table, execute
+from tasks.dialog import rules
+from tasks.dialog.limits import limits_of
+from tasks.dialog.rules import Ending, Reply, Role
+from tasks.kinds.kind import table_as
 from tasks.models import Dialog, Lease, Posting, Session, Ticket, Topic
 
 A_TICKET = JoinedQuery(
@@ -48,6 +55,10 @@ LINE = (
     ),
 )
 SILENT_LINES = JoinedQuery(*LINE)
+TURNS = """
+SELECT number, question, start, "end", continuation, affirmation
+FROM tasks_turn WHERE dialog_id = %s ORDER BY number
+"""
 # What was asked and answered does not change any more: of the dialog at hand it is not read again.
 LINES = JoinedQuery(
     *LINE,
@@ -61,100 +72,93 @@ LINES = JoinedQuery(
 
 
 @dataclass(frozen=True)
-class Holder:
-    """A ticket's place: its stage, that one's table of the parameters, and what its HIT pays."""
+class TicketContext:
+    """What does not change around a ticket, read once for each socket.
+
+    `ticket` has its stage; `table` is that one's of the parameters, and what dialogs count with in
+    it is locked when the collection is published; `reward_cents` is what the HIT pays.
+    """
 
     ticket: Ticket
-    table: Any
+    table: DialogTable
+    limits: rules.Limits
     reward_cents: int
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A question and what was answered; before that, `continuation` is empty.
+class DialogSnapshot:
+    """One dialog as it was read: what was said in it, about which seed, and who the partner is.
 
-    The messages that said it are as the database gives them, with hyphens or without.
+    `messages` are the ids of all messages that said it, as the database keeps them.
     """
-
-    number: int
-    question: str
-    start: int | None
-    end: int | None
-    continuation: str
-    affirmation: str
-    question_message: object
-    answer_message: object
-
-    @property
-    def answered(self) -> bool:
-        """Return whether the answer has come; an answer has its acts."""
-        return bool(self.continuation)
-
-
-@dataclass(frozen=True)
-class Told:
-    """A dialog of the holder's, who the partner is, and what was said."""
 
     row: Dialog
     seed_id: int
     partner: Ticket
-    turns: list[Turn]
+    state: rules.Dialog
+    messages: frozenset[object] = frozenset()
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A holder with the ticket as it is now, and all its dialogs, the one that goes on last."""
+class TicketView:
+    """A ticket as it was read, and all dialogs of its holder, the one that goes on last."""
 
-    holder: Holder
+    context: TicketContext
     ticket: Ticket
-    dialogs: list[Told]
+    dialogs: list[DialogSnapshot]
 
-    def dialog(self, dialog_id: int) -> Told | None:
+    def dialog(self, dialog_id: int) -> DialogSnapshot | None:
         """Return a dialog of the ticket's own, also one that is over; None for that of others."""
-        return next((told for told in self.dialogs if told.row.pk == dialog_id), None)
+        return next((each for each in self.dialogs if each.row.pk == dialog_id), None)
 
 
-def holder_of(ticket_id: int) -> Holder:
-    """Return a ticket's place; raises Ticket.DoesNotExist."""
-    found = A_TICKET.first("ticket.id = %(ticket)s", ticket=ticket_id)
-    if found is None:
-        raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
-    ticket, stage, collection, _, _, posting, parameters = found
-    ticket.stage = stage
-    protocol = (collection.protocol, collection.protocol_version)
-    return Holder(ticket, _table(*protocol, parameters, stage.name), posting.reward_cents)
+def view_of(ticket_id: int, seen: TicketView | None = None) -> TicketView:
+    """Return how a ticket and its dialogs stand now; raises Ticket.DoesNotExist.
 
-
-def standing_of(
-    ticket_id: int, holder: Holder | None = None, seen: Standing | None = None
-) -> Standing:
-    """Return where a ticket's holder stands now; raises Ticket.DoesNotExist.
-
-    holder: its place as it was read before, which hardly ever changes. seen: where the holder
-    stood before.
+    seen: how they stood before; what cannot have changed since is not read again.
     """
-    holder = holder or holder_of(ticket_id)
+    context = seen.context if seen else _context_of(ticket_id)
     known = seen.dialogs[-1] if seen and seen.dialogs else None
-    kept = [turn for turn in known.turns if turn.answered] if known else []
-    dialog_id = known.row.pk if known else 0
+    kept = [turn for turn in known.state.turns if turn.reply] if known else []
     lines = LINES.all(
         "ticket.id = %(ticket)s ORDER BY dialog.id, turn.number",
         ticket=ticket_id,
-        known=dialog_id,
+        known=known.row.pk if known else 0,
         since=len(kept),
     )
     if not lines:
         raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
-    told: dict[int, Told] = {}
-    for _, row, topic, partner, *turn in lines:
-        if row and row.pk not in told:
-            before = kept if row.pk == dialog_id else []
-            told[row.pk] = Told(row, topic.seed_id, partner, [*before])
-        if row and turn[0] is not None:
-            told[row.pk].turns.append(Turn(*turn))
     ticket = lines[0][0]
-    ticket.stage = holder.ticket.stage
-    return Standing(holder, ticket, list(told.values()))
+    ticket.stage = context.ticket.stage
+    return TicketView(context, ticket, _dialogs(lines, known, kept))
+
+
+def _dialogs(
+    lines: list[list[Any]], known: DialogSnapshot | None, kept: list[rules.Turn]
+) -> list[DialogSnapshot]:
+    """Return the dialogs of these lines; `kept` turns of the one that is known stand in none."""
+    found: dict[int, tuple[list[Any], list[rules.Turn], set[object]]] = {}
+    for line in lines:
+        row, number, said, sent = line[1], line[4], line[5:10], line[10:12]
+        if row is None:
+            continue
+        if row.pk not in found:
+            is_known = known is not None and row.pk == known.row.pk
+            before = known.messages if known and is_known else ()
+            found[row.pk] = (line, [*kept] if is_known else [], set(before))
+        if number is not None:
+            _, turns, messages = found[row.pk]
+            turns.append(_turn(*said))
+            messages.update(each for each in sent if each)
+    return [
+        DialogSnapshot(line[1], line[2].seed_id, line[3], _state(line[1], turns), frozenset(sent))
+        for line, turns, sent in found.values()
+    ]
+
+
+def state_of(row: Dialog) -> rules.Dialog:
+    """Return what was said in a dialog, and how it has ended, for the rules to judge."""
+    return _state(row, [_turn(*said) for _, *said in execute(TURNS, [row.pk])])
 
 
 def last_lines(ticket_ids: list[int]) -> list[tuple[Ticket, Dialog | None, Ticket | None]]:
@@ -169,10 +173,28 @@ def last_lines(ticket_ids: list[int]) -> list[tuple[Ticket, Dialog | None, Ticke
     return list(found.values())
 
 
-@lru_cache(maxsize=64)
-def _table(protocol: str, version: int, parameters: str, stage: str) -> Any:
-    """Return a stage's table, kept by what its collection's parameters say."""
-    collection = Collection(
-        protocol=protocol, protocol_version=version, parameters=json.loads(parameters)
+def _context_of(ticket_id: int) -> TicketContext:
+    """Return a ticket's context; raises Ticket.DoesNotExist."""
+    found = A_TICKET.first("ticket.id = %(ticket)s", ticket=ticket_id)
+    if found is None:
+        raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
+    ticket, stage, collection, _, _, posting, parameters = found
+    ticket.stage, collection.parameters = stage, json.loads(parameters)
+    table = table_as(parameters_of(collection).stages()[stage.name], DialogTable)
+    return TicketContext(ticket, table, limits_of(table), posting.reward_cents)
+
+
+def _state(row: Dialog, turns: list[rules.Turn]) -> rules.Dialog:
+    return rules.Dialog(
+        turns=tuple(turns),
+        ending=Ending(row.ending) if row.ending else None,
+        ended_by=Role(row.ended_by) if row.ended_by else None,
     )
-    return parameters_of(collection).stages()[stage]
+
+
+def _turn(
+    question: str, start: int | None, end: int | None, continuation: str, affirmation: str
+) -> rules.Turn:
+    """Return a turn; an answer has its acts, a question that waits for one has none."""
+    reply = Reply(start, end, continuation, affirmation) if continuation else None
+    return rules.Turn(question, reply)

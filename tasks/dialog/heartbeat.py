@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from tasks.dialog import presence
-from tasks.dialog.dialog_state import Standing, last_lines
+from tasks.dialog.dialog_state import TicketView, last_lines
 from tasks.dialog.notifier import is_shaky
 from tasks.models import Dialog, Ticket, TicketState
 
@@ -43,11 +43,11 @@ class Mark(NamedTuple):
     partner_present: bool = False
 
 
-def mark_of(standing: Standing, now: datetime) -> Mark:
+def mark_of(view: TicketView, now: datetime) -> Mark:
     """Return the mark of what the holder's page shows, to be compared with that of the rows."""
-    told = standing.dialogs[-1] if standing.dialogs else None
-    row, partner = (told.row, told.partner) if told else (None, None)
-    return _mark(standing.ticket, row, partner, now)
+    last = view.dialogs[-1] if view.dialogs else None
+    row, partner = (last.row, last.partner) if last else (None, None)
+    return _mark(view.ticket, row, partner, now)
 
 
 def _mark(ticket: Ticket, row: Dialog | None, partner: Ticket | None, now: datetime) -> Mark:

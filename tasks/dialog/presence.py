@@ -9,9 +9,9 @@ from django.db.models.functions import Greatest
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.dialog import turns
+from tasks.dialog import moves
+from tasks.dialog.dialog_state import state_of
 from tasks.dialog.rules import Ending, Role
-from tasks.dialog.transcript import state_of
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 
 # Open sockets are noted several times within this; see `seen`.
@@ -112,7 +112,7 @@ def end_absent(stage: Stage, now: datetime) -> list[Dialog]:
                 # They may have come back, or made their move, since.
                 role = _absent(row, table, now)
                 if role:
-                    ended.append(turns.end(row.pk, role, Ending.LEFT, now).row)
+                    ended.append(moves.end(row.pk, role, Ending.LEFT, now))
     return ended
 
 

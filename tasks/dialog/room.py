@@ -9,10 +9,10 @@ from django.core import signing
 from django.utils import timezone
 
 from collector.ingest.tokens import tokens
-from tasks.dialog import arrival, drafts, messages, pairing, presence, saying, settlement, turns
-from tasks.dialog.dialog_state import Holder, Standing, standing_of
+from tasks.dialog import arrival, drafts, messages, moves, pairing, presence, settlement
+from tasks.dialog.dialog_state import TicketView, view_of
 from tasks.dialog.rules import Ending, Refused
-from tasks.dialog.view import seen_by
+from tasks.dialog.view import page_state
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 from tasks.pages.lease_context import held_lease
 from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY
@@ -33,10 +33,10 @@ State = dict[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """Who should look, where the holder stands, and what they may see; None where nothing new."""
+    """Who should look, how the ticket stands, and what its page shows; None where nothing new."""
 
     rings: list[int]
-    standing: Standing
+    view: TicketView
     state: State | None = None
 
 
@@ -75,90 +75,86 @@ def leave(ticket_id: int) -> list[int]:
     return _both(pairing.open_dialog(Ticket(pk=ticket_id)))
 
 
-def look(
-    ticket_id: int, holder: Holder | None = None, seen: Standing | None = None
-) -> tuple[Standing, State]:
-    """Return where the holder stands, and what they may see now.
+def look(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, State]:
+    """Return how the ticket stands, and what its holder may see now.
 
-    holder, seen: what was known before of the ticket's place, and of where the holder stood.
+    seen: how it stood before.
     """
-    standing = standing_of(ticket_id, holder, seen)
-    return standing, seen_by(standing, timezone.now())
+    view = view_of(ticket_id, seen)
+    return view, page_state(view, timezone.now())
 
 
-def look_first(ticket_id: int, *_: object) -> tuple[Standing, State]:
+def look_first(ticket_id: int, *_: object) -> tuple[TicketView, State]:
     """Return the same, with what the holder had written before the page was loaded."""
-    standing, state = look(ticket_id)
-    return standing, {**state, "written": drafts.kept(ticket_id)}
+    view, state = look(ticket_id)
+    return view, {**state, "written": drafts.kept(ticket_id)}
 
 
-def step(seen: Standing, message: dict[str, Any]) -> Step:
-    """Do what the page asks, of a holder who stood like this when they looked last.
+def step(seen: TicketView, message: dict[str, Any]) -> Step:
+    """Do what the page asks, whose ticket stood like `seen` when it was looked at last.
 
     Raises Refused with what the worker should do instead.
     """
-    if message.get("type") == "draft":
-        keep(seen, message)
-        return Step([], seen)
     now = timezone.now()
-    ticket_id = seen.ticket.pk
-    if said := saying.say(seen, message, now):
-        told = said.dialogs[-1]
-        # Their own other pages look too, where there are any.
-        mine = [ticket_id] if seen.ticket.connections > 1 else []
-        return Step([told.partner.pk, *mine], said, seen_by(said, now))
-    rings = move(standing_of(ticket_id), message, now)
-    return Step(rings, *look(ticket_id))
+    match message.get("type"):
+        case "draft":
+            dialog = _own(messages.dialog_of(message), seen)
+            drafts.keep(seen.ticket.pk, dialog.pk, message.get("draft"))
+            return Step([], seen)
+        case "ask" | "answer":
+            return _speak(seen, message, now)
+    concerned = _act(view_of(seen.ticket.pk, seen), message, now)
+    return Step(concerned, *look(seen.ticket.pk, seen))
 
 
-def keep(seen: Standing, message: dict[str, Any]) -> None:
-    """Keep what the page has not sent yet. Raises Refused."""
-    dialog = _own(messages.dialog_of(message), seen)
-    drafts.keep(seen.ticket.pk, dialog.pk, message.get("draft"))
+def _speak(seen: TicketView, message: dict[str, Any], now: datetime) -> Step:
+    """Store a question or an answer. Raises Refused."""
+    dialog_id, message_id = messages.dialog_of(message), messages.id_of(message)
+    if message["type"] == "ask":
+        view = moves.ask(seen, dialog_id, message_id, messages.question_of(message), now)
+    else:
+        view = moves.answer(seen, dialog_id, message_id, messages.reply_of(message), now)
+    dialog = view.dialog(dialog_id)
+    assert dialog is not None
+    if dialog.row.state == DialogState.OVER:
+        return Step(_settle(dialog.row, now), *look(seen.ticket.pk, view))
+    # Their own other pages look too, where there are any.
+    mine = [seen.ticket.pk] if view.ticket.connections > 1 else []
+    return Step([dialog.partner.pk, *mine], view, page_state(view, now))
 
 
-def move(standing: Standing, message: dict[str, Any], now: datetime) -> list[int]:
-    """Do what the page asks; returns the tickets whose holders should look.
-
-    Raises Refused with what the worker should do instead.
-    """
-    ticket = standing.ticket
+def _act(view: TicketView, message: dict[str, Any], now: datetime) -> list[int]:
+    """Do what is no question and no answer; returns the tickets whose holders should look."""
+    ticket = view.ticket
     if message.get("type") == "finish":
         settlement.finish(ticket, now)
         return [ticket.pk]
-    dialog = _own(messages.dialog_of(message), standing)
-    if message.get("type") == "ready":
-        presence.ready(ticket.pk, now)
-        return _both(dialog)
-    row = _speak(dialog, ticket, message, now).row
-    if row.state != DialogState.OVER:
-        return _both(row)
-    settlement.settle(row, now)
-    return [*_both(row), *_seek_again(row, now)]
-
-
-def _speak(dialog: Dialog, ticket: Ticket, message: dict[str, Any], now: datetime) -> turns.Move:
+    dialog = _own(messages.dialog_of(message), view)
     match message.get("type"):
-        case "ask":
-            text = messages.question_of(message)
-            return turns.ask(dialog.pk, ticket, messages.id_of(message), text, now)
-        case "answer":
-            reply = messages.reply_of(message)
-            return turns.reply(dialog.pk, ticket, messages.id_of(message), reply, now)
+        case "ready":
+            presence.ready(ticket.pk, now)
+            return _both(dialog)
         case "end":
-            return turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.ENDED, now)
+            role = moves.role_of(dialog, ticket)
+            return _settle(moves.end(dialog.pk, role, Ending.ENDED, now), now)
         case "report":
             reason, note = messages.complaint_of(message)
-            return turns.report(dialog.pk, ticket, reason, note, now)
+            return _settle(moves.report(dialog.pk, ticket, reason, note, now), now)
     raise Refused(messages.OUT_OF_DATE)
 
 
-def _own(dialog_id: int, standing: Standing) -> Dialog:
+def _own(dialog_id: int, view: TicketView) -> Dialog:
     """Return a dialog of the ticket's own, also one that is over. Raises Refused."""
-    told = standing.dialog(dialog_id)
-    if told is None:
+    dialog = view.dialog(dialog_id)
+    if dialog is None:
         raise Refused(messages.OUT_OF_DATE)
-    return told.row
+    return dialog.row
+
+
+def _settle(row: Dialog, now: datetime) -> list[int]:
+    """Settle a dialog that is over; returns the tickets of whom that, and pairing, concerns."""
+    settlement.settle(row, now)
+    return [*_both(row), *_seek_again(row, now)]
 
 
 def _seek(ticket: Ticket, now: datetime) -> list[Dialog]:

@@ -7,12 +7,11 @@ from django.db.models import Count, Q
 
 from common.committed_cache import kept_once_committed
 from tasks.dialog import rules
-from tasks.dialog.dialog_state import Standing, Told, Turn
-from tasks.dialog.limits import limits_of
+from tasks.dialog.dialog_state import DialogSnapshot, TicketView
+from tasks.dialog.moves import role_of
 from tasks.dialog.presence import is_present
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.sections import Section, section_of
-from tasks.dialog.turns import role_of
 from tasks.dialog.waiting import seconds_waited
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 
@@ -21,16 +20,15 @@ USUAL_OF = 50
 LEAST_PEOPLE = 10
 
 
-def seen_by(standing: Standing, now: datetime) -> dict[str, Any]:
+def page_state(view: TicketView, now: datetime) -> dict[str, Any]:
     """Return the whole state of the holder's page, to be sent as it is."""
-    ticket, table = standing.ticket, standing.holder.table
-    limits = limits_of(table)
+    ticket, table, limits = view.ticket, view.context.table, view.context.limits
     state: dict[str, Any] = {
         "phase": str(ticket.state),
         "now": now.isoformat(),
-        "earned": _earned(standing, limits, now),
+        "earned": _earned(view, now),
     }
-    last = standing.dialogs[-1] if standing.dialogs else None
+    last = view.dialogs[-1] if view.dialogs else None
     if ticket.state == TicketState.WAITING:
         state["waiting"] = _waiting(ticket, last, table, limits, now)
     elif last:
@@ -38,21 +36,21 @@ def seen_by(standing: Standing, now: datetime) -> dict[str, Any]:
     return state
 
 
-def _earned(standing: Standing, limits: rules.Limits, now: datetime) -> dict[str, int]:
+def _earned(view: TicketView, now: datetime) -> dict[str, int]:
     """Return what the holder has earned so far, in cents, by what it is for."""
-    table = standing.holder.table
-    waited = min(seconds_waited(standing.ticket, now), 60 * table.wait_minutes)
-    said = [sum(turn.answered for turn in told.turns) for told in standing.dialogs]
+    table, limits = view.context.table, view.context.limits
+    waited = min(seconds_waited(view.ticket, now), 60 * table.wait_minutes)
+    answered = [dialog.state.completed for dialog in view.dialogs]
     return {
-        "reward_cents": standing.holder.reward_cents,
+        "reward_cents": view.context.reward_cents,
         "waiting_cents": waited * table.wait_cents_per_minute // 60,
-        "turns_cents": sum(rules.earned_cents(completed, limits) for completed in said),
-        "turns": sum(said),
+        "turns_cents": sum(rules.earned_cents(completed, limits) for completed in answered),
+        "turns": sum(answered),
     }
 
 
 def _waiting(
-    ticket: Ticket, last: Told | None, table: Any, limits: rules.Limits, now: datetime
+    ticket: Ticket, last: DialogSnapshot | None, table: Any, limits: rules.Limits, now: datetime
 ) -> dict[str, Any]:
     left = timedelta(minutes=table.wait_minutes) - timedelta(seconds=ticket.waited_seconds)
     return {
@@ -72,7 +70,7 @@ def _waiting(
     }
 
 
-def _after(last: Told | None, ticket: Ticket) -> dict[str, Any] | None:
+def _after(last: DialogSnapshot | None, ticket: Ticket) -> dict[str, Any] | None:
     """Return how the dialog before this wait ended, None before the first."""
     if last is None:
         return None
@@ -100,13 +98,12 @@ def _usual(stage_id: int, minute: datetime) -> int | None:
 
 
 def _dialog(
-    told: Told, ticket: Ticket, table: Any, limits: rules.Limits, now: datetime
+    dialog: DialogSnapshot, ticket: Ticket, table: Any, limits: rules.Limits, now: datetime
 ) -> dict[str, Any]:
-    row, turns = told.row, told.turns
+    row, turns, completed = dialog.row, dialog.state.turns, dialog.state.completed
     role = role_of(row, ticket)
-    section = section_of(told.seed_id)
-    completed = sum(turn.answered for turn in turns)
-    none = sum(turn.answered and turn.start is None for turn in turns)
+    section = section_of(dialog.seed_id)
+    none = sum(turn.reply is not None and turn.reply.unanswerable for turn in turns)
     shown = {
         "id": row.pk,
         "role": str(role),
@@ -115,13 +112,13 @@ def _dialog(
         "background": section.background,
         "language": section.language,
         "direction": section.direction,
-        "turns": [_turn(turn, section, role) for turn in turns],
-        "to_move": _to_move(row, turns),
+        "turns": [_turn(number, turn, section, role) for number, turn in enumerate(turns)],
+        "to_move": _to_move(dialog),
         "ending": row.ending or None,
         "ended_by_me": row.ended_by == role,
         "reported": bool(row.ending) and _has_reported(row, ticket),
         "ready": ticket.ready,
-        **_presence(told, table, now),
+        **_presence(dialog, table, now),
         "completed": completed,
         "earned_cents": rules.earned_cents(completed, limits),
         "next_cents": rules.earned_cents(completed + 1, limits)
@@ -146,16 +143,15 @@ def _has_reported(row: Dialog, ticket: Ticket) -> bool:
     return PartnerReport.objects.filter(dialog=row.pk, reporter=ticket.worker_id).exists()
 
 
-def _to_move(row: Dialog, turns: list[Turn]) -> str | None:
+def _to_move(dialog: DialogSnapshot) -> str | None:
     """Return whose move it is; None before both are there and when it is over."""
-    if row.state != DialogState.TALKING:
-        return None
-    return str(Role.TEACHER if turns and not turns[-1].answered else Role.STUDENT)
+    is_on = dialog.row.state == DialogState.TALKING
+    return str(dialog.state.to_move) if is_on else None
 
 
-def _presence(told: Told, table: Any, now: datetime) -> dict[str, Any]:
+def _presence(dialog: DialogSnapshot, table: Any, now: datetime) -> dict[str, Any]:
     """Return whether the partner is there, and until when who is waited for."""
-    row, partner = told.row, told.partner
+    row, partner = dialog.row, dialog.partner
     present = is_present(partner, now)
     shown: dict[str, Any] = {"partner_present": present, "until": None}
     if row.state == DialogState.CHECKING:
@@ -170,18 +166,19 @@ def _presence(told: Told, table: Any, now: datetime) -> dict[str, Any]:
     return {**shown, "until": until.isoformat()}
 
 
-def _turn(turn: Turn, section: Section, role: Role) -> dict[str, Any]:
-    said: dict[str, Any] = {"number": turn.number, "question": turn.question, "answer": None}
-    if not turn.answered:
-        return said
+def _turn(number: int, turn: rules.Turn, section: Section, role: Role) -> dict[str, Any]:
+    shown: dict[str, Any] = {"number": number, "question": turn.question, "answer": None}
+    reply = turn.reply
+    if reply is None:
+        return shown
     answer: dict[str, Any] = {
         "text": None,
-        "continuation": turn.continuation,
-        "affirmation": turn.affirmation,
+        "continuation": reply.continuation,
+        "affirmation": reply.affirmation,
     }
-    if turn.start is not None and turn.end is not None:
-        answer["text"] = section.text[turn.start : turn.end]
+    if reply.start is not None and reply.end is not None:
+        answer["text"] = section.text[reply.start : reply.end]
     if role is Role.TEACHER:
         # Where an answer stands would tell the student how long the text before it is.
-        answer |= {"start": turn.start, "end": turn.end}
-    return {**said, "answer": answer}
+        answer |= {"start": reply.start, "end": reply.end}
+    return {**shown, "answer": answer}

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.dialog import rounds, settlement, turns
+from tasks.dialog import moves, rounds, settlement
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, pair, talk
@@ -45,7 +45,7 @@ def dialog(collection):
     make_waiting(stage, "AADA")
     row = pair(make_waiting(stage, "AGRACE"))
     talk(row, 5)
-    settlement.settle(turns.end(row.pk, Role.STUDENT, Ending.ENDED, SOON).row, SOON)
+    settlement.settle(moves.end(row.pk, Role.STUDENT, Ending.ENDED, SOON), SOON)
     return row
 
 
@@ -205,5 +205,5 @@ def test_the_estimate_is_what_two_for_every_dialog_can_earn_and_never_falls_shor
     row = pair(make_waiting(stage, "AGRACE"))
     talk(row, 5)
     worst = dialogs().maximum_cents
-    settlement.settle(turns.end(row.pk, Role.STUDENT, Ending.ENDED, SOON).row, SOON)
+    settlement.settle(moves.end(row.pk, Role.STUDENT, Ending.ENDED, SOON), SOON)
     assert dialogs().maximum_cents < worst

@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tasks.crowd import messages
-from tasks.dialog import settlement, turns
+from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
 from tasks.models import Grant, GrantState, PartnerReport, Payment
@@ -22,8 +22,8 @@ def report():
     make_waiting(stage, "AADA")
     row = pair(make_waiting(stage, "AGRACE"))
     talk(row, 2)
-    moved = turns.report(row.pk, row.student_ticket, "rude", "They swore at me.", SOON)
-    settlement.settle(moved.row, SOON)
+    over = moves.report(row.pk, row.student_ticket, "rude", "They swore at me.", SOON)
+    settlement.settle(over, SOON)
     return PartnerReport.objects.get()
 
 

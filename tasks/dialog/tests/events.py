@@ -12,19 +12,19 @@ from collector.protocols.creation import parameters_of
 from tasks.dialog import (
     arrival,
     earnings,
+    moves,
     pairing,
     presence,
     rounds,
     rules,
     settlement,
-    turns,
     waiting,
 )
+from tasks.dialog.dialog_state import state_of, view_of
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import make_lease, message
-from tasks.dialog.transcript import state_of
 from tasks.models import (
     Dialog,
     DialogState,
@@ -111,18 +111,18 @@ class Crowd:
     def speak(self, what: str, dialog: Dialog, ticket: Ticket) -> None:
         """Let the holder of a ticket make a move in a dialog, also in one that is over."""
         if what == "ask":
-            turns.ask(dialog.pk, ticket, message(), "What happened then?", self.now)
+            moves.ask(view_of(ticket.pk), dialog.pk, message(), "What happened then?", self.now)
         elif what == "answer":
             first = section_of(dialog.topic.seed_id).tokens[0]
             reply = Reply(first[0], first[1], "follow_up", "yes")
-            turns.reply(dialog.pk, ticket, message(), reply, self.now)
+            moves.answer(view_of(ticket.pk), dialog.pk, message(), reply, self.now)
         elif what == "answer none":
             reply = Reply(None, None, "dont", "neither")
-            turns.reply(dialog.pk, ticket, message(), reply, self.now)
+            moves.answer(view_of(ticket.pk), dialog.pk, message(), reply, self.now)
         elif what == "end":
-            turns.end(dialog.pk, turns.role_of(dialog, ticket), Ending.ENDED, self.now)
+            moves.end(dialog.pk, moves.role_of(dialog, ticket), Ending.ENDED, self.now)
         elif what == "report":
-            turns.report(dialog.pk, ticket, "rude", "", self.now)
+            moves.report(dialog.pk, ticket, "rude", "", self.now)
 
     def look_after_with_a_power_cut(self) -> None:
         """Settle what is over, and die where money is about to move."""

@@ -4,7 +4,8 @@ import random
 from datetime import datetime, timedelta
 from typing import Any
 
-from tasks.dialog import pairing, presence, turns
+from tasks.dialog import moves, pairing, presence
+from tasks.dialog.dialog_state import view_of
 from tasks.dialog.rules import Reply, Role
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import message
@@ -35,12 +36,13 @@ def talk(dialog: Dialog, turns_number: int, now: datetime = SOON) -> None:
     reply = Reply(tokens[0][0], tokens[1][1], "follow_up", "yes")
     for _ in range(turns_number):
         ask(dialog, now)
-        turns.reply(dialog.pk, dialog.teacher_ticket, message(), reply, now)
+        moves.answer(view_of(dialog.teacher_ticket_id), dialog.pk, message(), reply, now)
 
 
 def ask(dialog: Dialog, now: datetime = SOON) -> None:
     """Let the student ask."""
-    turns.ask(dialog.pk, dialog.student_ticket, message(), "What did he do next?", now)
+    view = view_of(dialog.student_ticket_id)
+    moves.ask(view, dialog.pk, message(), "What did he do next?", now)
 
 
 def stay(*tickets: Ticket, now: datetime) -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.dialog import arrival, departure, pairing, presence, rounds, turns, waiting
+from tasks.dialog import arrival, departure, moves, pairing, presence, rounds, waiting
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, paid, pair, stay, talk
@@ -122,7 +122,7 @@ def test_nobody_is_let_in_without_a_role_without_time_or_without_money(stage):
 def test_a_round_looks_only_where_somebody_is_and_at_each_step_alone(dialog, monkeypatch, caplog):
     assert rounds.stages_to_look_at() == [dialog.stage]
     talk(dialog, 1)
-    turns.end(dialog.pk, Role.STUDENT, Ending.ENDED, SOON)
+    moves.end(dialog.pk, Role.STUDENT, Ending.ENDED, SOON)
 
     def fail(*_):
         raise RuntimeError("one bad row")

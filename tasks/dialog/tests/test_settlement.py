@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.dialog import pairing, presence, rounds, settlement, turns, waiting
+from tasks.dialog import moves, pairing, presence, rounds, settlement, waiting
+from tasks.dialog.dialog_state import view_of
 from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting, message
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, ask, paid, pair, talk
@@ -34,7 +35,7 @@ def dialog(stage):
 
 
 def over(dialog, role=Role.STUDENT, ending=Ending.ENDED, now=SOON):
-    assert settlement.settle(turns.end(dialog.pk, role, ending, now).row, now)
+    assert settlement.settle(moves.end(dialog.pk, role, ending, now), now)
     dialog.refresh_from_db()
     return {
         Role.STUDENT: Ticket.objects.get(pk=dialog.student_ticket_id),
@@ -115,10 +116,11 @@ def test_the_message_sent_again_after_the_end_is_known(dialog):
     last = Turn.objects.get()
     over(dialog)
     reply = Reply(None, None, "dont", "no")
-    moved = turns.reply(dialog.pk, dialog.teacher_ticket, last.answer_message, reply, SOON)
-    assert moved.state.completed == 1
+    teacher = view_of(dialog.teacher_ticket_id)
+    view = moves.answer(teacher, dialog.pk, last.answer_message, reply, SOON)
+    assert view.dialogs[-1].state.completed == 1
     with pytest.raises(Refused, match="over"):
-        turns.ask(dialog.pk, dialog.student_ticket, message(), "And then?", SOON)
+        moves.ask(view_of(dialog.student_ticket_id), dialog.pk, message(), "And then?", SOON)
 
 
 def test_a_wait_is_paid_by_the_second_up_to_its_limit(stage):
