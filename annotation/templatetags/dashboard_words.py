@@ -7,6 +7,8 @@ from datetime import datetime
 from django import template
 from django.conf import settings
 from django.utils import timezone
+from django.utils.html import conditional_escape
+from django.utils.safestring import mark_safe
 
 from annotation.dashboard.questions.question_filter import reason_words
 from annotation.dashboard.questions.readable_answers import PLACES
@@ -17,6 +19,11 @@ from tasks.posting.hits import money
 
 register = template.Library()
 MINUTE, HOUR, DAY = 60, 3600, 86400
+HIT = re.compile(r"\bHITs?\b")
+EXPLAINED = "hit_is_explained"
+EXPLANATION = (
+    r'<abbr title="human intelligence task: what one person does for a reward">\g<0></abbr>'
+)
 SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
@@ -25,6 +32,19 @@ def manage() -> str:
     """Return how a command begins: with the home, where another was given than the usual one."""
     usual = (settings.BASE_DIR / "var").resolve() == settings.HOME
     return MANAGE if usual else f"COLLECTOR_HOME={shlex.quote(str(settings.HOME))} {MANAGE}"
+
+
+@register.simple_tag(takes_context=True)
+def hit(context: template.Context, words: str) -> str:
+    """Return words as text, with *HIT* in them explained where it stands first on a page."""
+    escaped = conditional_escape(words)
+    request = context.get("request")
+    if request is None or getattr(request, EXPLAINED, False):
+        return escaped
+    marked, n = HIT.subn(EXPLANATION, escaped, count=1)
+    if n:
+        setattr(request, EXPLAINED, True)
+    return mark_safe(marked)
 
 
 @register.filter

@@ -1,5 +1,6 @@
 """Builds what tests of the requester's pages start from: a browser, and work that was handed in."""
 
+import re
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -37,6 +38,11 @@ from tasks.tests.deciding import listed
 from tasks.tests.making import make_posting, make_session, make_worker
 
 _people = count(1)
+
+
+def plain(page: str) -> str:
+    """Return a page with its sentences whole: without the mark that explains its first HIT."""
+    return re.sub(r"</?abbr[^>]*>", "", page)
 
 
 def make_browser(**kwargs: Any) -> Client:

@@ -15,6 +15,7 @@ from annotation.dashboard.tests.making import (
     make_full,
     make_lease,
     make_submission,
+    plain,
 )
 from collector.models import Collection
 from tasks.models import LeaseState, ProblemReport
@@ -74,7 +75,9 @@ def test_a_new_collection_is_made_and_leads_to_its_seeds(rita: Client) -> None:
 def test_the_form_says_what_workers_will_do_and_for_how_much(rita: Client) -> None:
     make_corpus()
     page = rita.get("/collections/new/").content.decode()
-    assert "<b>Write ten questions about what a paragraph leaves out</b>, $4.00 a HIT." in page
+    assert "<b>Write ten questions about what a paragraph leaves out</b>, $4.00 a HIT." in plain(
+        page
+    )
     assert "Read ten short paragraphs with links and write ten questions" in page
 
 

@@ -10,6 +10,7 @@ from annotation.dashboard.tests.making import (
     make_lease,
     make_question,
     make_verdict,
+    plain,
 )
 from annotation.dashboard.tests.test_releases import issue_into
 from collector.models import Collection, CollectionState
@@ -41,9 +42,9 @@ def finish_work(collection: Collection) -> None:
 
 
 def test_while_nobody_is_at_work_it_does_not_say_so(rita: Client, pilot: Collection) -> None:
-    assert "No HIT is up." in step(rita)
+    assert "No HIT is up." in plain(step(rita))
     make_posting(stage_of(pilot, "question"))
-    assert "One HIT waits on the marketplace for workers to take." in step(rita)
+    assert "One HIT waits on the marketplace for workers to take." in plain(step(rita))
 
 
 def test_people_at_work_are_counted(rita: Client, pilot: Collection) -> None:

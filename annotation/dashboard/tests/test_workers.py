@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_answer, make_question, make_submission
+from annotation.dashboard.tests.making import make_answer, make_question, make_submission, plain
 from annotation.dashboard.tests.test_collections import queries
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
@@ -35,7 +35,7 @@ def act(rita: Client, why: str, act: str = "out") -> str:
 def test_it_tells_what_they_made_and_leads_to_it(rita: Client, pilot: Collection) -> None:
     Submission.objects.filter(lease__worker__questions__isnull=False).update(state="rejected")
     page = rita.get(PAGE).content.decode()
-    assert "1 question, 1 of them in the dataset · 0 answers · 1 HIT handed in" in page
+    assert "1 question, 1 of them in the dataset · 0 answers · 1 HIT handed in" in plain(page)
     assert "1 rejected" in page
     session = Submission.objects.get(state="rejected").session
     assert f"/collections/pilot/money/work/{session.pk}/" in page
