@@ -16,8 +16,8 @@ BROWSERS_OWN = re.compile(
     r")"
 )
 SAID_AT_START = (
-    "The desk asks browsers on this machine for no password; whatever comes through a front server "
-    "is asked."
+    "Browsers on this machine are asked for no password; whatever comes through a front server is "
+    "asked."
 )
 
 

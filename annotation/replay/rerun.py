@@ -174,7 +174,7 @@ class Rerun:
             if hold.one.unit == unit and hold.page is not None:
                 self._give_back(hold, LeaseState.EXPIRED)
                 return
-        raise LogError("More people took a unit than it has places: the log is not whole.")
+        raise LogError("More people took a unit than it has assignments: the log is not whole.")
 
     def _worker(self, one: AssignmentLine) -> SimulatedWorker:
         if one.worker not in self._workers:

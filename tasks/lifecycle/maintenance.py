@@ -141,7 +141,7 @@ def _steps(
         "HITs closed": lambda: marketplace.one_by_one(
             posting_demand.with_surplus(stages), hits.close_surplus
         ),
-        "places planned": lambda: sum(
+        "assignments planned": lambda: sum(
             hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
         ),
         "HITs published": lambda: marketplace.one_by_one(

@@ -84,7 +84,7 @@ def _while_collecting(
         if waiting:
             who = "One person waits" if waiting == 1 else f"{waiting} people wait"
             url = desk.url("qualification", stage=row.stage.name)
-            return NextStep(f"{who} for you to read their work and let them in.", "Inspect", url)
+            return NextStep(f"{who} for you to read their work and approve it.", "Inspect", url)
     main = [row for row in stages if not row.table.qualifies]
     busy = any(row.waiting or row.at_work for row in main if row.stage.state == StageState.OPEN)
     if n_releases and not busy:

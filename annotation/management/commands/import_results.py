@@ -113,13 +113,13 @@ def _told(planned: Plan, stored: Stored | None) -> dict[str, Any]:
 
 def _sentences(told: dict[str, Any], options: dict[str, Any]) -> str:
     name = options["name"]
-    lines = [f"{place}: left out. {why}" for place, why in told["left_out"]]
+    lines = [f"{place}: excluded. {why}" for place, why in told["left_out"]]
     lines += [f"{place}: kept, not counted. {why}" for place, why in told["uncounted"]]
     lines.append(
         f"{'Took in' if told['applied'] else 'Would take in'} {told['assignments']} assignments of "
         f"{told['workers']} workers ({told['rejected']} rejected: kept out of the data; "
         f"{told['paid_cents']} cents were paid then, nothing is paid now); {told['known']} were "
-        f"there before, {len(told['left_out'])} left out."
+        f"there before, {len(told['left_out'])} excluded."
     )
     if told["applied"]:
         lines.append(f"Next: {MANAGE} validate_answers {name}, then make_splits, export_dataset.")

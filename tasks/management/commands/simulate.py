@@ -134,7 +134,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Qualified: {counts['qualified']}, declined: {counts['declined']}.")
         if left:
             places = ", ".join(f"{number} of {name}" for name, number in left.items())
-            self.stdout.write(f"Places that none of them could take: {places}.")
+            self.stdout.write(f"Assignments that none of them could take: {places}.")
         if result.waiting:
             self.stdout.write(f"Still waiting for the jobs: {result.waiting}. Do they run?")
 
