@@ -1,1 +1,1 @@
-"""What we believe, and what we release."""
+"""Verdicts on what workers made, the requester's pages, and releases of the dataset."""

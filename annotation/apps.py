@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class AnnotationConfig(AppConfig):
-    """What we believe, and what we release."""
+    """Verdicts, the requester's pages, and releases."""
 
     name = "annotation"

@@ -1,4 +1,4 @@
-"""What Celery runs for the requester's side: look now, and find the work in rows."""
+"""Celery jobs of this app: each looks for work that is due in the rows, and does it."""
 
 from celery import shared_task
 from django.conf import settings
@@ -13,7 +13,7 @@ from collector.models import Collection, CollectionState
 
 
 @shared_task
-def believe(collection_id: int) -> None:
+def decide(collection_id: int) -> None:
     """Decide what has enough votes, and sample for the second reading what is decided."""
     collection = Collection.objects.get(pk=collection_id)
     decide_collection(collection, timezone.now())
@@ -22,13 +22,13 @@ def believe(collection_id: int) -> None:
 
 
 @shared_task
-def believe_all() -> None:
+def decide_all() -> None:
     """Look after every collection that is not a draft, and every release asked for.
 
     Work that was under way is handed in after a pause or the end too.
     """
     for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
-        believe.delay(collection.pk)
+        decide.delay(collection.pk)
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)
     judge_what_is_due()

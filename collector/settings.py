@@ -192,7 +192,7 @@ CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (
         ("maintain", "tasks.jobs.maintain_all", LOOK_SECONDS),
-        ("believe", "annotation.jobs.believe_all", LOOK_SECONDS),
+        ("decide", "annotation.jobs.decide_all", LOOK_SECONDS),
         ("dialogs", "tasks.jobs.look_after_dialogs", LIVE_LOOK_SECONDS),
     )
 }

@@ -14,7 +14,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The belief about one item.
+    """The verdict on one item.
 
     reason: a stable machine word; sentence: the same for a requester to read.
     chosen: index of the released vote in submission order, None unless kept.

@@ -1,1 +1,1 @@
-"""What is believed of each question: verdicts from votes, overrides by hand, whose work counts."""
+"""Verdicts on questions: from votes, overridden by hand, without the work of the excluded."""

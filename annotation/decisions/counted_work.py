@@ -1,4 +1,4 @@
-"""Whose work is believed and released: not that of people who withdrew or were left out."""
+"""Whose work counts and is released: not that of people who withdrew or were excluded."""
 
 from collections.abc import Set
 

@@ -18,7 +18,7 @@ from tasks.models import Question, Worker, WorkerBlock
 def leave_out(
     collection: Collection, worker: Worker, why: str, by: str, now: datetime
 ) -> Exclusion:
-    """Return the logged act by which nothing of the worker's is believed or released any more.
+    """Return the logged act by which nothing of the worker's counts or is released any more.
 
     Their questions are dropped, and the others' are decided by the votes that are left, also
     where a hand had kept one with their answer. They are given no more work of the collection; what

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotation.agreement.verdict import Outcome
 from annotation.decisions.counted_work import left_out_of
-from annotation.decisions.verdicts import believe_votes
+from annotation.decisions.verdicts import decide_by_votes
 from annotation.models import Override, Verdict
 from common.actions import ActionError
 from tasks.models import Answer
@@ -112,7 +112,7 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
             by=by,
             at=now,
         )
-        believe_votes(row, now)
+        decide_by_votes(row, now)
         row.save()
         logged.new_outcome, logged.new_chosen = row.outcome, row.chosen
         logged.save()

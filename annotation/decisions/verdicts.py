@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -63,10 +64,10 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
     out, stages = left_out_of(collection), voting_stages(parameters)
     for question in questions:
         names = stages[question.stage.name]
-        believed = _believed(question, names, validation, parameters, out, now)
+        decided = _decided(question, names, validation, parameters, out, now)
         rows = Verdict.objects.filter(question=question)
-        if believed["n_votes"] or question.worker_id in out or rows.filter(overrides__isnull=False):
-            Verdict.objects.update_or_create(question=question, defaults=believed)
+        if decided["n_votes"] or question.worker_id in out or rows.filter(overrides__isnull=False):
+            Verdict.objects.update_or_create(question=question, defaults=decided)
         else:
             rows.delete()
 
@@ -107,17 +108,17 @@ def _decide(
     out: AbstractSet[str],
     now: datetime,
 ) -> int:
-    believed = _believed(question, stage_names, validation, parameters, out, now)
+    decided = _decided(question, stage_names, validation, parameters, out, now)
     with transaction.atomic():
         row = Verdict.objects.select_for_update().filter(question=question).first()
         if row and row.overridden and not _is_out(row, out):
             # A requester has decided since the question was picked.
             return 0
-        Verdict.objects.update_or_create(question=question, defaults=believed)
+        Verdict.objects.update_or_create(question=question, defaults=decided)
     return 1
 
 
-def believe_votes(verdict: Verdict, now: datetime) -> None:
+def decide_by_votes(verdict: Verdict, now: datetime) -> None:
     """Set the verdict, not saved, to what its votes say now, whoever decided before.
 
     Raises ProtocolError for a collection that this installation cannot read.
@@ -127,12 +128,12 @@ def believe_votes(verdict: Verdict, now: datetime) -> None:
     parameters = parameters_of(collection)
     validation = get_protocol(collection.protocol).part("validation")
     names, out = voting_stages(parameters)[question.stage.name], left_out_of(collection)
-    believed = _believed(question, names, validation, parameters, out, now)
-    for name, value in believed.items():
+    decided = _decided(question, names, validation, parameters, out, now)
+    for name, value in decided.items():
         setattr(verdict, name, value)
 
 
-def _believed(
+def _decided(
     question: Question,
     stage_names: Sequence[str],
     validation: Any,
@@ -167,3 +168,23 @@ def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:
     """Return whether whoever gave the chosen answer has withdrawn or is left out."""
     worker = verdict.chosen.worker if verdict.chosen else None
     return worker is not None and (worker.withdrawn_at is not None or worker.pk in out)
+
+
+@dataclass(frozen=True)
+class VerdictCounts:
+    """Numbers of questions by the outcome of their verdict."""
+
+    kept: int = 0
+    dropped: int = 0
+    waiting: int = 0
+
+
+def verdict_counts(collection: Collection) -> VerdictCounts:
+    """Return the collection's numbers; one query."""
+    rows = (
+        Verdict.objects.filter(question__stage__collection=collection)
+        .order_by()
+        .values("outcome")
+        .annotate(n=Count("pk"))
+    )
+    return VerdictCounts(**{row["outcome"]: row["n"] for row in rows})

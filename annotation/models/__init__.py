@@ -1,4 +1,4 @@
-"""The rows of what we believe and release."""
+"""The rows of verdicts, splits, judged difficulty and releases."""
 
 from annotation.models.context import Context
 from annotation.models.exclusion import Exclusion

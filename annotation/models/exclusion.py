@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class Exclusion(models.Model):
-    """Since `at` nothing of the worker's is believed or released, until it is taken back."""
+    """Since `at` nothing of the worker's is counted or released, until it is taken back."""
 
     collection = models.ForeignKey(
         "collector.Collection", models.CASCADE, related_name="exclusions"

@@ -1,4 +1,4 @@
-"""What we believe of a question after agreement and review."""
+"""The verdict on a question, by its votes or by hand, and the log of overrides."""
 
 from django.db import models
 from django.db.models import Q

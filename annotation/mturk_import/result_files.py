@@ -5,13 +5,16 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from annotation.mturk_import.timestamps import moment
 from common.spreadsheet import typed_cell
 from tasks.crowd.marketplace import answer_fields
+
+# What batch results were written in: the time of the Pacific coast, by its letters.
+ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
+WRITTEN = "%a %b %d %H:%M:%S %Y"
 
 NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
 STATUSES = ("Submitted", "Approved", "Rejected")
@@ -191,3 +194,18 @@ def _cents(written: str, place: str) -> int:
         return int((Decimal(written.strip().lstrip("$")) * 100).to_integral_value())
     except (InvalidOperation, ValueError, OverflowError):
         raise ArchiveError(f"{place}: {written!r} is no amount; write it like $0.50.") from None
+
+
+def moment(value: Any) -> datetime | None:
+    """Return the moment, in UTC where no zone is told; None for nothing; raises ValueError."""
+    if value in (None, ""):
+        return None
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    text = str(value).strip()
+    *before, zone, year = text.split() if len(text.split()) == 6 else ("", "")
+    if zone in ZONES:
+        found = datetime.strptime(" ".join([*before, year]), WRITTEN)
+        return found.replace(tzinfo=timezone(timedelta(hours=ZONES[zone])))
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

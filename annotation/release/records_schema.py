@@ -50,7 +50,7 @@ class VoteRecord(TypedDict):
 
 
 class VerdictRecord(TypedDict):
-    """What is believed: outcome kept, dropped or waiting, with the protocol's reason."""
+    """The verdict: outcome kept, dropped or waiting, with the protocol's reason."""
 
     outcome: str
     reason: str

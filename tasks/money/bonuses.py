@@ -23,6 +23,7 @@ from tasks.models import (
     TicketState,
 )
 from tasks.money import budget
+from tasks.money.awards.fund import enter_bonus
 from tasks.money.compensation import open_posting
 from tasks.posting.hits import TOKEN_HOLDS, money
 from tasks.work.leases import LATE_WORK
@@ -57,29 +58,16 @@ def give(
 
 def _give(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
     stage = lease.unit.stage
-    fee = budget.fee_cents(cents, parameters_of(stage.collection).pay)
     with transaction.atomic():
         found = Payment.objects.filter(key=key).first()
         if found:
             return found
         # The rows come before the budget's, as everywhere.
-        payment = Payment.objects.create(
-            collection_id=stage.collection_id,
-            stage=stage,
-            worker_id=lease.worker_id,
-            lease=lease,
-            posting_id=lease.session.posting_id,
-            kind=PaymentKind.BONUS,
-            amount_cents=cents,
-            fee_cents=fee,
-            key=key,
-            reason=reason,
-            by=by,
-            created_at=now,
-        )
-        if not budget.reserve_beside(stage.collection_id, cents + fee):
+        payment = enter_bonus(lease, key, cents, reason, by, now)
+        cost = cents + payment.fee_cents
+        if not budget.reserve_beside(stage.collection_id, cost):
             raise ActionError("The budget cannot hold it: raise the budget, then give the bonus.")
-        budget.earn(stage.collection_id, reserved_cents=cents + fee, cost_cents=cents + fee)
+        budget.earn(stage.collection_id, reserved_cents=cost, cost_cents=cost)
     return payment
 
 

@@ -1,9 +1,8 @@
 """Words and amounts for people: the collection's texts, filled in and rendered, and its prices."""
 
-from markdown_it import MarkdownIt
-
 from collector.models import Collection
 from collector.protocols.parameters import Parameters, StageTable
+from common.markdown import html_of
 from tasks.kinds.registry import kind_of
 from tasks.posting.hits import money
 
@@ -82,14 +81,4 @@ def markdown(text: str) -> str:
 
     Its headings are one level lower than written: the page around it has the first one.
     """
-    reader = MarkdownIt("commonmark", {"html": False})
-    tokens = reader.parse(_without_comments(text))
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
-    return str(reader.renderer.render(tokens, reader.options, {}))
-
-
-def _without_comments(text: str) -> str:
-    before, opened, rest = text.partition("<!--")
-    return before + _without_comments(rest.partition("-->")[2]) if opened else before
+    return html_of(text, lowered=1)

@@ -19,7 +19,7 @@ from annotation.dashboard.collections.summaries import summaries_of
 from annotation.dashboard.collections.todo import todo_of
 from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.people.worker_names import people_of
-from annotation.dashboard.questions.verdict_counts import verdict_counts
+from annotation.decisions.verdicts import verdict_counts
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from markdown_it import MarkdownIt
+from common.markdown import html_of
 
 CARD = "README.md"
 # An example stands near the beginning of its file; the rest of a large one is not read.
@@ -24,8 +24,7 @@ class Example:
 
 def card_html(path: Path) -> str:
     """Return a release's README as HTML; raw HTML in it is shown as text."""
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return str(reader.render(path.read_text("utf-8")))
+    return html_of(path.read_text("utf-8"))
 
 
 def first_example(folder: Path, names: list[str]) -> Example | None:

@@ -16,15 +16,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
-from annotation.dashboard.questions.verdict_counts import verdict_counts
 from annotation.dashboard.releases.preview import CARD, Example, card_html, first_example
+from annotation.decisions.verdicts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.publish_release import beside_release
 from annotation.release.release_jobs import order_release
-from annotation.release.zip_file import zipped
+from annotation.release.zip_file import PIECE_BYTES, zipped
 
 SUMS = "SHA256SUMS"
-PIECE_BYTES = 1 << 16
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 
 

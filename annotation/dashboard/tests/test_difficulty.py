@@ -7,8 +7,14 @@ from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestio
 from annotation.readers.human_performance import sample_questions
 from annotation.release.release_jobs import fulfil, order_release
 from annotation.splits.difficulty.runs import begin_run
-from annotation.splits.difficulty.sampling import draw, sample_size, top_contributors
-from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
+from annotation.splits.difficulty.single_hop_review import (
+    decisions,
+    draw,
+    draw_sample,
+    sample_size,
+    top_contributors,
+    undecided,
+)
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
 from tasks.models import Worker

@@ -19,7 +19,7 @@ from annotation.dashboard.tests.making import (
     make_verdict,
     plain,
 )
-from annotation.jobs import believe, believe_all
+from annotation.jobs import decide, decide_all
 from annotation.models import Verdict
 from collector.models import Collection, CollectionState
 from tasks.crowd import marketplace
@@ -136,8 +136,8 @@ def test_answers_handed_in_after_the_end_are_decided(
     question = make_question(stage_of(pilot, "question"))
     make_answer(question, stage_of(pilot, "answer"))
     Collection.objects.update(state=CollectionState.FINISHED)
-    monkeypatch.setattr(believe, "delay", believe)
-    believe_all()
+    monkeypatch.setattr(decide, "delay", decide)
+    decide_all()
     assert Verdict.objects.filter(question=question).exists()
 
 

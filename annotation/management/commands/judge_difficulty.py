@@ -17,7 +17,7 @@ from annotation.splits.difficulty.question_files import write_examples
 from annotation.splits.difficulty.runs import begin_run, run_from_file
 from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided
 from annotation.splits.difficulty.status import last_run, n_unjudged, table_of
-from annotation.splits.difficulty.working import work_on
+from annotation.splits.difficulty.training import work_on
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError

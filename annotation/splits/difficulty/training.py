@@ -6,11 +6,12 @@ import secrets
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -20,6 +21,8 @@ from annotation.splits.difficulty.examples import examples
 from annotation.splits.difficulty.reader_process import ReaderDied, ReaderProcess
 from annotation.splits.difficulty.runs import BATCH, SILENT, sum_up
 from tasks.models import Question
+
+WAIT_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 # A fold that has failed so often would fail again.
@@ -198,3 +201,40 @@ def _give_up(fold: Fold, claim: str, why: str) -> None:
                 message=f"Fold {row.number + 1} failed {row.attempts} times: {why}",
                 ended_at=now,
             )
+
+
+def work_on(
+    run: JudgingRun, workers: int = 1, tell: Callable[[Fold], object] = lambda fold: None
+) -> None:
+    """Train folds until the run is over, several at a time, and read the run anew.
+
+    Where others train the last folds it waits for them, and takes over what they leave undone.
+    """
+    if workers <= 1:
+        _work(run, tell)
+    else:
+        threads = [threading.Thread(target=_in_thread, args=(run, tell)) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    run.refresh_from_db()
+
+
+def _in_thread(run: JudgingRun, tell: Callable[[Fold], object]) -> None:
+    try:
+        _work(run, tell)
+    finally:
+        connection.close()
+
+
+def _work(run: JudgingRun, tell: Callable[[Fold], object]) -> None:
+    going_on = JudgingRun.objects.filter(pk=run.pk, state__in=JudgingRun.GOING_ON)
+    while going_on.exists():
+        now = timezone.now()
+        due = folds_to_train(now, run)
+        trained = [train(fold, tell) for fold in due]
+        if not any(trained):
+            fail_exhausted(now)
+            if not sum_up(run.pk, now) and going_on.exists():
+                time.sleep(WAIT_SECONDS)

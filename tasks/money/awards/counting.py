@@ -9,9 +9,9 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters
-from tasks.models import Fund, Lease, Payment, PaymentKind, ReceiptState, Submission, Tally
+from tasks.models import Fund, Lease, Payment, ReceiptState, Submission, Tally
 from tasks.money import budget
-from tasks.money.awards.fund import bonuses_of, cost_cents, free
+from tasks.money.awards.fund import bonuses_of, cost_cents, enter_bonus, free
 from tasks.money.awards.rules import Stretch, crossed, pace, pace_cents, ranking
 
 
@@ -113,20 +113,7 @@ class Counting:
     def _owe(self, lease: Lease, key: str, cents: int, reason: str) -> None:
         if not cents or Payment.objects.filter(key=key).exists():
             return
-        fee = budget.fee_cents(cents, self.parameters.pay)
-        Payment.objects.create(
-            collection_id=self.fund.stage.collection_id,
-            stage=self.fund.stage,
-            worker_id=lease.worker_id,
-            lease=lease,
-            posting_id=lease.session.posting_id,
-            kind=PaymentKind.BONUS,
-            amount_cents=cents,
-            fee_cents=fee,
-            key=key,
-            reason=reason,
-            created_at=self.now,
-        )
+        enter_bonus(lease, key, cents, reason, "", self.now)
         cost = cost_cents(cents, self.parameters)
         # What was accepted is owed even where less was held for it.
         held = min(cost, self.fund.held_cents - self.fund.paid_cents)

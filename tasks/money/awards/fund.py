@@ -1,10 +1,12 @@
-"""Holds the money of bonuses before anybody can earn them, and frees what nobody can any more."""
+"""Holds the money of bonuses before they can be earned, enters them, and frees what is left."""
 
+from datetime import datetime
 from typing import Any
 
 from collector.models import Stage
+from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters
-from tasks.models import Fund, PostingState, ReceiptState, Submission
+from tasks.models import Fund, Lease, Payment, PaymentKind, PostingState, ReceiptState, Submission
 from tasks.money import budget
 from tasks.money.awards.rules import worst_cents
 
@@ -73,3 +75,26 @@ def most_cents(n_examples: int, table: Any, parameters: Parameters) -> int:
     if bonuses is None:
         return 0
     return worst_cents(0, 0, n_examples, bonuses, lambda cents: cost_cents(cents, parameters))
+
+
+def enter_bonus(lease: Lease, key: str, cents: int, reason: str, by: str, now: datetime) -> Payment:
+    """Return a new bonus for work that was handed in, with its fee; the budget is the caller's.
+
+    `by` is who gave it, blank where a rule promises it. Raises IntegrityError for a `key` that is
+    entered already.
+    """
+    stage = lease.unit.stage
+    return Payment.objects.create(
+        collection_id=stage.collection_id,
+        stage=stage,
+        worker_id=lease.worker_id,
+        lease=lease,
+        posting_id=lease.session.posting_id,
+        kind=PaymentKind.BONUS,
+        amount_cents=cents,
+        fee_cents=budget.fee_cents(cents, parameters_of(stage.collection).pay),
+        key=key,
+        reason=reason,
+        by=by,
+        created_at=now,
+    )

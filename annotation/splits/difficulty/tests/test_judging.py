@@ -18,8 +18,7 @@ from annotation.splits.difficulty.runs import SILENT, begin_run, fold_of, sum_up
 from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import NOW, make_kept
-from annotation.splits.difficulty.training import MOST_ATTEMPTS, folds_to_train, train
-from annotation.splits.difficulty.working import work_on
+from annotation.splits.difficulty.training import MOST_ATTEMPTS, folds_to_train, train, work_on
 
 pytestmark = pytest.mark.django_db
 
