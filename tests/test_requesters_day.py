@@ -5,7 +5,12 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from tests.serving import ROOT, serving
+
+# A long flow on a database of its own, whatever the tests have.
+pytestmark = pytest.mark.once
 
 PAGE = (ROOT / "docs" / "requester.md").read_text("utf-8")
 
@@ -19,28 +24,19 @@ def typed(heading: str, number: int = 0) -> list[list[str]]:
 
 
 def test_a_day_leads_from_the_sample_to_a_release(tmp_path: Path) -> None:
-    """Only where the files of a release go is another folder than the page names."""
+    """Only the files that it writes and brings are in another folder than the page names."""
     home, out = tmp_path / "home", tmp_path / "releases" / "pilot"
     home.mkdir()
-    day = typed("A day")
+    (tmp_path / "places.txt").write_text("Quarnsey\n", "utf-8")
+    files = {name: str(tmp_path / name) for name in ("places.txt", "pilot.log.jsonl")}
+    files["releases/pilot"] = str(out)
+    day, pairs, keep = typed("A day"), typed("A day", 1), typed("A day", 2)[:1]
     assert [command[0] for command in day][-2:] == ["export_dataset", "report"]
+    assert [command[0] for command in pairs][-1] == "import_candidates"
     with serving(home) as instance:
-        for command in day:
-            instance.run(*(str(out) if word == "releases/pilot" else word for word in command))
-        log = tmp_path / "pilot.log.jsonl"
-        keep = typed("A day", 2)[0]
-        instance.run(*(str(log) if word == "pilot.log.jsonl" else word for word in keep))
-        assert log.stat().st_size > 0
+        for command in [*day, *pairs, *keep]:
+            instance.run(*(files.get(word, word) for word in command))
+    assert (tmp_path / "pilot.log.jsonl").stat().st_size > 0
     assert all((out / name).is_file() for name in ("dev.json", "test.json", "SHA256SUMS"))
     passages = json.loads((out / "train.json").read_text())
     assert any(passage["questions"] for passage in passages)
-
-
-def test_sets_of_pairs_are_proposed_from_the_sample(tmp_path: Path) -> None:
-    home, titles = tmp_path / "home", tmp_path / "places.txt"
-    home.mkdir()
-    titles.write_text("Quarnsey\n", "utf-8")
-    with serving(home) as instance:
-        instance.run(*typed("A day")[0])
-        for command in typed("A day", 1):
-            instance.run(*(str(titles) if word == "places.txt" else word for word in command))
