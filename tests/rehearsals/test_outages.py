@@ -40,9 +40,9 @@ MOST_LINES = 20
 WORKERS = part_of(30)
 N_DIALOGS = part_of(6)
 # Work that does not move for so long after an outage has stalled.
-STALLED_SECONDS = 90
-# A crowd that has handed nothing in for so long makes room for the next.
-QUIET_SECONDS = 25
+STALLED_SECONDS = 120
+# A crowd that has handed nothing in for so long makes room for the next; to begin takes a while.
+QUIET_SECONDS, START_SECONDS = 25, 45
 TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]
 HELD = """
@@ -290,6 +290,12 @@ def working(site: Served) -> Iterator[None]:
     over, seeds = threading.Event(), itertools.count(1)
     command = [sys.executable, "manage.py", "simulate", "whole", "--workers", str(WORKERS)]
 
+    def held_now() -> int:
+        try:
+            return site.held()[0]
+        except psycopg2.Error:
+            return -1
+
     def work() -> None:
         while not over.is_set():
             crowd = process_groups.begin(
@@ -299,11 +305,10 @@ def working(site: Served) -> Iterator[None]:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            held, since = 0, time.monotonic()
+            held, since = held_now(), time.monotonic() + START_SECONDS
             while crowd.poll() is None and not over.wait(1):
-                with contextlib.suppress(psycopg2.Error):
-                    if held != (held := site.held()[0]):
-                        since = time.monotonic()
+                if held != (held := held_now()):
+                    since = time.monotonic()
                 if time.monotonic() - since > QUIET_SECONDS:
                     break
             process_groups.end(crowd)
