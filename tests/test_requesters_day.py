@@ -5,12 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-
 from tests.serving import ROOT, serving
-
-# A long flow on a database of its own, whatever the tests have.
-pytestmark = pytest.mark.once
 
 PAGE = (ROOT / "docs" / "requester.md").read_text("utf-8")
 
