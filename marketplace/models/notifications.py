@@ -26,6 +26,9 @@ class Message(models.Model):
     )
     subject = models.CharField(max_length=200)
     text = models.TextField()
+    # Key and parameters of the marketplace's own sentences (notifications/system_messages.py).
+    subject_message = models.JSONField(null=True)
+    text_message = models.JSONField(null=True)
     sent_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True)
 

@@ -15,6 +15,8 @@ class QualificationType(models.Model):
     requester = models.ForeignKey(Requester, models.CASCADE, related_name="qualification_types")
     name = models.CharField(max_length=200)
     description = models.TextField()
+    # Key and parameters of the marketplace's own sentence (notifications/system_messages.py).
+    description_message = models.JSONField(null=True)
     keywords = models.CharField(max_length=1000, blank=True)
     is_active = models.BooleanField(default=True)
     retry_delay_seconds = models.BigIntegerField(null=True)
@@ -49,6 +51,8 @@ class QualificationGrant(models.Model):
     granted_at = models.DateTimeField()
     is_revoked = models.BooleanField(default=False)
     reason = models.TextField(blank=True)
+    # Key and parameters of the marketplace's own sentence (notifications/system_messages.py).
+    reason_message = models.JSONField(null=True)
 
     class Meta:
         constraints = [
@@ -84,6 +88,8 @@ class QualificationRequest(models.Model):
     submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)
     reason = models.TextField(blank=True)
+    # Key and parameters of the marketplace's own sentence (notifications/system_messages.py).
+    reason_message = models.JSONField(null=True)
     # The test as it was when begun, and the answers (QuestionFormAnswers XML).
     test = models.TextField(blank=True)
     answer = models.TextField(blank=True)

@@ -1,28 +1,52 @@
-"""Sentences the marketplace writes into its tables in English, and says in the reader's language.
+"""What the marketplace itself writes to workers: kept by key, shown in the reader's language.
 
-The API answers with them as they are kept; pages and forms for workers show them with `translated`.
+A text that may be the marketplace's own has a column beside it, named after it (`reason_message`
+beside `reason`): the sentence's key and what is filled in, or null for somebody else's words. The
+text is in English, as the API returns it.
 """
 
-import re
+from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-TIME_WAS_UP = gettext_noop("The time of the test was up.")
-WITHDRAWN = gettext_noop("The requester withdrew it. What you wrote is kept among your data.")
-TAKEN_OUT = gettext_noop("Taken out of the group by the host.")
-GIVEN = gettext_noop("You now have the qualification “%(name)s”")
-MEMBERS = gettext_noop("Members of %(name)s.")
-HOST = gettext_noop("The host of this marketplace")
-PLACE = re.escape("%(name)s")
-SHAPES = {
-    one: re.compile(re.escape(one).replace(PLACE, "(?P<name>.*)"), re.DOTALL)
-    for one in (TIME_WAS_UP, WITHDRAWN, TAKEN_OUT, GIVEN, MEMBERS, HOST)
+# Key and what is filled in, as the column holds them.
+SystemMessage = dict[str, str]
+
+SENTENCES = {
+    "test_time_was_up": gettext_noop("The time of the test was up."),
+    "test_withdrawn": gettext_noop(
+        "The requester withdrew it. What you wrote is kept among your data."
+    ),
+    "taken_out_of_group": gettext_noop("Taken out of the group by the host."),
+    "qualification_given": gettext_noop("You now have the qualification “%(name)s”"),
+    "members_of_group": gettext_noop("Members of %(name)s."),
 }
+# The name of the account that groups belong to; no requester has it.
+HOST_ACCOUNT = gettext_noop("The host of this marketplace")
 
 
-def translated(text: str) -> str:
-    """Return one of these sentences in the language of the page, anybody else's as it is."""
-    for sentence, shape in SHAPES.items():
-        if match := shape.fullmatch(text):
-            return gettext(sentence) % match.groupdict()
-    return text
+def written(column: str, key: str, **given: str) -> dict[str, Any]:
+    """Return a sentence as the values of the column and of the one beside it.
+
+    `given` is what the sentence has places for. Raises KeyError for a sentence that there is not.
+    """
+    text = SENTENCES[key] % given if given else SENTENCES[key]
+    return {column: text, f"{column}_message": {"key": key, **given}}
+
+
+def in_own_words(column: str, text: str) -> dict[str, Any]:
+    """Return somebody's own words as the values of the column and of the one beside it."""
+    return {column: text, f"{column}_message": None}
+
+
+def translated(text: str, message: SystemMessage | None) -> str:
+    """Return the marketplace's sentence in the active language, anybody else's text as it is."""
+    if not message:
+        return text
+    sentence = gettext(SENTENCES[message["key"]])
+    return sentence % message if len(message) > 1 else sentence
+
+
+def account_name(name: str) -> str:
+    """Return a requester's name, the host's own account's in the active language."""
+    return gettext(name) if name == HOST_ACCOUNT else name

@@ -137,7 +137,8 @@ def update_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[st
     check_test({name: value for name, value in merged.items() if value})
     row.test, row.answer_key = merged["Test"], merged["AnswerKey"]
     row.test_duration_seconds = merged["TestDurationInSeconds"]
-    row.description = parameters.get("Description", row.description)
+    if "Description" in parameters:
+        row.description, row.description_message = parameters["Description"], None
     if "QualificationTypeStatus" in parameters:
         row.is_active = parameters["QualificationTypeStatus"] == "Active"
     row.retry_delay_seconds = parameters.get("RetryDelayInSeconds", row.retry_delay_seconds)

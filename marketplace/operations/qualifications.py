@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from marketplace.models import Message, QualificationGrant
-from marketplace.notifications.system_messages import GIVEN
+from marketplace.notifications.system_messages import in_own_words, written
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, own_type
 from marketplace.qualifications.grants import grant
@@ -30,9 +30,10 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
                 worker=worker,
                 requester=call.requester,
                 qualification_type=row,
-                subject=GIVEN % {"name": row.name[:LONGEST_NAME]},
                 text=row.description,
+                text_message=row.description_message,
                 sent_at=call.now,
+                **written("subject", "qualification_given", name=row.name[:LONGEST_NAME]),
             )
     return {}
 
@@ -41,8 +42,8 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
 def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Take a qualification away; the worker can read the reason."""
     found = _granted(call, parameters)
-    found.is_revoked, found.reason = True, parameters.get("Reason", "")
-    found.save()
+    reason = in_own_words("reason", parameters.get("Reason", ""))
+    QualificationGrant.objects.filter(pk=found.pk).update(is_revoked=True, **reason)
     return {}
 
 

@@ -12,12 +12,11 @@ from marketplace.models import (
     Worker,
     WorkerGroup,
 )
-from marketplace.notifications.system_messages import HOST, MEMBERS, TAKEN_OUT
+from marketplace.notifications.system_messages import HOST_ACCOUNT, in_own_words, written
 from marketplace.qualifications.grants import grant
 from marketplace.router import DATABASE
 
 # Groups are qualifications of this account, which has no keys and posts nothing.
-HOST_ACCOUNT = HOST
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
 
 
@@ -47,7 +46,7 @@ def group_name(given: str) -> str:
 
 def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
     """Return a new group; raises GroupError when the name is taken, empty or too long."""
-    name = group_name(name)
+    name, own = group_name(name), description.strip()[:LONGEST_DESCRIPTION]
     try:
         with transaction.atomic(using=DATABASE):
             account, _ = Requester.objects.get_or_create(
@@ -56,7 +55,11 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
             row = QualificationType.objects.create(
                 requester=account,
                 name=name,
-                description=description.strip()[:LONGEST_DESCRIPTION] or MEMBERS % {"name": name},
+                **(
+                    in_own_words("description", own)
+                    if own
+                    else written("description", "members_of_group", name=name)
+                ),
                 # Nobody asks to be in a group; the host decides.
                 is_active=False,
                 created_at=now,
@@ -80,4 +83,6 @@ def add_members(
 
 def remove_member(row: QualificationType, worker: Worker) -> None:
     """Take a worker out of a group; twice is as once."""
-    row.grants.filter(worker=worker, is_revoked=False).update(is_revoked=True, reason=TAKEN_OUT)
+    row.grants.filter(worker=worker, is_revoked=False).update(
+        is_revoked=True, **written("reason", "taken_out_of_group")
+    )

@@ -22,5 +22,5 @@ def grant_all(given: Iterable[tuple[QualificationType, Worker, int]], now: datet
         ],
         update_conflicts=True,
         unique_fields=["qualification_type", "worker"],
-        update_fields=["integer_value", "granted_at", "is_revoked", "reason"],
+        update_fields=["integer_value", "granted_at", "is_revoked", "reason", "reason_message"],
     )

@@ -12,11 +12,12 @@ from django.utils.translation import gettext_noop, ngettext
 
 from marketplace.batches.results import readable
 from marketplace.money.amounts import price_of
-from marketplace.notifications.system_messages import translated
+from marketplace.notifications.system_messages import account_name, translated
 from marketplace.site.languages import LANGUAGES
 
 register = template.Library()
-register.filter("said", translated)
+register.filter("translated", translated)
+register.filter("account_name", account_name)
 
 SIZES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 STATES = {

@@ -44,7 +44,7 @@ def reply(request: SignedInRequest, key: int) -> HttpResponse:
     found = first_or_error(rows.filter(pk=key).select_related("requester", "about"), NO_MESSAGE)
     if found.requester is None:
         raise PageError(NO_MESSAGE)
-    told = translated(found.subject)
+    told = translated(found.subject, found.subject_message)
     subject = told if told.startswith("Re: ") else f"Re: {told}"
     return _letter(request, found.requester, subject[:200], found.about, answered=found)
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 
 from marketplace import clock
 from marketplace.models import QualificationRequest, QualificationType, RequestState
-from marketplace.notifications.system_messages import WITHDRAWN, translated
+from marketplace.notifications.system_messages import SENTENCES
 from marketplace.page_error import PageError, first_or_error
 from marketplace.qualifications.taking_tests import (
     NotTakenError,
@@ -73,7 +73,7 @@ def _hand_in(
     if outcome.problems:
         return _form(request, row, begun, 400, outcome.problems)
     if row.deleted_at is not None:
-        leave_notice(request, translated(WITHDRAWN))
+        leave_notice(request, _(SENTENCES["test_withdrawn"]))
     else:
         leave_notice(request, _sentence(row, outcome))
     return redirect("qualifications")

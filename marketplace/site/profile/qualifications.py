@@ -19,6 +19,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.qualifications.earning import Way, is_earned, is_unlisted, ways_to_earn
+from marketplace.qualifications.grants import grant
 from marketplace.qualifications.requirements import standing_of
 from marketplace.qualifications.taking_tests import OPEN
 from marketplace.router import DATABASE
@@ -117,15 +118,7 @@ def _ask(worker: Worker, row: QualificationType) -> str:
                 decided_at=now if row.is_auto_granted else None,
             )
             if row.is_auto_granted:
-                values = {
-                    "integer_value": row.auto_granted_value,
-                    "granted_at": now,
-                    "is_revoked": False,
-                    "reason": "",
-                }
-                QualificationGrant.objects.update_or_create(
-                    qualification_type=row, worker=worker, defaults=values
-                )
+                grant(row, worker, row.auto_granted_value, now)
     except IntegrityError:
         sentence = _("You have asked for “%(name)s” already; the requester has not answered yet.")
         return sentence % name
