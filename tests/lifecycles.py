@@ -23,7 +23,8 @@ from annotation.readers.human_performance import sample_questions
 from collector.models import Corpus, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
-from collector.seeds.selection import Candidate, store_seeds
+from collector.seeds.candidate import Candidate
+from collector.seeds.selection import store_seeds
 from common.actions import ActionError
 from marketplace import clock
 from marketplace.accounts.opening import keys_of, open_requester

@@ -17,6 +17,7 @@ from collector.protocols.loading import get_protocol
 from tasks.models import Answer, Posting
 from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT
+from tasks.simulation.protocol_part import SIMULATED
 from tasks.tests.making import entry_query
 from tasks.work import units
 
@@ -80,7 +81,7 @@ class Person:
 
     def _typed(self, state: dict[str, Any], change: Change) -> dict[str, Any]:
         """Return what the page holds in the end; answers that stay are given one by one."""
-        fill = get_protocol(self.collection.protocol).part("simulated").fill
+        fill = get_protocol(self.collection.protocol).part(SIMULATED).fill
         data: dict[str, Any] = fill(state, DILIGENT, self.rng, lambda item, title: None)
         change(state, data)
         while any(step["own"] is None for step in state.get("ordered_answers", ())):

@@ -32,6 +32,7 @@ from tasks.people import qualifications
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
+from tasks.simulation.protocol_part import SIMULATED
 from tasks.simulation.work_page import Desk
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
@@ -112,7 +113,7 @@ def begin(name: str, end: LeaseState) -> Desk:
 
 def hand_in(desk: Desk) -> None:
     """Hand work in whose place others have taken meanwhile."""
-    fill = get_protocol("iirc").part("simulated").fill
+    fill = get_protocol("iirc").part(SIMULATED).fill
     form, problems = desk.submit(fill(desk.state, DILIGENT, random.Random(1), desk.open_article))
     assert form is not None, problems
 

@@ -13,9 +13,11 @@ from annotation.agreement.verdict import Outcome
 from annotation.agreement.verdict import Verdict as Belief
 from annotation.decisions.counted_work import counted, left_out_of
 from annotation.models import Verdict
+from annotation.protocols.parts import VALIDATION, ValidationPart
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import Parameters, StageTable
 from tasks.models import Answer, Question
 
 CHUNK = 500
@@ -33,7 +35,7 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     are not counted.
     """
     parameters = parameters_of(collection)
-    validation = get_protocol(collection.protocol).part("validation")
+    validation = get_protocol(collection.protocol).part(VALIDATION)
     out = left_out_of(collection)
     changed = 0
     for source_name, stage_names in voting_stages(parameters).items():
@@ -60,7 +62,7 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
     A question without any vote has no verdict, unless its writer is left out.
     """
     parameters = parameters_of(collection)
-    validation = get_protocol(collection.protocol).part("validation")
+    validation = get_protocol(collection.protocol).part(VALIDATION)
     out, stages = left_out_of(collection), voting_stages(parameters)
     for question in questions:
         names = stages[question.stage.name]
@@ -72,7 +74,7 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
             rows.delete()
 
 
-def voting_stages(parameters: Any) -> dict[str, tuple[str, ...]]:
+def voting_stages(parameters: Parameters) -> dict[str, tuple[str, ...]]:
     """Return each stage that asks, with the stages whose answers are votes on its questions.
 
     What a main stage makes from seeds is voted on in that stage itself, where who asks is answered
@@ -87,7 +89,7 @@ def voting_stages(parameters: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _votes(table: Any, source: str) -> bool:
+def _votes(table: StageTable, source: str) -> bool:
     return table.items_from == source and not table.sample_questions
 
 
@@ -103,8 +105,8 @@ def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[st
 def _decide(
     question: Question,
     stage_names: Sequence[str],
-    validation: Any,
-    parameters: Any,
+    validation: ValidationPart[object, Parameters],
+    parameters: Parameters,
     out: AbstractSet[str],
     now: datetime,
 ) -> int:
@@ -126,7 +128,7 @@ def decide_by_votes(verdict: Verdict, now: datetime) -> None:
     question = verdict.question
     collection = question.stage.collection
     parameters = parameters_of(collection)
-    validation = get_protocol(collection.protocol).part("validation")
+    validation = get_protocol(collection.protocol).part(VALIDATION)
     names, out = voting_stages(parameters)[question.stage.name], left_out_of(collection)
     decided = _decided(question, names, validation, parameters, out, now)
     for name, value in decided.items():
@@ -136,8 +138,8 @@ def decide_by_votes(verdict: Verdict, now: datetime) -> None:
 def _decided(
     question: Question,
     stage_names: Sequence[str],
-    validation: Any,
-    parameters: Any,
+    validation: ValidationPart[object, Parameters],
+    parameters: Parameters,
     out: AbstractSet[str],
     now: datetime,
 ) -> dict[str, Any]:

@@ -1,11 +1,22 @@
 """What a protocol's scoring part hands to the `score` command, and how it refuses."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 
 class ScoreError(ValueError):
     """Files cannot be scored; the message is one line that names the file and what to do."""
+
+
+class Option(TypedDict, total=False):
+    """What the command `score` takes besides its files: as argparse's add_argument takes it."""
+
+    help: str
+    choices: Sequence[str]
+    action: str
+    type: Callable[[str], object]
+    metavar: str
 
 
 class Result(TypedDict):

@@ -9,7 +9,8 @@ from django.db.models import Max
 from annotation.mturk_import.columns import Item
 from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed, SeedParagraph
 from collector.protocols.parameters import Parameters
-from collector.seeds.selection import Candidate, store_candidates
+from collector.seeds.candidate import Candidate
+from collector.seeds.selection import store_candidates
 from tasks.models import Question
 
 UNTITLED = "Passages"

@@ -17,6 +17,7 @@ from tasks.kinds.kind import Item as PageItem
 from tasks.kinds.registry import kind_of
 from tasks.models import Session
 from tasks.models.people import ARCHIVE
+from tasks.work.protocol_checks import protocol_problems
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _examined(
     ]
     sent = [{"item": str(index), "fields": item.fields} for index, item in enumerate(items)]
     data, problems = kind_of(table).clean({"entries": sent}, page, _no_article, table, parameters)
-    asked = protocol.part("checks").problems(table.kind, data, page, table, parameters)
+    asked = protocol_problems(protocol.name, data, page, table, parameters)
     problems += [problem for problem in asked if not problem.hint]
     return data, problems[0].message if problems else ""
 

@@ -2,8 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
-from typing import Any
+from typing import Protocol
 
 from django.db.models import QuerySet
 
@@ -14,11 +13,28 @@ from collector.ingest.sentences import split, version
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import Parameters
+from collector.protocols.parts import P, Part
 from collector.retrieval.files import index_of
+from collector.retrieval.index import Index
 from tasks.models import Question
 
-PART = "contexts"
 AT_ONCE = 200
+
+
+class ContextsPart(Protocol[P]):
+    """contexts.py: what systems read beside a question, in each setting."""
+
+    def wanted(self, splits: Mapping[str, str], parameters: P) -> Mapping[str, Sequence[str]]:
+        """Return the settings of each question by its key, from the split of each key."""
+
+    def context(
+        self, index: Index, setting: str, question: Question, parameters: P, rng: random.Random
+    ) -> Context:
+        """Return the question's context in a setting, not saved."""
+
+
+CONTEXTS = Part[ContextsPart[Parameters]]("contexts", ContextsPart)
 
 
 def find_contexts(collection: Collection, say: Callable[[str], object] = lambda step: None) -> int:
@@ -27,15 +43,13 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
     `say` hears how far it is before each portion; what it raises ends the search, and what was
     stored until then stays.
 
-    A protocol with the part `contexts` names the settings of each question by
-    `wanted(splits, parameters)`, from the split of each key, and finds one by
-    `context(index, setting, question, parameters, rng)`. What is stored stays: releases are the
+    A protocol with the part `contexts` says which there are. What is stored stays: releases are the
     same, whatever the corpus becomes. Raises RetrievalError where the index is to be built first.
     """
     protocol = get_protocol(collection.protocol)
-    if not protocol.has(PART):
+    if not protocol.has(CONTEXTS):
         return 0
-    part, parameters = protocol.part(PART), parameters_of(collection)
+    part, parameters = protocol.part(CONTEXTS), parameters_of(collection)
     # What was published elsewhere has its contexts in its files.
     rows = (
         kept_questions(collection)
@@ -60,8 +74,8 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
 
 def _store(
     collection: Collection,
-    part: ModuleType,
-    parameters: Any,
+    part: ContextsPart[Parameters],
+    parameters: Parameters,
     rows: QuerySet[Question],
     missing: Mapping[str, Sequence[str]],
 ) -> None:

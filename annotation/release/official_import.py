@@ -13,6 +13,7 @@ from django.db import DatabaseError, transaction
 
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
+from annotation.protocols.parts import EXPORT
 from annotation.release.records import main_stages
 from annotation.release.records_schema import (
     ArticleRecord,
@@ -68,7 +69,7 @@ def take_in(
     Raises ValueError naming the file for a wrong layout, ProtocolError, ActionError for a
     taken slug, and IntakeError.
     """
-    published = get_protocol(protocol).part("export").published(files)
+    published = get_protocol(protocol).part(EXPORT).published(files)
     if Corpus.objects.filter(slug=slug).exists():
         raise IntakeError(f"There is already a corpus {slug!r}: choose another name.")
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models import Placement
+from annotation.protocols.parts import EXPORT
 from annotation.release import assignment_log, attribution, croissant, release_folder, votes_table
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
@@ -18,7 +19,7 @@ from annotation.release.pseudonyms import sealed
 from annotation.release.records import records, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
-from annotation.release.withholding import asked, hidden, shown, withheld_by
+from annotation.release.withholding import asked, hidden, shown
 from annotation.replay.write_log import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
@@ -62,8 +63,8 @@ def write(
     to the folder `private`, which is made only if there is any. Raises ActionError for what does
     not fit together.
     """
-    export = get_protocol(collection.protocol).part("export")
-    withheld = withheld_by(export)
+    export = get_protocol(collection.protocol).part(EXPORT)
+    withheld = export.WITHHELD
     watcher.say("Reading questions and votes")
     with snapshot():
         spool = Spool(made.with_name("records.jsonl")).fill(
@@ -117,7 +118,7 @@ def _describe(
     n_votes: int,
 ) -> dict[str, Any]:
     """Write card, metadata, manifest and checksums; returns the counts."""
-    withheld = withheld_by(get_protocol(collection.protocol).part("export"))
+    withheld = get_protocol(collection.protocol).part(EXPORT).WITHHELD
     secret = [name for name in kept if name in withheld] if private.exists() else []
     tables, outcomes = tables_from(
         collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
@@ -154,7 +155,7 @@ def _write_private(
     spool: Spool,
 ) -> None:
     """Write what is withheld, where the protocol withholds anything that is there."""
-    withheld = withheld_by(export)
+    withheld = export.WITHHELD
     secret = {name: seeds for name, seeds in by_split.items() if name in withheld}
     for name, chunks in export.gold(secret) if secret else ():
         private.mkdir(exist_ok=True)

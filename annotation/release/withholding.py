@@ -5,19 +5,12 @@ writes their gold by `gold`. Only what this module lets through reaches a public
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord
 
 # Split -> names of the contexts that are published with its questions.
 Withheld = Mapping[str, Sequence[str]]
 NOTHING: Withheld = {}
-
-
-def withheld_by(export: Any) -> Withheld:
-    """Return the splits that the protocol's part `export` withholds; none for most protocols."""
-    found: Withheld = getattr(export, "WITHHELD", NOTHING)
-    return found
 
 
 def shown(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:

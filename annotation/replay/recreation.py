@@ -9,7 +9,10 @@ from annotation.replay.log import Log, LogError
 from collector.models import Collection, CollectionRevision, Corpus
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
-from collector.seeds.selection import Candidate, store_seeds
+from collector.protocols.parts import PARAMETERS
+from collector.seeds.candidate import Candidate
+from collector.seeds.parts import SEEDS
+from collector.seeds.selection import store_seeds
 from tasks.models import Worker
 
 # A replay makes its own units and HITs, in the order of the log: no job does it meanwhile. It
@@ -25,7 +28,7 @@ def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
     """
     line = log.collection
     protocol = get_protocol(line.protocol)
-    version = protocol.part("parameters").VERSION
+    version = protocol.part(PARAMETERS).VERSION
     if version != line.protocol_version:
         raise LogError(
             f"The log is of version {line.protocol_version} of the protocol {line.protocol!r}, "
@@ -78,7 +81,7 @@ def _plant(collection: Collection, log: Log) -> None:
     wanted = {seed.key for seed in log.seeds}
     found: dict[str, Candidate] = {}
     rng = random.Random(f"{collection.seed}:seeds")
-    seeds = get_protocol(collection.protocol).part("seeds")
+    seeds = get_protocol(collection.protocol).part(SEEDS)
     for candidate in seeds.candidates(collection.corpus, parameters_of(collection), rng):
         if candidate.key in wanted:
             found.setdefault(candidate.key, candidate)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from annotation.protocols.parts import EXPORT, REPORT
 from annotation.release.records import records
 from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, shown
@@ -13,8 +14,6 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
-
-PART = "report"
 
 
 def tables_of(collection: Collection) -> list[Table]:
@@ -31,9 +30,10 @@ def tables_of_predictions(collection: Collection, predictions: Path) -> list[Tab
 
     Raises ProtocolError where it offers none, ScoreError for what is wrong with the file.
     """
-    predicted = get_protocol(collection.protocol).extra(PART, "predicted")
+    report = get_protocol(collection.protocol).part(REPORT, "predicted")
     outcomes, parameters = Outcomes(), parameters_of(collection)
-    tables: list[Table] = predicted(outcomes.watch(identified(collection)), parameters, predictions)
+    seeds = outcomes.watch(identified(collection))
+    tables = report.predicted(seeds, parameters, predictions)
     return outcomes.headed(tables)
 
 
@@ -55,17 +55,14 @@ def tables_from(
     protocol = get_protocol(collection.protocol)
     watched = shown(outcomes.watch(seeds), withheld)
     tables: list[Table] = []
-    if protocol.has(PART):
-        tables += protocol.part(PART).tables(watched, parameters_of(collection))
+    if protocol.has(REPORT):
+        tables += protocol.part(REPORT).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
-    folds = FOLDS if outcomes.are_planned else protocol.part("export").SPLITS
+    folds = FOLDS if outcomes.are_planned else protocol.part(EXPORT).SPLITS
     return [*outcomes.headed([*tables, outcomes.table(folds)]), pay], outcomes
 
 
 def identified(collection: Collection) -> Iterable[SeedRecord]:
     """Return the collection's records under the ids of its release."""
-    seeds: Iterable[SeedRecord] = (
-        get_protocol(collection.protocol).part("export").identified(records(collection))
-    )
-    return seeds
+    return get_protocol(collection.protocol).part(EXPORT).identified(records(collection))

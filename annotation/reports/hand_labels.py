@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError
+from annotation.protocols.parts import REPORT
 from annotation.release.records_schema import SeedRecord, is_simulated
-from annotation.reports.collection import PART, identified
+from annotation.reports.collection import identified
 from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -26,10 +27,10 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
     Raises ProtocolError where the protocol has none, ScoreError for a file that is there already:
     it may hold labels.
     """
-    draw = get_protocol(collection.protocol).extra(PART, "sample")
+    draw = get_protocol(collection.protocol).part(REPORT, "sample").sample
     simulated: set[str] = set()
     seeds = _noting(identified(collection), simulated)
-    rows: list[dict[str, str]] = draw(seeds, parameters_of(collection), rng)
+    rows = draw(seeds, parameters_of(collection), rng)
     if not rows:
         raise ScoreError("Nothing is in the dataset yet to draw from; try when something is kept.")
     rows = [_with_mark(row, row["id"] in simulated) for row in rows]
@@ -45,7 +46,7 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
 
 def tables_of_labels(collection: Collection, path: Path) -> list[Table]:
     """Return the protocol's tables of a labelled sample; raises ProtocolError and ScoreError."""
-    count = get_protocol(collection.protocol).extra(PART, "labelled")
+    count = get_protocol(collection.protocol).part(REPORT, "labelled").labelled
     try:
         with path.open(encoding=ENCODING, newline="") as file:
             rows = list(csv.DictReader(file))

@@ -8,12 +8,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.models import Placement
-from annotation.release.withholding import withheld_by
+from annotation.protocols.parts import EXPORT
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from collector.seeds.candidate import Example
+from collector.seeds.parts import SPLITS
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
@@ -25,7 +27,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     Raises ActionError where the protocol places by difficulty and it is not judged yet.
     """
     parameters = parameters_of(collection)
-    splits = get_protocol(collection.protocol).part("splits")
+    splits = get_protocol(collection.protocol).part(SPLITS)
     rng = random.Random(f"{collection.seed}:splits")
     released = _last_release(collection)
     settled = Placement.objects.filter(question__stage__collection=collection)
@@ -36,9 +38,9 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
         .select_related("seed", "verdict__chosen")
     )
     judged = facts_of(collection, kept) if table_of(collection) else {}
-    examples = [
+    questions = {question.key: question for question in kept}
+    examples: list[Example] = [
         {
-            "question": question,
             "fold": question.seed.fold,
             "key": question.key,
             "worker": question.worker_id,
@@ -53,7 +55,9 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     for example, split, reason in splits.assign(examples, parameters, rng):
         counts[split] = counts.get(split, 0) + 1
         rows.append(
-            Placement(question=example["question"], split=split, reason=reason, placed_at=now)
+            Placement(
+                question=questions[str(example["key"])], split=split, reason=reason, placed_at=now
+            )
         )
     with transaction.atomic():
         Placement.objects.filter(question__stage__collection=collection).exclude(
@@ -65,7 +69,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
 
 def _last_release(collection: Collection) -> datetime | None:
     """Return when the last release was made that withheld something, None where none was."""
-    if not withheld_by(get_protocol(collection.protocol).part("export")):
+    if not get_protocol(collection.protocol).part(EXPORT).WITHHELD:
         return None
     made: datetime | None = collection.releases.aggregate(last=Max("created_at"))["last"]
     return made

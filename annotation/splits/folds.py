@@ -1,15 +1,14 @@
 """The fold of each passage, planned when seeds are chosen, so that no text is in two folds."""
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import lcm
-from typing import Any, TypeVar
+from typing import Any
 
-FOLDS = ("train", "dev", "test")
-Example = TypeVar("Example")
+from collector.protocols.parameters import FOLDS
+from collector.seeds.candidate import text_key
 
 
 def plan(
@@ -41,27 +40,6 @@ def plan(
     for keys, fold in _placed(list(groups.values()), weights, have, rng):
         result.update(dict.fromkeys(keys, fold))
     return result
-
-
-def as_planned(examples: Iterable[Example]) -> Iterator[tuple[Example, str, str]]:
-    """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped.
-
-    examples: objects or mappings with the `fold` planned for their passage. Raises ValueError for
-    an example without one of the folds.
-    """
-    for example in examples:
-        fold = _read(example, "fold")
-        if fold not in FOLDS:
-            raise ValueError(
-                f"{example!r} has the fold {fold!r}, not one of {', '.join(FOLDS)}: "
-                "plan its seed before collecting."
-            )
-        yield example, fold, "planned_with_the_seed"
-
-
-def text_key(text: str) -> str:
-    """Return a short key that texts share when they differ in white space at most."""
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:32]
 
 
 def _placed(

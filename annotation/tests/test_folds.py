@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.splits.folds import as_planned, plan, text_key
+from annotation.splits.folds import plan
+from collector.seeds.candidate import as_planned, text_key
 
 
 def weights(train: float, dev: float, test: float) -> Any:
@@ -95,7 +96,7 @@ def test_it_refuses_weights_that_mean_nothing(wrong: tuple[int, int, int]) -> No
 
 def test_assigning_confirms_the_plan() -> None:
     examples = [{"qid": "q_1", "fold": "dev"}, {"qid": "q_2", "fold": "train"}]
-    assert list(as_planned(examples)) == [
+    assert list(as_planned(examples, None, random.Random(1))) == [
         (examples[0], "dev", "planned_with_the_seed"),
         (examples[1], "train", "planned_with_the_seed"),
     ]
@@ -103,4 +104,4 @@ def test_assigning_confirms_the_plan() -> None:
 
 def test_it_refuses_an_example_without_a_plan() -> None:
     with pytest.raises(ValueError, match="plan its seed before collecting"):
-        list(as_planned([{"fold": ""}]))
+        list(as_planned([{"fold": ""}], None, random.Random(1)))

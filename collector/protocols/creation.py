@@ -4,13 +4,13 @@ import json
 import secrets
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.protocols.loading import Protocol, ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters
+from collector.protocols.parts import PARAMETERS, WITHHOLDING
 from common.actions import ActionError
 from common.storable import NotStorable, storable
 
@@ -19,7 +19,7 @@ SEED_BITS = 62
 
 def withholds(protocol: Protocol) -> bool:
     """Return whether releases of the protocol keep answers of some splits back."""
-    return bool(getattr(protocol.part("export"), "WITHHELD", None))
+    return bool(protocol.part(WITHHOLDING).WITHHELD)
 
 
 def create_collection(
@@ -27,7 +27,7 @@ def create_collection(
     protocol: Protocol,
     corpus: Corpus,
     *,
-    overrides: dict[str, Any],
+    overrides: dict[str, object],
     seed: int | None,
     now: datetime,
     title: str = "",
@@ -109,10 +109,10 @@ def _resolved(name: str, version: int, values: str) -> Parameters:
     protocol.toml is not read again: a collection keeps what it was created with.
     """
     protocol = get_protocol(name)
-    part = protocol.part("parameters")
+    part = protocol.part(PARAMETERS)
     stored = json.loads(values)
     if version != part.VERSION:
-        if not hasattr(part, "upgrade"):
+        if not protocol.has(PARAMETERS, "upgrade"):
             raise ProtocolError(
                 f"The collection was made with version {version} of the protocol {name!r}; this "
                 f"installation has version {part.VERSION} and cannot read it. Install the other."

@@ -11,60 +11,12 @@ from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from django.conf import settings
 from pydantic import ValidationError
 
 from collector.protocols.parameters import Parameters, with_overrides
-
-# Part -> what it must offer, with the names of the parameters that it is called with, if it is.
-PARTS: dict[str, dict[str, tuple[str, ...]]] = {
-    "parameters": {"Parameters": (), "VERSION": ()},
-    "seeds": {"candidates": ("corpus", "parameters", "rng")},
-    "checks": {"problems": ("kind", "data", "items", "table", "parameters")},
-    "validation": {
-        "vote": ("type", "payload"),
-        "verdict": ("votes", "parameters", "fold"),
-    },
-    "splits": {
-        "plan": ("seeds", "parameters", "rng", "planned", "fold_of_text"),
-        "assign": ("examples", "parameters", "rng"),
-        "text_key": ("text",),
-    },
-    "export": {
-        "identified": ("seeds",),
-        "files": ("seeds_by_split", "articles"),
-        "published": ("files",),
-        "SPLITS": (),
-    },
-    "simulated": {"fill": ("page", "behaviour", "rng", "open_article")},
-}
-# Offered where they fit: values of an earlier version brought up to date, the text that a seed of
-# several paragraphs is about, the files of splits whose answers are not published (named by
-# WITHHELD), real work to do again, the stand-in for who inspects a qualification, the official
-# metrics, the paper's baselines (named by BASELINES), its own tables.
-EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
-    "parameters": {"upgrade": ("parameters", "from_version")},
-    "seeds": {"text_of": ("texts",)},
-    "export": {"gold": ("seeds_by_split",)},
-    "simulated": {
-        "inspect": ("kind", "data", "items", "open_article"),
-        "replay": ("path",),
-    },
-    "scoring": {"score": ("predictions", "gold", "options")},
-    "baselines": {
-        "run": ("name", "predictions", "gold", "options"),
-        "run_all": ("folder", "gold", "options"),
-    },
-    "report": {
-        "tables": ("seeds", "parameters"),
-        "predicted": ("seeds", "parameters", "predictions"),
-        "sample": ("seeds", "parameters", "rng"),
-        "labelled": ("rows",),
-    },
-}
-
+from collector.protocols.parts import PARAMETERS, Part, T
 
 # The table that decides nothing of the data: what a collection made before does not say of it is
 # as protocol.toml says now, so that each number stands in one place.
@@ -82,38 +34,36 @@ class Protocol:
     name: str
     folder: Path
 
-    def part(self, name: str) -> ModuleType:
-        """Return the module `name` of the folder.
+    def part(self, part: Part[T], *needed: str) -> T:
+        """Return a file of the folder as the contract it offers, defaults in place of the rest.
 
-        Raises ProtocolError naming the missing file, or the missing function of a file.
+        needed: members that only fit some protocols. Raises ProtocolError naming the missing file,
+        or the missing function of a file and how it is called.
         """
-        path = self.folder / f"{name}.py"
+        path = self._path(part)
         if not path.exists():
             raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.")
-        module = _imported(self.name, self.folder, name)
-        for wanted, parameters in PARTS.get(name, {}).items():
-            if not hasattr(module, wanted):
-                call = f"({', '.join(parameters)})" if parameters else ""
-                raise ProtocolError(f"{path} lacks {wanted}{call}: write it.")
-        return module
+        module = _imported(self.name, self.folder, part.name)
+        for member in part.missing(module, needed):
+            if member in needed:
+                raise ProtocolError(
+                    f"The protocol {self.name!r} cannot {member}: "
+                    f"{path} has no {part.call(member)}."
+                )
+            raise ProtocolError(f"{path} lacks {part.call(member)}: write it.")
+        return part.of(module)
 
-    def extra(self, part: str, name: str) -> Any:
-        """Return what the part offers as `name`; raises ProtocolError where it offers none.
+    def has(self, part: Part[T], *members: str) -> bool:
+        """Return whether the folder has the file of a part, and in it these optional members."""
+        if not self._path(part).exists():
+            return False
+        module = _imported(self.name, self.folder, part.name) if members else None
+        return all(hasattr(module, member) for member in members)
 
-        For what is asked of it only where it fits: see EXTRAS.
-        """
-        offered = getattr(self.part(part), name, None)
-        if offered is None:
-            call = f"{name}({', '.join(EXTRAS[part][name])})"
-            path = self.folder / f"{part}.py"
-            raise ProtocolError(f"The protocol {self.name!r} cannot {name}: {path} has no {call}.")
-        return offered
+    def _path(self, part: Part[T]) -> Path:
+        return self.folder / f"{part.name}.py"
 
-    def has(self, name: str) -> bool:
-        """Return whether the folder has the part `name`."""
-        return (self.folder / f"{name}.py").exists()
-
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> dict[str, object]:
         """Return protocol.toml as nested dictionaries, not validated yet."""
         path = self.folder / "protocol.toml"
         try:
@@ -123,7 +73,7 @@ class Protocol:
         except tomllib.TOMLDecodeError as error:
             raise ProtocolError(f"{path} is not valid TOML: {error}") from None
 
-    def parameters(self, overrides: dict[str, Any] | None = None) -> Parameters:
+    def parameters(self, overrides: dict[str, object] | None = None) -> Parameters:
         """Return the parameters of protocol.toml with dotted `overrides` laid over them.
 
         Raises ProtocolError naming file and key for an unknown key or a wrong value.
@@ -134,21 +84,21 @@ class Protocol:
             raise ProtocolError(str(error.args[0])) from None
         return self.resolved(values)
 
-    def resolved(self, values: dict[str, Any]) -> Parameters:
+    def resolved(self, values: dict[str, object]) -> Parameters:
         """Return stored or merged `values` as typed parameters; raises ProtocolError.
 
         What they do not say of the table `report` is as protocol.toml says.
         """
-        model: type[Parameters] = self.part("parameters").Parameters
+        model = self.part(PARAMETERS).Parameters
         told = self.defaults().get(REPORT)
         if told and isinstance(values.get(REPORT, {}), dict):
-            values = {**values, REPORT: {**told, **values.get(REPORT, {})}}
+            values = {**values, REPORT: {**_table(told), **_table(values.get(REPORT))}}
         try:
             return model.model_validate(values)
         except ValidationError as error:
             raise ProtocolError(f"{self.folder / 'protocol.toml'}: {wrong_values(error)}") from None
 
-    def samples(self) -> dict[str, Any]:
+    def samples(self) -> dict[str, object]:
         """Return samples.toml: worked samples by kind of stage, none where there is no such file.
 
         Raises ProtocolError for a file that is no TOML.
@@ -167,6 +117,10 @@ class Protocol:
         if not path.exists():
             raise ProtocolError(f"The protocol {self.name!r} lacks {path}: write it.")
         return path.read_text("utf-8")
+
+
+def _table(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
 
 
 def wrong_values(error: ValidationError) -> str:
@@ -200,7 +154,7 @@ def all_protocols() -> list[Protocol]:
 
 
 @cache
-def _values(text: str) -> dict[str, Any]:
+def _values(text: str) -> dict[str, object]:
     return tomllib.loads(text)
 
 

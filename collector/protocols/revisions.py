@@ -13,6 +13,7 @@ from collector.models import Collection, CollectionRevision, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol, wrong_values
 from collector.protocols.parameters import Parameters, Table, with_overrides
+from collector.protocols.parts import PARAMETERS
 from common.actions import ActionError
 
 # What a collection is: its stages' rows and texts were made from these, once.
@@ -44,7 +45,7 @@ class Revision:
         changed = copy(collection)
         changed.parameters = self.parameters.model_dump(mode="json")
         # What is stored is as this installation reads it, not as an older one wrote it.
-        changed.protocol_version = get_protocol(collection.protocol).part("parameters").VERSION
+        changed.protocol_version = get_protocol(collection.protocol).part(PARAMETERS).VERSION
         return changed
 
 

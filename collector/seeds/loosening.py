@@ -7,6 +7,7 @@ from typing import Any
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from collector.seeds.parts import SEEDS
 
 TABLE = "seeds"
 # The part's function that counts, and from how many articles on its counting takes too long here.
@@ -32,9 +33,10 @@ def loosened(collection: Collection) -> list[Loosened]:
     Nothing for a protocol that does not count its seeds, and for a corpus too large to count in
     while a person waits.
     """
-    part = get_protocol(collection.protocol).part(TABLE)
-    if not hasattr(part, COUNTS):
+    protocol = get_protocol(collection.protocol)
+    if not protocol.has(SEEDS, COUNTS):
         return []
+    part = protocol.part(SEEDS, COUNTS)
     corpus = collection.corpus
     if corpus.articles.all()[MOST_ARTICLES : MOST_ARTICLES + 1]:
         return []

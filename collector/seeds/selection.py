@@ -2,8 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -18,32 +17,10 @@ from collector.graph.file_format import GraphError
 from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
+from collector.protocols.parameters import Parameters
+from collector.seeds.candidate import Candidate, Offered
+from collector.seeds.parts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What a protocol offers as a seed: `key` names its content, `text` finds duplicates."""
-
-    key: str
-    text: str
-    paragraphs: tuple[int, ...]
-    payload: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Offered:
-    """Candidates with what their protocol's filters did: (what is left, how many) after each.
-
-    For a protocol with several filters; any other iterable of candidates tells nothing of them.
-    """
-
-    candidates: Iterable[Candidate]
-    steps: tuple[tuple[str, int], ...]
-
-    def __iter__(self) -> Iterator[Candidate]:
-        """Yield the candidates in the order they are to be chosen."""
-        return iter(self.candidates)
 
 
 def select_seeds(
@@ -79,7 +56,7 @@ def is_curated(collection: Collection) -> bool:
 
     Its `candidates` then has a fourth argument, the Pools of the kept sets.
     """
-    return getattr(get_protocol(collection.protocol).part("seeds"), "CURATED", False)
+    return get_protocol(collection.protocol).part(SEEDS).CURATED
 
 
 def _propose_sets(collection: Collection) -> None:
@@ -93,20 +70,20 @@ def _propose_sets(collection: Collection) -> None:
         raise ActionError(str(error)) from None
 
 
-def _offered(collection: Collection, parameters: Any) -> Iterable[Candidate]:
+def _offered(collection: Collection, parameters: Parameters) -> Iterable[Candidate]:
     """Return what the protocol offers, by the collection's own random seed."""
-    candidates = get_protocol(collection.protocol).part("seeds").candidates
+    protocol = get_protocol(collection.protocol)
     rng = random.Random(f"{collection.seed}:seeds")
     if not is_curated(collection):
-        return candidates(collection.corpus, parameters, rng)
+        return protocol.part(SEEDS).candidates(collection.corpus, parameters, rng)
     try:
         pools = pools_of(collection)
     except GraphError as error:
         raise ActionError(str(error)) from None
-    return candidates(collection.corpus, parameters, rng, pools)
+    return protocol.part(CURATED_SEEDS).candidates(collection.corpus, parameters, rng, pools)
 
 
-def _wanted(collection: Collection, parameters: Any, count: int) -> dict[str, int]:
+def _wanted(collection: Collection, parameters: Parameters, count: int) -> dict[str, int]:
     """Return how many new seeds each stage that starts from seeds needs."""
     wanted = {}
     for name, table in parameters.stages().items():
@@ -136,7 +113,7 @@ def _choose(offered: Iterable[Candidate], taken: set[str], number: int) -> list[
 
 def store_candidates(
     collection: Collection,
-    parameters: Any,
+    parameters: Parameters,
     chosen: list[Candidate],
     stages: list[str],
     first: int,
@@ -153,7 +130,7 @@ def store_candidates(
     ]
     planned = Counter(collection.seeds.exclude(fold="").values_list("fold", flat=True))
     rng = random.Random(f"{collection.seed}:folds:{first}")
-    splits = protocol.part("splits")
+    splits = protocol.part(SPLITS)
     folds = splits.plan(
         main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, protocol)
     )
@@ -193,8 +170,8 @@ def store_seeds(
 
 def _folds_of_texts(collection: Collection, protocol: Protocol) -> dict[str, str]:
     """Return the fold of every text that has one, so that duplicates never straddle folds."""
-    text_key = protocol.part("splits").text_key
-    text_of = getattr(protocol.part("seeds"), "text_of", _first)
+    text_key = protocol.part(SPLITS).text_key
+    text_of = protocol.part(SEEDS).text_of
     rows = (
         SeedParagraph.objects.filter(seed__collection=collection)
         .exclude(seed__fold="")
@@ -205,8 +182,3 @@ def _folds_of_texts(collection: Collection, protocol: Protocol) -> dict[str, str
         text_key(text_of([text for *_, text in paragraphs])): fold
         for (_, fold), paragraphs in groupby(rows.iterator(), key=lambda row: row[:2])
     }
-
-
-def _first(texts: Sequence[str]) -> str:
-    """Return the text of a seed whose protocol does not say otherwise: its first paragraph's."""
-    return texts[0]

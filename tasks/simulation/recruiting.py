@@ -20,6 +20,8 @@ from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
+from tasks.simulation.protocol_part import SIMULATED, SimulatedOffer
+from tasks.simulation.replay import RealWork
 from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
 
@@ -38,7 +40,7 @@ def recruit(
     threads: int = 4,
     stage: str = "",
     inspect: bool = False,
-    replay: Any = None,
+    replay: RealWork | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> Crowd:
     """Return a crowd that is ready to run; the same seed brings the same workers back.
@@ -50,12 +52,12 @@ def recruit(
     if replay is not None and n_workers < 2:
         raise ValueError("Replay with two workers at least: nobody answers their own questions.")
     protocol = get_protocol(collection.protocol)
-    simulated = protocol.part("simulated")
+    simulated = protocol.part(SIMULATED)
     tables = parameters_of(collection).stages().values()
     qualifying = any(table.qualifies for table in tables)
     if any(kind_of(table).pairs_workers for table in tables):
         threads = MOST_THREADS
-    judge = protocol.extra("simulated", "inspect") if inspect and qualifying else None
+    judge = protocol.part(SIMULATED, "inspect").inspect if inspect and qualifying else None
     recruits = [
         Recruit(collection, simulated, behaviour_of(behaviour, number), f"{seed}:{number}", replay)
         for number in range(n_workers)
@@ -81,13 +83,12 @@ def recruit(
     )
 
 
-def mark_replayed(recruits: "Sequence[Recruit]", replay: Any) -> None:
+def mark_replayed(recruits: "Sequence[Recruit]", replay: RealWork | None) -> None:
     """Mark what real work, typed again, does not hold: how long it took, and what was added."""
     if replay is None:
         return
     forget_times([one.worker_id for one in recruits if one.worker_id])
-    if hasattr(replay, "finish"):
-        replay.finish()
+    replay.finish()
 
 
 class Recruit:
@@ -96,10 +97,10 @@ class Recruit:
     def __init__(
         self,
         collection: Collection,
-        simulated: Any,
+        simulated: SimulatedOffer,
         behaviour: Behaviour,
         seed: str,
-        replay: Any,
+        replay: RealWork | None,
     ) -> None:
         self._collection = collection
         self._simulated, self._behaviour, self._replay = simulated, behaviour, replay
@@ -127,25 +128,22 @@ class Recruit:
         def speak(dialog: Mapping[str, Any]) -> dict[str, Any]:
             place = {**dialog, "limits": limits}
             if self._replay is not None:
-                return self._replay.speak(place)  # type: ignore[no-any-return]
-            return self._simulated.speak(place, self._behaviour, self._rng)  # type: ignore[no-any-return]
+                return self._replay.speak(place)
+            return self._simulated.speak(place, self._behaviour, self._rng)
 
         return Conversation(page["token"], speak, self._behaviour, self._rng)
 
     def _fill(self, state: Mapping[str, Any], open_article: Opener) -> dict[str, Any]:
-        found: dict[str, Any] = self._simulated.fill(
-            state, self._behaviour, self._rng, open_article
-        )
-        return found
+        return self._simulated.fill(state, self._behaviour, self._rng, open_article)
 
     def _fill_again(self, state: Mapping[str, Any], open_article: Opener) -> dict[str, Any]:
-        data: dict[str, Any]
+        assert self._replay is not None
         data, is_real = self._replay.fill(state, self._behaviour, self._rng, open_article)
         if not is_real:
             mark_synthetic(self.worker_id)
         return data
 
 
-def real_work(protocol: str, path: Path) -> Any:
+def real_work(protocol: str, path: Path) -> RealWork:
     """Return the real work in a file; raises ValueError, ProtocolError with what to do."""
-    return get_protocol(protocol).extra("simulated", "replay")(path)
+    return get_protocol(protocol).part(SIMULATED, "replay").replay(path)

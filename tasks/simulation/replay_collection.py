@@ -17,15 +17,18 @@ from collector.models import Collection, Corpus, DumpFile, Paragraph
 from collector.models.corpus import CorpusState, DumpFileState
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import Protocol
-from collector.seeds.selection import Candidate, store_seeds
+from collector.seeds.candidate import Candidate
+from collector.seeds.parts import SEEDS, SPLITS
+from collector.seeds.selection import store_seeds
 from common.storable import storable
 from tasks.lifecycle.publication import publish
+from tasks.simulation.replay import Page, RealWork
 
 LICENCE = "CC BY-SA 4.0"
 
 
 def stage_replay(
-    slug: str, protocol: Protocol, replay: Any, source: str, *, seed: int, now: datetime
+    slug: str, protocol: Protocol, replay: RealWork, source: str, *, seed: int, now: datetime
 ) -> Collection:
     """Return a new, open collection on a new corpus of what the file quotes.
 
@@ -49,7 +52,7 @@ def stage_replay(
             requester_name="The dataset team",
             requester_contact="ask@localhost",
         )
-        offered = pairs_of(collection, replay) if hasattr(replay, "seeds") else None
+        offered = pairs_of(collection, replay)
         plant_seeds(collection, protocol, replay.stages[0], offered)
     for name in replay.stages:
         publish(collection, name)
@@ -57,7 +60,7 @@ def stage_replay(
     return collection
 
 
-def make_corpus(slug: str, replay: Any, source: str) -> Corpus:
+def make_corpus(slug: str, replay: RealWork, source: str) -> Corpus:
     """Return a corpus of the replay's pages, exactly as the file has their texts."""
     corpus = storable(
         Corpus(
@@ -78,14 +81,14 @@ def make_corpus(slug: str, replay: Any, source: str) -> Corpus:
     file.state = DumpFileState.DONE
     file.save(update_fields=["state"])
     resolve_links(corpus)
-    if hasattr(replay, "sentences"):
-        _cut(corpus, replay.sentences(), source)
+    if sentences := replay.sentences():
+        _cut(corpus, sentences, source)
     corpus.state, corpus.counts = CorpusState.READY, file.counts
     corpus.save(update_fields=["state", "counts"])
     return corpus
 
 
-def _record(page: tuple[str, list[tuple[str, str, Any]]], number: int) -> PageRecord:
+def _record(page: Page, number: int) -> PageRecord:
     title, paragraphs = page
     headings = list(dict.fromkeys(["", *(heading for heading, _, _ in paragraphs)]))
     return PageRecord(
@@ -115,15 +118,21 @@ def _cut(corpus: Corpus, sentences: Mapping[str, list[list[int]]], source: str) 
         paragraph.save(update_fields=["sentences", "splitter"])
 
 
-def pairs_of(collection: Collection, replay: Any) -> list[Candidate]:
-    """Return the replay's own seeds: the first paragraphs of their titles, and what it says."""
+def pairs_of(collection: Collection, replay: RealWork) -> list[Candidate] | None:
+    """Return the replay's own seeds: the first paragraphs of their titles, and what it says.
+
+    None where the file names no seeds: each of its texts is one.
+    """
+    named = replay.seeds()
+    if named is None:
+        return None
     corpus = collection.corpus
     rows = Paragraph.objects.filter(article__corpus=corpus, position=0)
     found = {
         title: (pk, text) for title, pk, text in rows.values_list("article__title", "pk", "text")
     }
     offered = []
-    for titles, payload in replay.seeds():
+    for titles, payload in named:
         texts = [found[title][1] for title in titles]
         content = "\n".join((corpus.site_name, *titles, *texts))
         offered.append(
@@ -150,8 +159,8 @@ def plant_seeds(
     parameters: Any = parameters_of(collection)
     if offered is None:
         rng = random.Random(collection.seed)
-        offered = list(protocol.part("seeds").candidates(collection.corpus, parameters, rng))
-    folds = protocol.part("splits").plan(
+        offered = list(protocol.part(SEEDS).candidates(collection.corpus, parameters, rng))
+    folds = protocol.part(SPLITS).plan(
         offered, parameters, random.Random(collection.seed), planned=Counter(), fold_of_text={}
     )
     store_seeds(

@@ -8,11 +8,13 @@ from typing import Any
 from django.db import transaction
 
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import get_protocol
+from collector.protocols.stage_tables import ValidationTable
+from tasks.kinds.kind import Item, table_as
 from tasks.kinds.voting import questions_shown
 from tasks.models import Answer, Lease, LeaseEnded, LeaseState, LockedAnswer
 from tasks.widgets import reply
 from tasks.widgets.problems import Problem
+from tasks.work.protocol_checks import protocol_problems
 
 
 class NotTheNextQuestion(Exception):
@@ -100,15 +102,15 @@ def _examine(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the cleaned answer, and what the widget and the protocol find wrong with it."""
     stage = lease.unit.stage
-    parameters: Any = parameters_of(stage.collection)
-    table = parameters.stages()[stage.name]
+    parameters = parameters_of(stage.collection)
+    table = table_as(parameters.stages()[stage.name], ValidationTable)
     cleaned, problems = reply.clean(
         raw, passage, most_tokens=table.max_span_tokens, continuation=table.continuation
     )
     answer = {"item": item, **cleaned}
-    checks = get_protocol(stage.collection.protocol).part("checks")
-    found = checks.problems(
-        stage.kind, {"answers": [answer]}, [{"id": item, "passage": passage}], table, parameters
+    shown: Item = {"id": item, "passage": passage}
+    found = protocol_problems(
+        stage.collection.protocol, {"answers": [answer]}, [shown], table, parameters
     )
     said = {problem.field for problem in problems}
     return answer, problems + [

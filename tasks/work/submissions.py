@@ -8,7 +8,6 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from collector.protocols.creation import parameters_of
-from collector.protocols.loading import get_protocol
 from common.prepared_sql import change, insert
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.registry import kind_of
@@ -19,6 +18,7 @@ from tasks.widgets.problems import Problem
 from tasks.work import leases
 from tasks.work.articles import documents_of
 from tasks.work.leases import LONGEST_PAUSE_SECONDS, take_slot
+from tasks.work.protocol_checks import protocol_problems
 
 COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
 
@@ -45,11 +45,7 @@ def examine(lease: Lease, data: object, items: Sequence[Item]) -> Examined:
         problems = kind.unfinished(lease)
         # What is wrong with the whole leaves nothing that could be paid in part.
         cleaned = {} if any(problem.index is None for problem in problems) else cleaned
-    found = (
-        get_protocol(stage.collection.protocol)
-        .part("checks")
-        .problems(stage.kind, cleaned, items, table, parameters)
-    )
+    found = protocol_problems(stage.collection.protocol, cleaned, items, table, parameters)
     said = {(problem.index, problem.field) for problem in problems}
     blocking = problems + [
         problem

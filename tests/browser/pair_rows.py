@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management import call_command
 
 from collector.models import Collection, Paragraph
-from collector.seeds.selection import Candidate, store_seeds
+from collector.seeds.candidate import Candidate
+from collector.seeds.selection import store_seeds
 from tasks.models import Answer, Question, Skip
 from tasks.work.units import create_unit
 

@@ -214,9 +214,10 @@ def speak(
     """Return a move: a numbered question, or some words of the section."""
     if plan.protocol:
         from collector.protocols.loading import get_protocol
+        from tasks.simulation.protocol_part import SIMULATED
 
         said: dict[str, Any] = (
-            get_protocol(plan.protocol).part("simulated").speak(dialog, behaviour, rng)
+            get_protocol(plan.protocol).part(SIMULATED).speak(dialog, behaviour, rng)
         )
         return said
     turns = dialog["turns"]

@@ -14,6 +14,7 @@ from annotation.decisions.overrides import REASON
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
+from annotation.protocols.parts import EXPORT
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 from tasks.models import Question
@@ -108,8 +109,7 @@ def splits_of(desk: Desk) -> Sequence[str]:
     """Return the splits that a question can be in."""
     if desk.difficulty is None:
         return FOLDS
-    splits: Sequence[str] = get_protocol(desk.collection.protocol).part("export").SPLITS
-    return splits
+    return get_protocol(desk.collection.protocol).part(EXPORT).SPLITS
 
 
 def judged(desk: Desk) -> QuerySet[Question]:

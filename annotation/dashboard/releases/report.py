@@ -11,12 +11,13 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.metrics.result import ScoreError
+from annotation.protocols.parts import REPORT
 from collector.protocols.loading import get_protocol
 
 if TYPE_CHECKING:
     from annotation.reports.table import Table
 
-PART, PREDICTED = "report", "predicted"
+PREDICTED = "predicted"
 # Predictions for a hundred thousand questions take a fifth of it.
 MAX_BYTES = 100_000_000
 # A table with more columns takes the whole width of the page.
@@ -32,7 +33,7 @@ def report(request: HttpRequest, desk: Desk) -> HttpResponse:
     from annotation.reports import tables_of
 
     protocol = get_protocol(desk.collection.protocol)
-    takes = protocol.has(PART) and hasattr(protocol.part(PART), PREDICTED)
+    takes = protocol.has(REPORT, PREDICTED)
     shown: dict[str, Any] = {"takes_predictions": takes}
     given = request.FILES.get("predictions") if takes else None
     if request.method == "POST":

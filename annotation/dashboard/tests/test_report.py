@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.dashboard.releases import report as page_of_report
+from annotation.protocols.parts import REPORT
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, take_in
 from collector.protocols.loading import get_protocol
@@ -98,7 +99,7 @@ def test_a_protocol_without_figures_of_predictions_asks_for_none(
     rita: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection = make_collection(slug="pilot")
-    report = get_protocol(collection.protocol).part("report")
+    report = get_protocol(collection.protocol).part(REPORT)
     monkeypatch.delattr(report, page_of_report.PREDICTED)
     page = rita.get("/collections/pilot/report/").content.decode()
     assert "How does a system do?" not in page

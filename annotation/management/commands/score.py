@@ -6,20 +6,22 @@ from collections.abc import Callable
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
-from annotation.metrics.result import Result, ScoreError
+from annotation.metrics.result import Option, Result, ScoreError
+from annotation.protocols.parts import BASELINES, SCORING, TakesOptions
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
+from collector.protocols.parts import Part
 from common.arguments import seed
 from common.commands import MANAGE
 
-PART = "scoring"
-BASELINES = "baselines"
 ALL = "all"
+# Of an option's definition what argparse is told; its help names every protocol's own.
+ARGUMENTS: tuple[Literal["action", "type", "metavar"], ...] = ("action", "type", "metavar")
 # In characters: the names of most measures are read whole.
 LEAST_WIDTH, WIDTH_OF_COLUMN = 100, 14
 
@@ -59,10 +61,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--json", action="store_true", help="print the official keys, unrounded"
         )
-        for name, uses in _options(PART, BASELINES).items():
+        for name, uses in _options(SCORING, BASELINES).items():
             helps = "; ".join(f"{protocol}: {use['help']}" for protocol, use in uses.items())
             use = next(iter(uses.values()))
-            kept = {key: use[key] for key in ("action", "type", "metavar") if key in use}
+            kept: dict[str, Any] = {key: use[key] for key in ARGUMENTS if key in use}
             parser.add_argument(f"--{name}", default=None, help=helps, **kept)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -97,17 +99,17 @@ def as_json(result: Result) -> str:
 
 def _result(protocol: Protocol, options: dict[str, Any]) -> Result:
     """Return the scores; raises CommandError, ProtocolError or ScoreError for a wrong call."""
-    if not protocol.has(PART):
-        raise CommandError(f"The protocol {protocol.name!r} lacks {PART}.py: write it.")
+    if not protocol.has(SCORING):
+        raise CommandError(f"The protocol {protocol.name!r} lacks {SCORING.name}.py: write it.")
     files = (options["predictions"], options["gold"])
     name = options["baseline"]
-    given = _given(protocol.name, options, (PART,) if name is None else (PART, BASELINES))
+    given = _given(protocol.name, options, (SCORING,) if name is None else (SCORING, BASELINES))
     learning = {key: options[key] for key in ("train", "seed") if options[key] is not None}
     result: Result
     if name is None:
         if learning:
             raise CommandError(f"--{next(iter(learning))} is for baselines: give --baseline NAME.")
-        result = protocol.part(PART).score(*files, given)
+        result = protocol.part(SCORING).score(*files, given)
     else:
         result = _baseline(protocol, name)(*files, {**given, **learning})
     return result
@@ -118,29 +120,35 @@ def _baseline(protocol: Protocol, name: str) -> Callable[..., Result]:
     if not protocol.has(BASELINES):
         raise CommandError(f"The protocol {protocol.name!r} has no baselines.")
     if name == ALL:
-        return cast(Callable[..., Result], protocol.extra(BASELINES, "run_all"))
+        return protocol.part(BASELINES).run_all
     names = protocol.part(BASELINES).BASELINES
     if name not in names:
         raise CommandError(f"--baseline {name}: choose one of {', '.join(names)}, or {ALL}.")
-    return partial(protocol.extra(BASELINES, "run"), name)
+    return partial(protocol.part(BASELINES).run, name)
 
 
-def _options(*parts: str) -> dict[str, dict[str, dict[str, Any]]]:
+def _options(
+    *parts: Part[TakesOptions],
+) -> dict[str, dict[str, Option]]:
     """Return what these parts declare in OPTIONS: option -> protocol -> its definition."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    found: dict[str, dict[str, Option]] = {}
     for protocol in all_protocols():
         for part in parts:
             if protocol.has(part):
-                for name, use in getattr(protocol.part(part), "OPTIONS", {}).items():
+                for name, use in protocol.part(part).OPTIONS.items():
                     found.setdefault(name, {})[protocol.name] = use
     return found
 
 
-def _given(protocol: str, options: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
+def _given(
+    protocol: str,
+    options: dict[str, Any],
+    parts: tuple[Part[TakesOptions], ...],
+) -> dict[str, Any]:
     """Return the options given; raises CommandError for one that these parts do not take."""
     given = {}
     taken = _options(*parts)
-    for name, uses in _options(PART, BASELINES).items():
+    for name, uses in _options(SCORING, BASELINES).items():
         value = options.get(name.replace("-", "_"))
         if value is None:
             continue

@@ -6,18 +6,25 @@ form. `items` are the page's items; `table` is the stage's own table of the para
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotation.protocols.hotpotqa import advice
 from tasks.widgets.brief import REQUESTS
 from tasks.widgets.problems import Problem
+
+if TYPE_CHECKING:
+    from annotation.protocols.hotpotqa.parameters import Parameters
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 MARKS = ("?", "？", "؟")
 
 
 def problems(
-    kind: str, data: dict[str, Any], items: list[dict[str, Any]], table: Any, parameters: Any
+    kind: str,
+    data: Mapping[str, Sequence[Any]],
+    items: Sequence[Mapping[str, Any]],
+    table: Any,
+    parameters: "Parameters",
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
     if kind == "pair":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.metrics.result import Result, ScoreError, read_file
+from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.protocols.hotpotqa.measures import (
     Score,
     answer_measure,
@@ -19,7 +19,7 @@ from annotation.protocols.hotpotqa.measures import (
     totals,
 )
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: Mapping[str, Option] = {
     "by": {
         "choices": ("type", "level"),
         "help": "break down by type of question, bridge or comparison (T6), or by level",

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from collector.candidates.drawing import Pair, Pools
 from collector.models import Corpus, Paragraph
-from collector.seeds.selection import Candidate
+from collector.seeds.candidate import Candidate
 from common.actions import ActionError
 
 if TYPE_CHECKING:

@@ -2,31 +2,17 @@
 
 import hashlib
 import random
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-from annotation.splits.folds import text_key
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters
 
-__all__ = ["assign", "plan", "text_key"]
 EASY, MEDIUM = "train-easy", "train-medium"
 # In the order in which a tie of remainders is decided.
 HARD = ("train-hard", "dev", "test-distractor", "test-fullwiki")
 Example = Mapping[str, Any]
-
-
-def plan(
-    seeds: Iterable[Any],
-    parameters: "Parameters",
-    rng: random.Random,
-    planned: Mapping[str, int] | None = None,
-    fold_of_text: Mapping[str, str] | None = None,
-) -> dict[Hashable, str]:
-    """Return no fold: which split a pair's question is for is known when its difficulty is."""
-    return {}
 
 
 def assign(

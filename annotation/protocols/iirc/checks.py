@@ -6,9 +6,12 @@ items; `table` is the stage's own table of the parameters.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tasks.widgets.problems import Problem
+
+if TYPE_CHECKING:
+    from annotation.protocols.iirc.parameters import Parameters
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 # Words that say nothing of what a question is about.
@@ -21,7 +24,11 @@ EMPTY = frozenset(
 
 
 def problems(
-    kind: str, data: dict[str, Any], items: list[dict[str, Any]], table: Any, parameters: Any
+    kind: str,
+    data: Mapping[str, Sequence[Any]],
+    items: Sequence[Mapping[str, Any]],
+    table: Any,
+    parameters: "Parameters",
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
     by_id = {item["id"]: item for item in items}
@@ -30,7 +37,7 @@ def problems(
 
 
 def _questions(
-    data: dict[str, Any], items: dict[str, Any], table: Any, limits: Any
+    data: Mapping[str, Sequence[Any]], items: dict[str, Any], table: Any, limits: Any
 ) -> Iterator[Problem]:
     questions = data["questions"]
     seen: dict[str, int] = {}
@@ -112,7 +119,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _answers(
-    data: dict[str, Any], items: dict[str, Any], table: Any, limits: Any
+    data: Mapping[str, Sequence[Any]], items: dict[str, Any], table: Any, limits: Any
 ) -> Iterator[Problem]:
     given = {answer["item"]: answer for answer in data["answers"]}
     for index, item_id in enumerate(items):

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from annotation.metrics.drop import Answer, Score, answer_strings, global_scores, score_question
-from annotation.metrics.result import Result, ScoreError, read_file
+from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.protocols.iirc.conversion import n_linked_documents, numbered
 from annotation.protocols.iirc.layout import LayoutError
 from annotation.protocols.iirc.parameters import defaults
 from annotation.protocols.iirc.reading import parse, read_passages
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: Mapping[str, Option] = {
     "by": {
         "choices": ("links", "answer-type"),
         "help": "break down by linked documents needed (T4) or by type of answer (T5)",

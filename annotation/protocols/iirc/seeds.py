@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Length
 
 from collector.models import Corpus, Paragraph
-from collector.seeds.selection import Candidate
+from collector.seeds.candidate import Candidate
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters

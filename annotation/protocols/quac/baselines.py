@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.metrics.comparison import abreast
-from annotation.metrics.result import Result, ScoreError
+from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.quac.predicting import bounds, sanity
 from annotation.protocols.quac.predicting.regression import logistic_regression
 from annotation.protocols.quac.predicting.sentences import texts_of
@@ -36,7 +36,7 @@ UNTRAINED = {"random-sentence", "gold-sentence-na", HUMAN}
 READS_VECTORS = {"sentence-similarity", "logistic-regression"}
 WITH_ACTS = {"majority", HUMAN}
 ACTS = ("yes/no", "followup")
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: Mapping[str, Option] = {
     "language": {"metavar": "CODE", "help": "language of the sections (default en)"},
     "vectors": {
         "type": Path,

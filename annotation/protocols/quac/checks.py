@@ -4,14 +4,21 @@ Data is cleaned already: offsets lie within the section, a span holds no more to
 `items` are the page's items; `table` is the stage's own table of the parameters.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tasks.widgets.problems import Problem
 
+if TYPE_CHECKING:
+    from annotation.protocols.quac.parameters import Parameters
+
 
 def problems(
-    kind: str, data: dict[str, Any], items: list[dict[str, Any]], table: Any, parameters: Any
+    kind: str,
+    data: Mapping[str, Sequence[Any]],
+    items: Sequence[Mapping[str, Any]],
+    table: Any,
+    parameters: "Parameters",
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
     if kind == "text":
@@ -21,7 +28,7 @@ def problems(
     return []
 
 
-def _questions(data: dict[str, Any]) -> Iterator[Problem]:
+def _questions(data: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for index, entry in enumerate(data["entries"]):
         for field, written in entry["fields"].items():
@@ -32,7 +39,7 @@ def _questions(data: dict[str, Any]) -> Iterator[Problem]:
             seen.setdefault(text, index)
 
 
-def _answers(data: dict[str, Any], table: Any) -> Iterator[Problem]:
+def _answers(data: Mapping[str, Sequence[Any]], table: Any) -> Iterator[Problem]:
     for index, answer in enumerate(data["answers"]):
         if not answer["type"]:
             yield Problem("Mark a passage, or choose that there is no answer.", index, "spans")

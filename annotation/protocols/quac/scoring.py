@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from annotation.metrics.result import Result, ScoreError, read_file
+from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.quac.analysis.groups import GROUPS
 from annotation.protocols.quac.chunks import standard
@@ -25,7 +25,7 @@ from annotation.protocols.quac.references import (
 )
 from annotation.protocols.quac.turns import read_turns
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: Mapping[str, Option] = {
     "by": {
         "choices": tuple(GROUPS),
         "help": "break down by turn, chunks from the previous answer, tokens of the answer (F7), "

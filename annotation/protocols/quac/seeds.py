@@ -12,11 +12,11 @@ from collector.ingest.resolving import Resolver
 from collector.ingest.sentences import split
 from collector.ingest.tokens import tokens
 from collector.models import Article, Corpus, Paragraph
+from collector.seeds.candidate import Candidate, Offered
 from collector.seeds.categories import articles_in
 from collector.seeds.incoming import incoming_links
 from collector.seeds.infoboxes import articles_with
 from collector.seeds.sections import section_text as text_of
-from collector.seeds.selection import Candidate, Offered
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters, SeedsTable

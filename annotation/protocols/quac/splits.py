@@ -1,23 +1,21 @@
 """The fold of each section, fixed when it is chosen, because it decides how often it is used."""
 
 import random
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from annotation.splits import folds
-from annotation.splits.folds import FOLDS, text_key
+from collector.protocols.parameters import FOLDS
+from collector.seeds.candidate import Candidate
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters
 
-__all__ = ["assign", "plan", "text_key"]
-Example = TypeVar("Example")
-
 
 def plan(
-    seeds: Iterable[Any],
+    seeds: Iterable[Candidate],
     parameters: "Parameters",
     rng: random.Random,
     planned: Mapping[str, int] | None = None,
@@ -34,10 +32,3 @@ def plan(
         for fold in FOLDS
     }
     return folds.plan(seeds, SimpleNamespace(**weights), rng, planned, fold_of_text)
-
-
-def assign(
-    examples: Iterable[Example], parameters: "Parameters", rng: random.Random
-) -> Iterator[tuple[Example, str, str]]:
-    """Yield (example, split, reason): what was planned holds, whatever the verdicts dropped."""
-    return folds.as_planned(examples)

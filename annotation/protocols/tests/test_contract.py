@@ -4,25 +4,30 @@ import inspect
 import json
 import random
 import re
+import shutil
 from collections.abc import Callable
 from copy import deepcopy
 from fnmatch import fnmatch
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
 from django.template.loader import get_template
 
 from annotation.agreement.verdict import Outcome
+from annotation.protocols.parts import BASELINES, EXPORT, REPORT, SCORING, VALIDATION
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
+from annotation.release.contexts import CONTEXTS
 from annotation.release.spool import Spool
-from annotation.release.withholding import withheld_by
 from collector.models import Collection
-from collector.protocols.loading import EXTRAS, PARTS, Protocol, ProtocolError
+from collector.protocols.loading import Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table
+from collector.protocols.parts import PARAMETERS, Part
+from collector.seeds.parts import CURATED_SEEDS, SEEDS, SPLITS
 from tasks.kinds.registry import kind_of
 from tasks.pages.wording import fill
+from tasks.simulation.protocol_part import SIMULATED
+from tasks.work.protocol_checks import CHECKS
 from tasks.work.samples import Sample
 
 SOURCE = "# source: "
@@ -39,6 +44,14 @@ EXAMPLES = [
     for n in range(3)
 ]
 
+# The least that such a file can say.
+LEAST = {
+    "seeds": "def candidates(corpus, parameters, rng): return []",
+    "splits": "",
+    "export": "SPLITS = ('dev',)\ndef files(seeds_by_split, articles): ...\n"
+    "def published(files): ...",
+}
+
 pytestmark = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.name)
 
 
@@ -49,26 +62,57 @@ def takes(function: Callable[..., Any], names: tuple[str, ...]) -> bool:
     return list(signature.parameters)[: len(names)] == list(names)
 
 
+def parts_of(protocol: Protocol) -> list[Part[object]]:
+    """Return the parts that the engine asks of the folder: those it needs and those it has."""
+    seeds = CURATED_SEEDS if protocol.part(SEEDS).CURATED else SEEDS
+    needed = [PARAMETERS, seeds, CHECKS, VALIDATION, SPLITS, EXPORT, SIMULATED]
+    return needed + [part for part in (SCORING, BASELINES, REPORT, CONTEXTS) if protocol.has(part)]
+
+
 def test_every_part_offers_what_is_called_as_it_is_called(protocol: Protocol) -> None:
-    for part, functions in PARTS.items():
-        module = protocol.part(part)
-        for name, arguments in functions.items():
-            if name == "candidates" and getattr(module, "CURATED", False):
-                arguments = (*arguments, "pools")
-            assert not arguments or takes(getattr(module, name), arguments), f"{part}.{name}"
+    for part in parts_of(protocol):
+        offered = protocol.part(part)
+        for member in part.members():
+            arguments = part.arguments(member)
+            if arguments is not None and hasattr(offered, member):
+                assert takes(getattr(offered, member), arguments), f"{part.name}.{member}"
 
 
-def test_extra_parts_can_be_called_as_they_are_called(protocol: Protocol) -> None:
-    for part, functions in EXTRAS.items():
-        module = protocol.part(part) if protocol.has(part) else SimpleNamespace()
-        for name, arguments in functions.items():
-            offered = getattr(module, name, None)
-            assert offered is None or takes(offered, arguments), f"{part}.{name}"
+def test_what_a_folder_leaves_out_is_done_as_for_most(protocol: Protocol, tmp_path: Path) -> None:
+    folder = tmp_path / protocol.name
+    shutil.copytree(protocol.folder, folder)
+    for name in ("seeds", "splits", "export"):
+        (folder / f"{name}.py").write_text(LEAST[name])
+    least = Protocol(protocol.name, folder)
+    assert least.part(SEEDS).text_of(["First.", "Second."]) == "First."
+    assert least.part(SPLITS).plan([], protocol.parameters(), random.Random(1)) == {}
+    (placed,) = least.part(SPLITS).assign([{"fold": "dev"}], None, random.Random(1))
+    assert placed == ({"fold": "dev"}, "dev", "planned_with_the_seed")
+    assert list(least.part(EXPORT).identified(iter([{"id": "a"}]))) == [{"id": "a"}]
+    assert least.part(EXPORT).WITHHELD == {}
+    assert not least.has(SEEDS, "how_many")
+
+
+def test_what_a_folder_lacks_is_named_with_how_it_is_called(
+    protocol: Protocol, tmp_path: Path
+) -> None:
+    folder = tmp_path / protocol.name
+    shutil.copytree(protocol.folder, folder)
+    (folder / "checks.py").write_text("")
+    (folder / "simulated.py").write_text("def fill(page, behaviour, rng, open_article): ...")
+    (folder / "validation.py").unlink()
+    least = Protocol(protocol.name, folder)
+    with pytest.raises(ProtocolError, match=r"checks.py lacks problems\(kind, data, items, table"):
+        least.part(CHECKS)
+    with pytest.raises(ProtocolError, match=r"cannot inspect: .*inspect\(kind, data, items, open"):
+        least.part(SIMULATED, "inspect")
+    with pytest.raises(ProtocolError, match=r"lacks .*validation.py: write it"):
+        least.part(VALIDATION)
 
 
 def test_what_runs_baselines_names_them(protocol: Protocol) -> None:
-    if protocol.has("baselines"):
-        names = protocol.part("baselines").BASELINES
+    if protocol.has(BASELINES):
+        names = protocol.part(BASELINES).BASELINES
         assert names
         assert all(re.fullmatch(r"[a-z-]+", name) for name in names)
 
@@ -76,7 +120,7 @@ def test_what_runs_baselines_names_them(protocol: Protocol) -> None:
 def test_its_parameters_load_and_are_named_after_the_folder(protocol: Protocol) -> None:
     parameters = protocol.parameters()
     assert parameters.protocol.name == protocol.name == protocol.folder.name
-    assert parameters.protocol.version == protocol.part("parameters").VERSION
+    assert parameters.protocol.version == protocol.part(PARAMETERS).VERSION
     assert protocol.resolved(parameters.model_dump(mode="json")) == parameters
 
 
@@ -196,32 +240,32 @@ def bare(text: str) -> str:
 
 def test_nothing_is_decided_without_votes(protocol: Protocol) -> None:
     for fold in FOLDS:
-        verdict = protocol.part("validation").verdict([], protocol.parameters(), fold)
+        verdict = protocol.part(VALIDATION).verdict([], protocol.parameters(), fold)
         assert verdict.outcome == Outcome.WAITING
         assert verdict.chosen is None
 
 
 def test_every_example_is_in_exactly_one_split_that_is_exported(protocol: Protocol) -> None:
     def placed() -> list[tuple[str, str]]:
-        assign = protocol.part("splits").assign
+        assign = protocol.part(SPLITS).assign
         found = list(assign(EXAMPLES, protocol.parameters(), random.Random(5)))
         assert all(reason for _, _, reason in found)
         return [(example["key"], split) for example, split, _ in found]
 
     assert sorted(key for key, _ in placed()) == sorted(each["key"] for each in EXAMPLES)
-    assert {split for _, split in placed()} <= set(protocol.part("export").SPLITS)
+    assert {split for _, split in placed()} <= set(protocol.part(EXPORT).SPLITS)
     assert placed() == placed()
 
 
 def test_what_it_withholds_are_splits_of_its_own_whose_gold_it_writes(protocol: Protocol) -> None:
-    withheld = withheld_by(protocol.part("export"))
-    assert set(withheld) <= set(protocol.part("export").SPLITS)
-    assert not withheld or protocol.extra("export", "gold")
+    withheld = protocol.part(EXPORT).WITHHELD
+    assert set(withheld) <= set(protocol.part(EXPORT).SPLITS)
+    assert not withheld or protocol.has(EXPORT, "gold")
 
 
 def test_its_sample_is_read_and_written_again_equal(protocol: Protocol, tmp_path: Path) -> None:
     sample = json.loads((protocol.folder / "sample.json").read_text("utf-8"))
-    export = protocol.part("export")
+    export = protocol.part(EXPORT)
     given = {name: _content(name, value) for name, value in sample.items()}
     published = export.published(given)
     assert set(published.splits) == set(given)

@@ -1,12 +1,18 @@
 """What a worker is told to mend, and what is only advice."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collector.protocols.parameters import StageTable
 from tasks.widgets.problems import Problem
 
 
 def problems(
-    kind: str, data: dict[str, Any], items: list[dict[str, Any]], table: Any, parameters: Any
+    kind: str,
+    data: Mapping[str, Sequence[Any]],
+    items: Sequence[Mapping[str, Any]],
+    table: StageTable,
+    parameters: Any,
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
     found = []

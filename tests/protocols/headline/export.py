@@ -17,11 +17,6 @@ FILE = "headlines.jsonl"
 SPLITS = ("train", "test")
 
 
-def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
-    """Yield the seeds as they are: their keys come from content already."""
-    yield from seeds
-
-
 def files(
     seeds_by_split: Mapping[str, Iterable[SeedRecord]], articles: Iterable[ArticleRecord] | None
 ) -> Iterator[tuple[str, Iterator[bytes]]]:

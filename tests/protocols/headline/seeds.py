@@ -6,7 +6,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from collector.models import Corpus, Paragraph
-from collector.seeds.selection import Candidate
+from collector.seeds.candidate import Candidate
 
 
 def candidates(corpus: Corpus, parameters: Any, rng: random.Random) -> Iterator[Candidate]:

@@ -1,19 +1,8 @@
 """The split of each headline: none is planned; they are drawn when the verdicts are known."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
-
-
-def plan(
-    seeds: Iterable[Any],
-    parameters: Any,
-    rng: random.Random,
-    planned: Mapping[str, int] | None = None,
-    fold_of_text: Mapping[str, str] | None = None,
-) -> dict[Any, str]:
-    """Return no fold: every paragraph gets the same number of writers."""
-    return {}
 
 
 def assign(
@@ -26,8 +15,3 @@ def assign(
     n_train = len(drawn) * weights.train // (weights.train + weights.test)
     for number, example in enumerate(drawn):
         yield example, "train" if number < n_train else "test", "drawn"
-
-
-def text_key(text: str) -> str:
-    """Return a short key that equal texts share."""
-    return " ".join(text.split())[:80]

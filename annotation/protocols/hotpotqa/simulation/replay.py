@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.simulation.behaviour import Behaviour
+from tasks.simulation.replay import RealWork
 
 YES_NO = ("yes", "no")
 # Real questions are taken as they are.
@@ -60,7 +61,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Replay:
+class Replay(RealWork):
     """The questions of one file, each about a pair of its own."""
 
     questions: tuple[Written, ...]

@@ -14,6 +14,7 @@ from annotation.protocols.iirc.simulation.published import passages_of
 from annotation.protocols.iirc.simulation.rewritten import rewritten
 from annotation.protocols.iirc.simulation.worked import Passage, Question
 from annotation.protocols.iirc.simulation.writing import write
+from tasks.simulation.replay import RealWork
 
 # A HIT of more questions than this is no page that anybody could have worked on.
 MOST_QUESTIONS = 100
@@ -34,7 +35,7 @@ LAX = {
 
 
 @dataclass(frozen=True)
-class Replay:
+class Replay(RealWork):
     """The work in one file; `exact` tells that the file holds all of it, nothing is added."""
 
     passages: tuple[Passage, ...]

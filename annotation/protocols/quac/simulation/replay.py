@@ -16,6 +16,7 @@ from annotation.protocols.quac.layout import (
 )
 from annotation.protocols.quac.published import read
 from annotation.protocols.quac.simulation.validating import Validators
+from tasks.simulation.replay import RealWork
 
 LAX = {
     "seeds.category_keywords": [],
@@ -49,7 +50,7 @@ class Spoken:
 
 
 @dataclass(frozen=True)
-class Replay:
+class Replay(RealWork):
     """The dialogs of one file, one about each section."""
 
     dialogs: tuple[Spoken, ...]

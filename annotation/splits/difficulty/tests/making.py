@@ -11,7 +11,8 @@ from annotation.readers.tests.making import make_examples
 from collector.models import Article, Collection, Corpus, Paragraph, Section
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
-from collector.seeds.selection import Candidate, store_seeds
+from collector.seeds.candidate import Candidate
+from collector.seeds.selection import store_seeds
 from tasks.models import Answer, Question, Worker
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

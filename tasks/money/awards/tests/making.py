@@ -6,7 +6,8 @@ from typing import Any
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
-from collector.seeds.selection import Candidate, store_seeds
+from collector.seeds.candidate import Candidate
+from collector.seeds.selection import store_seeds
 from tasks.models import Lease, PostingState, ReceiptState, Submission, Worker
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_corpus, make_session, stage_of

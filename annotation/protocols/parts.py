@@ -1,0 +1,157 @@
+"""What a protocol's folder offers to decide what counts, to release it, to report and to score."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from annotation.agreement.verdict import Verdict
+from annotation.metrics.result import Option, Result
+from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
+from annotation.reports.table import Table
+from collector.protocols.parameters import Parameters
+from collector.protocols.parts import P, Part, WithholdsAnswers
+
+# What a protocol makes of one answer to decide by.
+V = TypeVar("V")
+# A file's name with its bytes in pieces.
+File = tuple[str, Iterator[bytes]]
+
+
+class ValidationPart(Protocol[V, P]):
+    """validation.py: when an answer counts; pure."""
+
+    def vote(self, type: str, payload: Mapping[str, object]) -> V:
+        """Return what an answer's type and payload say, to be compared with others."""
+
+    def verdict(self, votes: Sequence[V], parameters: P, fold: str) -> Verdict:
+        """Return whether a question is kept, which vote is released, and why.
+
+        votes: one per annotator, in the order in which they were given. fold: of its seed.
+        """
+
+
+class ExportPart(Protocol):
+    """export.py: the official layout, written and read back; pure."""
+
+    @property
+    def SPLITS(self) -> Sequence[str]:
+        """Return the splits that files are written of, in order."""
+
+    def files(
+        self,
+        seeds_by_split: Mapping[str, Iterable[SeedRecord]],
+        articles: Iterable[ArticleRecord] | None,
+    ) -> Iterator[File]:
+        """Yield each official file's name with its bytes in pieces, to be consumed in this order.
+
+        Raises ValueError for what the layout cannot hold.
+        """
+
+    def published(self, files: Mapping[str, bytes]) -> Published:
+        """Return official files as records; raises ValueError naming the file and the place."""
+
+
+class IdentifiesSeeds(Protocol):
+    """export.py of a protocol whose released ids are not the keys that seeds have already."""
+
+    def identified(self, seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+        """Yield the seeds with the ids they are released under, set from their content alone."""
+
+
+class WithholdsGold(WithholdsAnswers, Protocol):
+    """export.py of a protocol that publishes some splits without answers."""
+
+    def gold(self, seeds_by_split: Mapping[str, Iterable[SeedRecord]]) -> Iterator[File]:
+        """Yield the files of the splits whose answers are not published, answers included."""
+
+
+class ExportOffer(ExportPart, IdentifiesSeeds, WithholdsGold, Protocol):
+    """All that is called of export.py."""
+
+
+class ReportPart(Protocol[P]):
+    """report.py: the paper's own tables."""
+
+    def tables(self, seeds: Iterable[SeedRecord], parameters: P) -> list[Table]:
+        """Return the tables of what was collected; goes through the seeds once."""
+
+
+class ReportsPredictions(Protocol[P]):
+    """report.py of a protocol whose paper has tables of how systems do."""
+
+    def predicted(
+        self, seeds: Iterable[SeedRecord], parameters: P, predictions: Path
+    ) -> list[Table]:
+        """Return the tables of how predictions in the official layout do; raises ScoreError."""
+
+
+class ReportsLabels(Protocol[P]):
+    """report.py of a protocol whose paper labelled a sample by hand."""
+
+    def sample(
+        self, seeds: Iterable[SeedRecord], parameters: P, rng: random.Random
+    ) -> list[dict[str, str]]:
+        """Return rows drawn to be labelled by hand, the columns of labels empty."""
+
+    def labelled(self, rows: Iterable[Mapping[str, str]]) -> list[Table]:
+        """Return the tables of rows that were labelled; raises ScoreError naming the row."""
+
+
+class ReportOffer(ReportPart[P], ReportsPredictions[P], ReportsLabels[P], Protocol[P]):
+    """All that is called of report.py."""
+
+
+class TakesOptions(Protocol):
+    """scoring.py or baselines.py that takes more than its files."""
+
+    @property
+    def OPTIONS(self) -> Mapping[str, Option]:
+        """Return what the command `score` takes besides, by the option's name."""
+
+
+class ScoringPart(Protocol):
+    """scoring.py: the official metrics, without a database."""
+
+    def score(self, predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
+        """Return the official scores; raises ScoreError naming the file."""
+
+
+class ScoringOffer(ScoringPart, TakesOptions, Protocol):
+    """All that is called of scoring.py."""
+
+
+class BaselinesPart(Protocol):
+    """baselines.py: the paper's baselines."""
+
+    @property
+    def BASELINES(self) -> Sequence[str]:
+        """Return their names."""
+
+    def run(
+        self, name: str, predictions: Path, gold: Path, options: Mapping[str, object]
+    ) -> Result:
+        """Write a baseline's predictions as a new file, and return its scores."""
+
+    def run_all(self, folder: Path, gold: Path, options: Mapping[str, object]) -> Result:
+        """Write every baseline's predictions into a new folder, and return one table."""
+
+
+class BaselinesOffer(BaselinesPart, TakesOptions, Protocol):
+    """All that is called of baselines.py."""
+
+
+def _as_they_are(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+    """Yield the seeds as they are: their keys come from content already."""
+    yield from seeds
+
+
+VALIDATION = Part[ValidationPart[object, Parameters]]("validation", ValidationPart)
+EXPORT = Part[ExportOffer](
+    "export", ExportOffer, ExportPart, defaults={"WITHHELD": {}, "identified": _as_they_are}
+)
+REPORT = Part[ReportOffer[Parameters]]("report", ReportOffer, ReportPart)
+SCORING = Part[ScoringOffer]("scoring", ScoringOffer, ScoringPart, defaults={"OPTIONS": {}})
+BASELINES = Part[BaselinesOffer](
+    "baselines", BaselinesOffer, BaselinesPart, defaults={"OPTIONS": {}}
+)

@@ -1,0 +1,105 @@
+"""What a protocol's folder offers to choose seeds by, and to put what becomes of them in splits."""
+
+import random
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from collector.candidates.pools import Pools
+from collector.models import Corpus
+from collector.protocols.parameters import Parameters
+from collector.protocols.parts import P, Part
+from collector.seeds.candidate import Candidate, Example, as_planned, no_folds, text_key
+
+
+class SeedsPart(Protocol[P]):
+    """seeds.py: which seeds a corpus offers."""
+
+    def candidates(self, corpus: Corpus, parameters: P, rng: random.Random) -> Iterable[Candidate]:
+        """Return every possible seed, in an order drawn by `rng`, the same wherever it runs."""
+
+
+class CuratedSeedsPart(Protocol[P]):
+    """seeds.py of a protocol whose seeds are drawn from candidate sets that a person keeps."""
+
+    @property
+    def CURATED(self) -> bool:
+        """Return True: `candidates` is called with the kept sets."""
+
+    def candidates(
+        self, corpus: Corpus, parameters: P, rng: random.Random, pools: Pools
+    ) -> Iterable[Candidate]:
+        """Return seeds drawn from the kept sets, the same for the same `rng` wherever it runs."""
+
+
+class JoinsTexts(Protocol):
+    """seeds.py of a protocol whose seeds are of several paragraphs that belong together."""
+
+    def text_of(self, texts: Sequence[str]) -> str:
+        """Return the text that a seed of these paragraphs is about, to find duplicates by."""
+
+
+class CountsSeeds(Protocol[P]):
+    """seeds.py of a protocol that says what to loosen where there are too few seeds."""
+
+    def how_many(self, corpus: Corpus, parameters: P) -> int:
+        """Return how many seeds there would be with these parameters."""
+
+
+class SeedsOffer(SeedsPart[P], JoinsTexts, CountsSeeds[P], Protocol[P]):
+    """All that is called of seeds.py where nobody keeps candidate sets."""
+
+    @property
+    def CURATED(self) -> bool:
+        """Return whether seeds are drawn from candidate sets: then see CuratedSeedsPart."""
+
+
+class PlansFolds(Protocol[P]):
+    """splits.py of a protocol whose folds are planned with the seeds."""
+
+    def plan(
+        self,
+        seeds: Iterable[Candidate],
+        parameters: P,
+        rng: random.Random,
+        planned: Mapping[str, int] | None = None,
+        fold_of_text: Mapping[str, str] | None = None,
+    ) -> Mapping[Hashable, str]:
+        """Return the fold of each seed by its key.
+
+        planned: how many seeds each fold has. fold_of_text: the fold of texts that have one, by
+        `text_key`, so that equal texts are in one.
+        """
+
+
+class AssignsSplits(Protocol[P]):
+    """splits.py of a protocol whose splits are drawn when the verdicts are known."""
+
+    def assign(
+        self, examples: Iterable[Example], parameters: P, rng: random.Random
+    ) -> Iterator[tuple[Example, str, str]]:
+        """Yield (example, split, reason) of the kept questions, each once."""
+
+
+class KeysTexts(Protocol):
+    """splits.py of a protocol with its own idea of which texts are the same."""
+
+    def text_key(self, text: str) -> str:
+        """Return a key that texts share which must not be in two splits."""
+
+
+class SplitsOffer(PlansFolds[P], AssignsSplits[P], KeysTexts, Protocol[P]):
+    """All that is called of splits.py; what it leaves out is as planned, or not planned at all."""
+
+
+def _first(texts: Sequence[str]) -> str:
+    """Return the text of a seed whose protocol does not say otherwise: its first paragraph's."""
+    return texts[0]
+
+
+SEEDS = Part[SeedsOffer[Parameters]](
+    "seeds", SeedsOffer, SeedsPart, defaults={"CURATED": False, "text_of": _first}
+)
+CURATED_SEEDS = Part[CuratedSeedsPart[Parameters]]("seeds", CuratedSeedsPart)
+SPLITS = Part[SplitsOffer[Parameters]](
+    "splits", SplitsOffer, defaults={"plan": no_folds, "assign": as_planned, "text_key": text_key}
+)
