@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.mturk_import.result_files import ArchiveError, Result
+from annotation.mturk_import.result_files import Result
+from common.actions import ActionError
 from tasks.widgets.text import UNTYPABLE
 
 NUMBER = "{n}"
@@ -57,7 +58,7 @@ def columns_for(
 ) -> Columns:
     """Return the columns that NAME=COLUMN `pairs` give, the others by their own names.
 
-    `words` are FIELD:OLD=NEW. Raises ArchiveError for a name that the stage has no use for.
+    `words` are FIELD:OLD=NEW. Raises ActionError for a name that the stage has no use for.
     """
     fields = tuple(each.name for each in table.fields)
     shown = SHOWN if is_label else SHOWN[:2]
@@ -67,27 +68,27 @@ def columns_for(
         name, _, column = pair.partition("=")
         if name not in by_name or not column:
             known = ", ".join(by_name)
-            raise ArchiveError(f"--map {pair}: write NAME=COLUMN, NAME being one of {known}.")
+            raise ActionError(f"--map {pair}: write NAME=COLUMN, NAME being one of {known}.")
         by_name[name] = column
     translated = {}
     for word in words:
         (name, colon, rest) = word.partition(":")
         old, equals, new = rest.partition("=")
         if name not in fields or not colon or not equals:
-            raise ArchiveError(f"--value {word}: write FIELD:OLD=NEW, like label:yes=faithful.")
+            raise ActionError(f"--value {word}: write FIELD:OLD=NEW, like label:yes=faithful.")
         translated[name, old] = new
     return Columns(by_name, fields, translated)
 
 
 def check_columns(columns: Columns, results: Sequence[Result], required: Iterable[str]) -> None:
-    """Raise ArchiveError for a column that no result has: it was named wrong."""
+    """Raise ActionError for a column that no result has: it was named wrong."""
     there = {column for result in results for column in result.values}
     for name in required:
         column = columns.by_name[name]
         tried = [column.replace(NUMBER, str(number)) for number in range(MOST_ITEMS)]
         if results and there.isdisjoint(tried):
             known = ", ".join(sorted(there)) or "none"
-            raise ArchiveError(
+            raise ActionError(
                 f"No result has a column {column} for {name}: say which with --map {name}=COLUMN. "
                 f"There are: {known}."
             )

@@ -6,12 +6,13 @@ from itertools import chain
 
 from annotation.mturk_import.columns import Columns, Item, check_columns
 from annotation.mturk_import.items import paragraphs_of
-from annotation.mturk_import.result_files import ArchiveError, Result
+from annotation.mturk_import.result_files import Result
 from collector.models import Corpus
 from collector.models.corpus import CorpusKind
 from collector.protocols.loading import Protocol
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FormTable, LabelTable, TextTable
+from common.actions import ActionError
 from tasks.kinds.kind import Data
 from tasks.kinds.kind import Item as PageItem
 from tasks.kinds.registry import kind_of
@@ -39,18 +40,18 @@ class Plan:
 
 
 def form_of(parameters: Parameters, stage_name: str) -> FormTable:
-    """Return the table of a stage whose results can be taken in; raises ArchiveError."""
+    """Return the table of a stage whose results can be taken in; raises ActionError."""
     stages = parameters.stages()
     table = stages.get(stage_name)
     if table is None:
-        raise ArchiveError(f"There is no stage {stage_name!r}; known: {', '.join(stages)}.")
+        raise ActionError(f"There is no stage {stage_name!r}; known: {', '.join(stages)}.")
     source = stages.get(table.items_from)
     is_first = isinstance(table, TextTable) and table.items_from == "seeds"
     is_second = (
         isinstance(table, LabelTable) and source is not None and source.items_from == "seeds"
     )
     if not isinstance(table, FormTable) or table.qualifies or not (is_first or is_second):
-        raise ArchiveError(
+        raise ActionError(
             f"Results of the stage {stage_name!r} (of the kind {table.kind!r}) cannot be taken in: "
             "only texts written about passages can, and labels given to such texts."
         )
@@ -66,7 +67,7 @@ def plan(
     corpus: Corpus | None,
     environment: str,
 ) -> Plan:
-    """Return what taking in the results would do; raises ArchiveError for a wrong mapping."""
+    """Return what taking in the results would do; raises ActionError for a wrong mapping."""
     needed = ["passage"] + (["text"] if isinstance(table, LabelTable) else [])
     needed += [each.name for each in table.fields if each.required]
     check_columns(columns, results, needed)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from common.actions import ActionError
 from common.spreadsheet import typed_cell
 from tasks.crowd.marketplace import answer_fields
 
@@ -18,10 +19,6 @@ WRITTEN = "%a %b %d %H:%M:%S %Y"
 
 NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
 STATUSES = ("Submitted", "Approved", "Rejected")
-
-
-class ArchiveError(Exception):
-    """The files cannot be taken in as asked; the message is one line that says what to do."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ def read(files: Mapping[str, bytes], inputs: Mapping[str, bytes]) -> list[Result
     """Return every assignment of the files, by the time it was handed in.
 
     inputs: CSVs with a column HITId that tell what each HIT showed, where a dump does not.
-    Raises ArchiveError naming the file and the line.
+    Raises ActionError naming the file and the line.
     """
     shown = {
         line["HITId"]: line
@@ -108,19 +105,19 @@ def _plain(value: Any) -> str:
 def _table(
     name: str, content: bytes, needed: Iterable[str]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield (place, line by column) of a CSV; raises ArchiveError."""
+    """Yield (place, line by column) of a CSV; raises ActionError."""
     try:
         reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         missing = [column for column in needed if column not in (reader.fieldnames or ())]
         if missing:
-            raise ArchiveError(f"{name}: it has no column {missing[0]}; give results as exported.")
+            raise ActionError(f"{name}: it has no column {missing[0]}; give results as exported.")
         for line in reader:
             row = {
                 key: typed_cell(value or "") for key, value in line.items() if isinstance(key, str)
             }
             yield f"{name}, line {reader.line_num}", row
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ArchiveError(f"{name}: it is no CSV in UTF-8 ({error}); save it as one.") from None
+        raise ActionError(f"{name}: it is no CSV in UTF-8 ({error}); save it as one.") from None
 
 
 def _listed(name: str, content: bytes) -> Iterator[Result]:
@@ -133,7 +130,7 @@ def _dumped(name: str, content: bytes) -> Iterator[Result]:
     try:
         told = json.loads(content.decode("utf-8-sig"))
     except ValueError as error:
-        raise ArchiveError(f"{name}: it is no JSON ({error}); dump the reply again.") from None
+        raise ActionError(f"{name}: it is no JSON ({error}); dump the reply again.") from None
     number = 0
     for page in told if isinstance(told, list) else [told]:
         pages = page.get("Assignments", [page]) if isinstance(page, dict) else [page]
@@ -141,7 +138,7 @@ def _dumped(name: str, content: bytes) -> Iterator[Result]:
             number += 1
             place = f"{name}, assignment {number}"
             if not isinstance(row, dict) or any(not row.get(column) for column in NEEDED):
-                raise ArchiveError(
+                raise ActionError(
                     f"{place}: it is not as ListAssignmentsForHIT returns it; dump the whole reply."
                 )
             fields = answer_fields(str(row.get("Answer", "")))
@@ -152,7 +149,7 @@ def _dumped(name: str, content: bytes) -> Iterator[Result]:
 def _result(place: str, row: Mapping[str, Any], values: dict[str, str]) -> Result:
     status = str(row["AssignmentStatus"])
     if status not in STATUSES or not all(row[column] for column in NEEDED):
-        raise ArchiveError(
+        raise ActionError(
             f"{place}: AssignmentStatus has to be Submitted, Approved or Rejected, and the ids "
             "have to be there; mend or delete the line."
         )
@@ -184,7 +181,7 @@ def _moment(value: Any, place: str) -> datetime | None:
     try:
         return moment(value)
     except ValueError:
-        raise ArchiveError(
+        raise ActionError(
             f"{place}: {value!r} is no time; write it like 2019-05-03 10:00."
         ) from None
 
@@ -193,7 +190,7 @@ def _cents(written: str, place: str) -> int:
     try:
         return int((Decimal(written.strip().lstrip("$")) * 100).to_integral_value())
     except (InvalidOperation, ValueError, OverflowError):
-        raise ArchiveError(f"{place}: {written!r} is no amount; write it like $0.50.") from None
+        raise ActionError(f"{place}: {written!r} is no amount; write it like $0.50.") from None
 
 
 def moment(value: Any) -> datetime | None:

@@ -37,6 +37,7 @@ from collector.models import (
 from collector.models.corpus import CorpusKind, CorpusState
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
+from common.actions import ActionError
 from common.storable import storable
 from tasks.models import Answer, Question
 
@@ -45,10 +46,6 @@ MAX_TITLE = 300
 # Of sentences that published files have cut.
 SPLITTER = "published"
 Item = TypeVar("Item")
-
-
-class IntakeError(Exception):
-    """The files cannot be stored; the message is one line that says what to do."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +57,18 @@ class Source:
     licence_url: str = ""
 
 
-def take_in(
+def import_official_files(
     slug: str, protocol: str, files: Mapping[str, bytes], source: Source, now: datetime
 ) -> Collection:
     """Return a finished collection of what the official `files` hold, by name; all or nothing.
 
     Its corpus, of the same slug, has the passages; every question is kept with its answers.
     Raises ValueError naming the file for a wrong layout, ProtocolError, ActionError for a
-    taken slug, and IntakeError.
+    taken slug, and ActionError.
     """
     published = get_protocol(protocol).part(EXPORT).published(files)
     if Corpus.objects.filter(slug=slug).exists():
-        raise IntakeError(f"There is already a corpus {slug!r}: choose another name.")
+        raise ActionError(f"There is already a corpus {slug!r}: choose another name.")
     try:
         with transaction.atomic():
             collection = _collection(slug, protocol, files, source, now)
@@ -82,7 +79,7 @@ def take_in(
             _store_articles(collection, published.articles or ())
     except (DatabaseError, UnicodeEncodeError) as error:
         reason = str(error).partition("\n")[0]
-        raise IntakeError(
+        raise ActionError(
             f"The database cannot store what the files hold ({reason}); nothing was stored. "
             "Mend the files, or use another database."
         ) from None

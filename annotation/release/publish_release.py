@@ -27,7 +27,7 @@ PRIVATE = "-private"
 
 
 @dataclass(frozen=True)
-class Issued:
+class PublishedRelease:
     """A release and where it is; `is_new` is false when it had been issued before.
 
     `private`: the folder with what is withheld, None where nothing is.
@@ -39,13 +39,13 @@ class Issued:
     private: Path | None = None
 
 
-def issue(
+def publish_release(
     collection: Collection,
     out: Path | None,
     now: datetime,
     watcher: Watcher | None = None,
     log: Path | None = None,
-) -> Issued:
+) -> PublishedRelease:
     """Return the release of what is kept now, written to `out` or to releases/<slug>.
 
     An issued folder is never touched: other content goes to the next free releases/<slug>-N, or
@@ -77,7 +77,9 @@ def issue(
             if release_folder.is_free(_where(part, made, target)):
                 release_folder.publish(part, _where(part, made, target), is_private=part != made)
     release, is_new = _record(collection, target, manifest, counts, now)
-    return Issued(release, target, is_new, beside_release(target) if len(parts) > 1 else None)
+    return PublishedRelease(
+        release, target, is_new, beside_release(target) if len(parts) > 1 else None
+    )
 
 
 def beside_release(target: Path) -> Path:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import OrderState, Release, ReleaseOrder
-from annotation.release.publish_release import Watcher, issue
+from annotation.release.publish_release import Watcher, publish_release
 from annotation.splits.assignment import make_splits
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
@@ -80,7 +80,7 @@ def _make(order: ReleaseOrder, now: datetime) -> tuple[Release, bool]:
     decide_collection(order.collection, now)
     say("Placing questions")
     make_splits(order.collection, now)
-    issued = issue(order.collection, None, now, Watcher(say=say))
+    issued = publish_release(order.collection, None, now, Watcher(say=say))
     return issued.release, issued.is_new
 
 

@@ -13,7 +13,7 @@ from annotation.decisions.overrides import correct, follow_votes, override_verdi
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.readers.example import Prediction
-from annotation.release.publish_release import Issued, issue
+from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
 from annotation.replay.log import Log, LogError
 from annotation.replay.pay_and_exclusions import settle_again
@@ -34,7 +34,7 @@ from tasks.posting import hits
 class Remade:
     """A release made again; `different` are the files that are not byte for byte as they were."""
 
-    issued: Issued
+    issued: PublishedRelease
     different: list[str]
 
 
@@ -68,7 +68,7 @@ def remake(
         override_again(collection, log, now)
         judge_again(collection, log, now)
         make_splits(collection, now)
-        issued = issue(collection, out, now)
+        issued = publish_release(collection, out, now)
     finally:
         own.update(tended_until=None)
     return Remade(issued, different_files(log, issued.folder))

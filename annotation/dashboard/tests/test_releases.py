@@ -17,7 +17,7 @@ from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import decide_all, fulfil_order
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release import release_jobs
-from annotation.release.publish_release import Issued
+from annotation.release.publish_release import PublishedRelease
 from collector.models import Collection
 from common.actions import ActionError
 from tasks.tests.making import make_collection, stage_of
@@ -175,19 +175,19 @@ def test_an_order_is_taken_by_one_job_and_again_when_that_has_died(pilot: Collec
     ]
 
 
-@pytest.mark.parametrize("lost_in", ["decide_collection", "issue"])
+@pytest.mark.parametrize("lost_in", ["decide_collection", "publish_release"])
 def test_a_job_that_lost_its_order_stops_and_leaves_it_to_the_other(
     pilot: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lost_in: str
 ) -> None:
     order, release, done = order_of(pilot), issue_into(tmp_path, pilot), []
 
-    def lose(name: str) -> Issued:
+    def lose(name: str) -> PublishedRelease:
         done.append(name)
         if name == lost_in:
             ReleaseOrder.objects.update(claim="the other's", step="Placing questions")
-        return Issued(release, tmp_path, is_new=True)
+        return PublishedRelease(release, tmp_path, is_new=True)
 
-    steps = ("decide_collection", "make_splits", "issue")
+    steps = ("decide_collection", "make_splits", "publish_release")
     for name in steps:
         monkeypatch.setattr(release_jobs, name, lambda *given, name=name: lose(name))
     release_jobs.fulfil(order.pk, timezone.now())

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.dashboard.releases import report as page_of_report
 from annotation.protocols.parts import REPORT
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
-from annotation.release.official_import import Source, take_in
+from annotation.release.official_import import Source, import_official_files
 from collector.protocols.loading import get_protocol
 from tasks.models import Question
 from tasks.tests.making import make_collection
@@ -27,7 +27,7 @@ TALK = [
 @pytest.fixture
 def _talks(tmp_path: Path, rita: Client) -> None:
     content = write(tmp_path / "val.json", TALK).read_bytes()
-    take_in("talks", "quac", {"val.json": content}, Source(), timezone.now())
+    import_official_files("talks", "quac", {"val.json": content}, Source(), timezone.now())
 
 
 def predictions(span: str, dialog: str = f"C_{0:032x}_0") -> SimpleUploadedFile:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.release.publish_release import Issued, issue
+from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_files import Watcher
 from annotation.replay.log import LogError
 from collector.lookup import collection_named
@@ -77,7 +77,9 @@ class Command(BaseCommand):
         if issued.private:
             self.stdout.write(f"{issued.private} holds the answers withheld: do not publish it.")
 
-    def _issue(self, collection: Collection, out: Path | None, log: Path | None) -> Issued:
+    def _issue(
+        self, collection: Collection, out: Path | None, log: Path | None
+    ) -> PublishedRelease:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("Reading", total=collection.seeds.count())
@@ -85,4 +87,4 @@ class Command(BaseCommand):
                 say=lambda step: progress.update(task, description=step),
                 advance=lambda: progress.advance(task),
             )
-            return issue(collection, out, timezone.now(), watcher, log)
+            return publish_release(collection, out, timezone.now(), watcher, log)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rich.console import Console
 
 from annotation.models import Placement
-from annotation.release.official_import import IntakeError, Source, take_in
+from annotation.release.official_import import Source, import_official_files
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.commands import MANAGE
@@ -43,8 +43,10 @@ class Command(BaseCommand):
         name = options["name"]
         try:
             with Console(stderr=True).status("Reading the files"):
-                collection = take_in(name, options["protocol"], files, source, timezone.now())
-        except (ProtocolError, ActionError, IntakeError, ValueError) as error:
+                collection = import_official_files(
+                    name, options["protocol"], files, source, timezone.now()
+                )
+        except (ProtocolError, ActionError, ValueError) as error:
             raise CommandError(str(error)) from None
         placements = Placement.objects.filter(question__stage__collection=collection)
         counts = dict(Counter(placements.order_by("pk").values_list("split", flat=True)))

@@ -10,9 +10,9 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.mturk_import.columns import columns_for
-from annotation.mturk_import.destination import look, made
+from annotation.mturk_import.destination import find_destination, get_or_create_collection
 from annotation.mturk_import.plan import Plan, form_of, plan
-from annotation.mturk_import.result_files import ArchiveError, read
+from annotation.mturk_import.result_files import read
 from annotation.mturk_import.storing import Stored, store
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         try:
             overrides = dict(assignment(text) for text in options["set"])
             protocol = get_protocol(options["protocol"])
-            place = look(options["name"], protocol, options["corpus"], overrides)
+            place = find_destination(options["name"], protocol, options["corpus"], overrides)
             table = form_of(place.parameters, options["stage"])
             columns = columns_for(
                 table, options["map"], options["value"], is_label=isinstance(table, LabelTable)
@@ -75,9 +75,9 @@ class Command(BaseCommand):
             if options["apply"]:
                 now = timezone.now()
                 with transaction.atomic():
-                    collection = made(place, options["language"], now)
+                    collection = get_or_create_collection(place, options["language"], now)
                     stored = store(collection, options["stage"], planned.works, now)
-        except (ArchiveError, ActionError, ProtocolError, ValueError) as error:
+        except (ActionError, ProtocolError, ValueError) as error:
             raise CommandError(str(error)) from None
         except DatabaseError as error:
             reason = str(error).partition("\n")[0]

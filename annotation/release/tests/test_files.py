@@ -12,7 +12,7 @@ import pytest
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import votes_table
 from annotation.release.assignment_log import assignment_lines
-from annotation.release.publish_release import issue
+from annotation.release.publish_release import publish_release
 from annotation.release.records import records
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 def release(collection: Collection, folder: Path) -> Path:
     """Return the folder of a release of the collection."""
     make_splits(collection, NOW)
-    return issue(collection, folder, NOW).folder
+    return publish_release(collection, folder, NOW).folder
 
 
 def table(path: Path) -> list[dict[str, Any]]:

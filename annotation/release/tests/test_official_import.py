@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from annotation.management.commands.tests.test_score import GOLD
 from annotation.models import OfficialFile, Verdict
 from annotation.protocols.iirc.tests import official
-from annotation.release.official_import import IntakeError, Source, take_in
-from annotation.release.publish_release import issue
+from annotation.release.official_import import Source, import_official_files
+from annotation.release.publish_release import publish_release
 from annotation.tests.making import NOW
 from collector.models import Collection, Corpus
+from common.actions import ActionError
 from tasks.models import Answer
 
 pytestmark = pytest.mark.django_db
@@ -58,8 +59,8 @@ ARTICLES = {"geneva": 'A <b>city</b> in <a href="Swiss%20Alps">the Alps</a> &lt;
 def again(files: dict[str, Any], out: Path) -> dict[str, Any]:
     """Return the files as they come out of a collection that they were read into."""
     contents = {name: json.dumps(value).encode() for name, value in files.items()}
-    collection = take_in("published", "iirc", contents, Source(), NOW)
-    folder = issue(collection, out, NOW).folder
+    collection = import_official_files("published", "iirc", contents, Source(), NOW)
+    folder = publish_release(collection, out, NOW).folder
     names = {"train.json", "dev.json", "test.json", "context_articles.json"}
     return {
         path.name: json.loads(path.read_bytes()) for path in folder.iterdir() if path.name in names
@@ -122,15 +123,17 @@ def test_the_real_passage_comes_out_equal_through_the_commands(tmp_path: Path) -
 
 def test_what_a_database_cannot_hold_is_refused_in_one_line() -> None:
     files = {"dev.json": rb'[{"text": "\ud800", "questions": []}]'}
-    with pytest.raises(IntakeError, match=r"cannot store .* nothing was stored") as refused:
-        take_in("published", "iirc", files, Source(), NOW)
+    with pytest.raises(ActionError, match=r"cannot store .* nothing was stored") as refused:
+        import_official_files("published", "iirc", files, Source(), NOW)
     assert "\n" not in str(refused.value)
     assert not Corpus.objects.exists()
 
 
 def test_what_is_read_is_finished_and_decided() -> None:
     content = json.dumps([PASSAGE]).encode()
-    collection = take_in("published", "iirc", {"x/iirc_test.json": content}, Source("de"), NOW)
+    collection = import_official_files(
+        "published", "iirc", {"x/iirc_test.json": content}, Source("de"), NOW
+    )
     assert (collection.state, collection.corpus.kind) == ("finished", "imported")
     assert collection.corpus.language == "de"
     assert list(Verdict.objects.values_list("outcome", "reason").distinct()) == [
@@ -159,7 +162,7 @@ def test_a_wrong_call_gets_one_line_and_stores_nothing(
     Path("dev.json").write_text(json.dumps(GOLD))
     Path("odd.json").write_text("[]")
     Path("train.json").write_text("[")
-    take_in("taken", "iirc", {"dev.json": b"[]"}, Source(), NOW)
+    import_official_files("taken", "iirc", {"dev.json": b"[]"}, Source(), NOW)
     with pytest.raises(CommandError, match=message) as refused:
         call_command("import_dataset", "--protocol", "iirc", *arguments, stdout=StringIO())
     assert "\n" not in str(refused.value)

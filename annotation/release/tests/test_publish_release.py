@@ -13,7 +13,7 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.pseudonyms import pseudonym
-from annotation.release.publish_release import issue
+from annotation.release.publish_release import publish_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection, Corpus
@@ -61,7 +61,7 @@ def change(collection: Collection) -> None:
 def test_the_folder_holds_every_file_with_true_checksums(
     collection: Collection, tmp_path: Path
 ) -> None:
-    issued = issue(collection, tmp_path / "out", NOW)
+    issued = publish_release(collection, tmp_path / "out", NOW)
     assert issued.is_new
     assert set(contents(issued.folder)) == FILES
     checked = subprocess.run(
@@ -81,8 +81,8 @@ def test_the_folder_holds_every_file_with_true_checksums(
 def test_the_same_rows_give_the_same_bytes_whenever_they_are_written(
     collection: Collection, tmp_path: Path
 ) -> None:
-    first = issue(collection, tmp_path / "one", NOW)
-    second = issue(collection, tmp_path / "two", NOW + timedelta(days=400))
+    first = publish_release(collection, tmp_path / "one", NOW)
+    second = publish_release(collection, tmp_path / "two", NOW + timedelta(days=400))
     assert contents(first.folder) == contents(second.folder)
     assert not second.is_new
     assert second.release == first.release
@@ -92,7 +92,7 @@ def test_the_same_rows_give_the_same_bytes_whenever_they_are_written(
 def test_equal_rows_with_other_ids_give_the_same_bytes(
     collection: Collection, tmp_path: Path
 ) -> None:
-    first = issue(collection, tmp_path / "one", NOW)
+    first = publish_release(collection, tmp_path / "one", NOW)
     for model in (Release, Answer, Question, Submission, Lease, Session, Collection, Corpus):
         if model is Answer:
             Verdict.objects.all().delete()
@@ -100,11 +100,11 @@ def test_equal_rows_with_other_ids_give_the_same_bytes(
     again = island()
     make_splits(again, NOW)
     assert again.pk != collection.pk
-    assert contents(issue(again, tmp_path / "two", NOW).folder) == contents(first.folder)
+    assert contents(publish_release(again, tmp_path / "two", NOW).folder) == contents(first.folder)
 
 
 def test_no_identity_and_no_key_is_released(collection: Collection, tmp_path: Path) -> None:
-    folder = issue(collection, tmp_path / "out", NOW).folder
+    folder = publish_release(collection, tmp_path / "out", NOW).folder
     for name in ("grace", "mallory", "hedy", "kkkk", "rita@"):
         for content in contents(folder).values():
             assert name.encode() not in content
@@ -114,12 +114,12 @@ def test_an_issued_folder_is_found_again_and_never_changed(
     collection: Collection, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    issue(collection, out, NOW)
+    publish_release(collection, out, NOW)
     before = contents(out)
-    assert not issue(collection, out, NOW).is_new
+    assert not publish_release(collection, out, NOW).is_new
     change(collection)
     with pytest.raises(ActionError, match="never changed; name another folder with --out"):
-        issue(collection, out, NOW)
+        publish_release(collection, out, NOW)
     assert contents(out) == before
     assert list(tmp_path.iterdir()) == [out]
 
@@ -128,38 +128,38 @@ def test_a_changed_collection_gets_the_next_number_and_names_what_it_supersedes(
     collection: Collection, tmp_path: Path, settings: Any
 ) -> None:
     settings.RELEASES = tmp_path / "releases"
-    first = issue(collection, None, NOW)
+    first = publish_release(collection, None, NOW)
     change(collection)
-    second = issue(collection, None, NOW)
+    second = publish_release(collection, None, NOW)
     assert first.folder == tmp_path / "releases" / "pilot"
     assert second.folder == tmp_path / "releases" / "pilot-2"
     assert (second.release.number, second.release.supersedes) == (2, first.release)
-    assert not issue(collection, None, NOW).is_new
+    assert not publish_release(collection, None, NOW).is_new
 
 
 def test_an_empty_folder_may_be_named_and_a_foreign_one_is_left_alone(
     collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
-    assert issue(collection, tmp_path / "empty", NOW).is_new
+    assert publish_release(collection, tmp_path / "empty", NOW).is_new
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "diary.txt").write_text("Dear diary")
     with pytest.raises(ActionError, match="it holds something else"):
-        issue(collection, tmp_path / "mine", NOW)
+        publish_release(collection, tmp_path / "mine", NOW)
     assert contents(tmp_path / "mine") == {"diary.txt": b"Dear diary"}
     with pytest.raises(ActionError, match=r"nothing can be written there .*choose another"):
-        issue(collection, tmp_path / "mine" / "diary.txt" / "out", NOW)
+        publish_release(collection, tmp_path / "mine" / "diary.txt" / "out", NOW)
 
 
 def test_it_refuses_what_is_not_decided_or_not_placed(tmp_path: Path) -> None:
     collection = island()
     with pytest.raises(ActionError, match="5 kept questions have no split yet: run make_splits"):
-        issue(collection, tmp_path / "out", NOW)
+        publish_release(collection, tmp_path / "out", NOW)
     for question in list(collection.stages.get(name="question").questions.all()):
         if hasattr(question, "verdict"):
             question.verdict.delete()
     with pytest.raises(ActionError, match="no question to release yet"):
-        issue(collection, tmp_path / "out", NOW)
+        publish_release(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
 
 
@@ -171,7 +171,7 @@ def test_a_failure_leaves_nothing_behind(
 
     monkeypatch.setattr("annotation.release.votes_table.write_votes", full)
     with pytest.raises(ActionError, match=r"No space left on device\); nothing"):
-        issue(collection, tmp_path / "out", NOW)
+        publish_release(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
     assert not Release.objects.exists()
 
@@ -179,17 +179,17 @@ def test_a_failure_leaves_nothing_behind(
 def test_a_withdrawal_leaves_no_trace_in_the_next_release(
     collection: Collection, tmp_path: Path
 ) -> None:
-    first = issue(collection, tmp_path / "one", NOW)
+    first = publish_release(collection, tmp_path / "one", NOW)
     Worker.objects.filter(id="grace").update(withdrawn_at=NOW)
     with pytest.raises(ActionError, match="have withdrawn: run validate_answers pilot"):
-        issue(collection, tmp_path / "two", NOW)
+        publish_release(collection, tmp_path / "two", NOW)
     Verdict.objects.all().delete()
     decide_collection(collection, NOW)
     kept = Question.objects.get(text="Who built the school?")
     make_answer(kept, worker="ruth")
     decide_collection(collection, NOW)
     make_splits(collection, NOW)
-    second = issue(collection, tmp_path / "two", NOW)
+    second = publish_release(collection, tmp_path / "two", NOW)
     assert second.release.supersedes == first.release
     grace = pseudonym(collection.pseudonym_key, "grace").encode()
     assert any(grace in content for content in contents(first.folder).values())
@@ -198,7 +198,7 @@ def test_a_withdrawal_leaves_no_trace_in_the_next_release(
 
 
 def test_the_manifest_tells_parameters_and_files(collection: Collection, tmp_path: Path) -> None:
-    folder = issue(collection, tmp_path / "out", NOW).folder
+    folder = publish_release(collection, tmp_path / "out", NOW).folder
     manifest = json.loads((folder / "manifest.json").read_bytes())
     assert manifest["parameters"] == collection.parameters
     assert manifest["files"]["train.json"]["bytes"] == (folder / "train.json").stat().st_size
@@ -207,13 +207,13 @@ def test_the_manifest_tells_parameters_and_files(collection: Collection, tmp_pat
 def test_the_card_counts_what_was_rejected_and_who_was_left_out(
     collection: Collection, tmp_path: Path
 ) -> None:
-    before = (issue(collection, tmp_path / "one", NOW).folder / "README.md").read_text()
+    before = (publish_release(collection, tmp_path / "one", NOW).folder / "README.md").read_text()
     handed_in = Submission.objects.filter(lease__unit__stage__collection=collection)
     assert f"Of {handed_in.count()} assignments handed in 0 were rejected" in before
     handed_in.filter(pk=handed_in[0].pk).update(state="rejected")
     leave_out(collection, Worker.objects.get(pk="mallory"), "Copied.", "rita", NOW)
     make_splits(collection, NOW)
-    folder = issue(collection, tmp_path / "two", NOW).folder
+    folder = publish_release(collection, tmp_path / "two", NOW).folder
     card = (folder / "README.md").read_text()
     assert "handed in 1 were rejected and not paid" in card
     assert "Everything by 1 worker was left out, by a requester's decision:" in card

@@ -10,7 +10,7 @@ from annotation.decisions.overrides import correct, follow_votes, override_verdi
 from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignment_log import work_digest
-from annotation.release.publish_release import issue
+from annotation.release.publish_release import publish_release
 from annotation.replay.log import LogError, read_log
 from annotation.replay.recreation import lay_out
 from annotation.replay.remake_release import different_files, override_again
@@ -40,7 +40,7 @@ def collection() -> Collection:
 def logged(collection: Collection, folder: Path) -> Path:
     """Return the log of a release."""
     path = folder / "private" / "log.jsonl"
-    issue(collection, folder / "out", NOW, log=path)
+    publish_release(collection, folder / "out", NOW, log=path)
     return path
 
 

@@ -11,7 +11,7 @@ from annotation.protocols.hotpotqa.contexts import wanted
 from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
 from annotation.release import contexts
 from annotation.release.contexts import find_contexts
-from annotation.release.publish_release import issue
+from annotation.release.publish_release import publish_release
 from annotation.tests.making import NOW
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
@@ -162,8 +162,8 @@ def test_a_release_finds_them_itself_or_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(files, "BUILT_ON_DEMAND", 1)
     with pytest.raises(ActionError, match=r"run .*manage\.py build_index"):
-        issue(collection, tmp_path / "out", NOW)
+        publish_release(collection, tmp_path / "out", NOW)
     assert not (tmp_path / "out").exists()
     monkeypatch.undo()
-    issued = issue(collection, tmp_path / "out", NOW)
+    issued = publish_release(collection, tmp_path / "out", NOW)
     assert (issued.folder / "hotpot_dev_fullwiki_v1.json").exists()

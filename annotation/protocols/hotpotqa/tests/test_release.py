@@ -17,8 +17,8 @@ from annotation.protocols.hotpotqa.layout import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
 from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, ask, give_context, pairs, town
 from annotation.release.assignment_log import work_digest
-from annotation.release.official_import import Source, take_in
-from annotation.release.publish_release import Issued, issue
+from annotation.release.official_import import Source, import_official_files
+from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.records import records
 from annotation.release.withholding import shown
 from annotation.splits.assignment import make_splits
@@ -33,9 +33,9 @@ TEST = "hotpot_test_fullwiki_v1.json"
 
 
 @pytest.fixture
-def issued(tmp_path: Path) -> Issued:
+def issued(tmp_path: Path) -> PublishedRelease:
     """Return a release of `pairs`."""
-    return issue(pairs(), tmp_path / "out", NOW)
+    return publish_release(pairs(), tmp_path / "out", NOW)
 
 
 def loaded(folder: Path, name: str) -> Any:
@@ -66,8 +66,8 @@ def test_real_files_are_stored_released_equal_and_scored(data: Path, tmp_path: P
     ):
         content = (data / path).read_bytes()
         files = {Path(path).name: content}
-        collection = take_in(f"real-{number}", "hotpotqa", files, Source(), NOW)
-        folder = issue(collection, tmp_path / name, NOW).folder
+        collection = import_official_files(f"real-{number}", "hotpotqa", files, Source(), NOW)
+        folder = publish_release(collection, tmp_path / name, NOW).folder
         released = f"hotpot_dev_{name}_v1.json"
         assert loaded(folder, released) == json.loads(content)
         assert not list(folder.glob("hotpot_t*"))
@@ -83,7 +83,7 @@ def test_real_files_are_stored_released_equal_and_scored(data: Path, tmp_path: P
         assert set(found["groups"]) == {"bridge", "comparison"}
 
 
-def test_every_split_is_in_its_file(issued: Issued) -> None:
+def test_every_split_is_in_its_file(issued: PublishedRelease) -> None:
     names = sorted(path.name for path in issued.folder.glob("hotpot_*"))
     assert {name: len(loaded(issued.folder, name)) for name in names} == {
         "hotpot_dev_distractor_v1.json": 1,
@@ -96,7 +96,7 @@ def test_every_split_is_in_its_file(issued: Issued) -> None:
 
 
 def test_nothing_public_holds_answer_facts_type_or_pair_of_what_is_withheld(
-    issued: Issued,
+    issued: PublishedRelease,
 ) -> None:
     public = words_of(issued.folder)
     secret = Question.objects.get(placement__split="test-fullwiki")
@@ -120,13 +120,15 @@ def test_nothing_public_holds_answer_facts_type_or_pair_of_what_is_withheld(
     assert {row["split"] for row in votes(issued.folder)} == set(SPLITS[:4])
 
 
-def test_work_on_what_is_withheld_cannot_be_found_by_trying(issued: Issued) -> None:
+def test_work_on_what_is_withheld_cannot_be_found_by_trying(issued: PublishedRelease) -> None:
     lines = (issued.folder / "assignments.jsonl").read_text().splitlines()
     told = [json.loads(line)["work"] == work_digest({}) for line in lines]
     assert told == [True] * 4 + [False] * 2
 
 
-def test_the_gold_is_in_a_folder_for_its_owner_alone(issued: Issued, tmp_path: Path) -> None:
+def test_the_gold_is_in_a_folder_for_its_owner_alone(
+    issued: PublishedRelease, tmp_path: Path
+) -> None:
     private = issued.private
     assert private == tmp_path / "out-private"
     assert private.stat().st_mode & 0o777 == 0o700
@@ -152,20 +154,20 @@ def test_another_answer_withheld_is_another_release_and_a_lost_folder_is_made_ag
 ) -> None:
     settings.RELEASES = tmp_path
     collection = pairs()
-    first = issue(collection, None, NOW)
-    assert not issue(collection, None, NOW).is_new
+    first = publish_release(collection, None, NOW)
+    assert not publish_release(collection, None, NOW).is_new
     for path in first.private.iterdir():
         path.unlink()
     first.private.rmdir()
-    assert not issue(collection, None, NOW).is_new
+    assert not publish_release(collection, None, NOW).is_new
     assert loaded(first.private, TEST)
     hide_another_answer()
-    second = issue(collection, None, NOW)
+    second = publish_release(collection, None, NOW)
     assert (second.release.number, second.private) == (2, tmp_path / "pilot-2-private")
     assert different(first.folder, second.folder) == {"manifest.json", "SHA256SUMS"}
     hide_another_answer()
     with pytest.raises(ActionError, match="it holds something else"):
-        issue(collection, tmp_path / "pilot", NOW)
+        publish_release(collection, tmp_path / "pilot", NOW)
     assert Release.objects.count() == 2
 
 
@@ -194,7 +196,7 @@ def test_a_question_without_its_context_is_refused(
     monkeypatch.setattr("annotation.release.publish_release.find_contexts", lambda *given: 0)
     Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
     with pytest.raises(ActionError, match="no fullwiki context yet: find the contexts first"):
-        issue(collection, tmp_path / "out", NOW)
+        publish_release(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
 
 
@@ -203,13 +205,13 @@ def test_published_files_without_answers_can_be_stored_looked_at_and_released(
 ) -> None:
     sample = json.loads((Path(layout.__file__).parent / "sample.json").read_text("utf-8"))
     files = {name: json.dumps(value).encode() for name, value in sample.items()}
-    collection = take_in("read", "hotpotqa", files, Source(), NOW)
+    collection = import_official_files("read", "hotpotqa", files, Source(), NOW)
     for question in Question.objects.all():
         page = admin_client.get(
             f"/collections/read/questions/{question.key}/", HTTP_HOST="localhost"
         )
         assert question.text in page.content.decode()
-    issued = issue(collection, tmp_path / "out", NOW)
+    issued = publish_release(collection, tmp_path / "out", NOW)
     assert issued.private is None
     assert {name: loaded(issued.folder, name) for name in sample} == sample
 
@@ -218,7 +220,7 @@ def test_a_later_release_moves_nothing_and_hides_nothing_that_was_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection = pairs()
-    first = issue(collection, tmp_path / "out", NOW)
+    first = publish_release(collection, tmp_path / "out", NOW)
     Placement.objects.update(placed_at=first.release.created_at)
     told = Question.objects.get(placement__split="train-easy")
     Placement.objects.filter(question=told).delete()
@@ -242,7 +244,7 @@ def pair_in(collection: Collection, name: str, at: datetime) -> Question:
     return question
 
 
-def test_a_question_kept_since_the_splits_were_made_is_not_told(issued: Issued) -> None:
+def test_a_question_kept_since_the_splits_were_made_is_not_told(issued: PublishedRelease) -> None:
     collection = issued.release.collection
     late = pair_in(collection, "Late", NOW)
     seeds = list(shown(records(collection), {"test-fullwiki": ()}))
@@ -250,7 +252,7 @@ def test_a_question_kept_since_the_splits_were_made_is_not_told(issued: Issued) 
     assert late.text in json.dumps(list(shown(records(collection), {})))
 
 
-def test_withheld_questions_are_in_no_order_of_pairs(issued: Issued) -> None:
+def test_withheld_questions_are_in_no_order_of_pairs(issued: PublishedRelease) -> None:
     collection = issued.release.collection
     for number in range(6):
         question = pair_in(collection, f"More{number}", NOW)
@@ -258,7 +260,7 @@ def test_withheld_questions_are_in_no_order_of_pairs(issued: Issued) -> None:
             question=question, split="test-fullwiki", reason="So.", placed_at=NOW
         )
         give_context(question, "fullwiki", list(Paragraph.objects.all()[:3]))
-    again = issue(collection, issued.folder.parent / "again", NOW)
+    again = publish_release(collection, issued.folder.parent / "again", NOW)
     ids = [item["_id"] for item in loaded(again.folder, TEST)]
     assert ids == sorted(ids)
     assert len(ids) == 7

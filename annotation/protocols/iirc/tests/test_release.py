@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from annotation.protocols.iirc.markup import TAG
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.publish_release import issue
+from annotation.release.publish_release import publish_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_question, make_seed, make_verdict
 from collector.models import Collection
@@ -30,7 +30,7 @@ def collection() -> Collection:
 
 def released(collection: Collection, folder: Path) -> dict[str, Any]:
     """Return the official files of a release."""
-    made = issue(collection, folder, NOW).folder
+    made = publish_release(collection, folder, NOW).folder
     return {name: json.loads((made / name).read_text()) for name in OFFICIAL}
 
 
@@ -100,7 +100,7 @@ def test_a_passage_without_a_kept_question_is_left_out_and_equal_ones_are_told_a
 
 
 def test_a_release_is_scored_by_links_and_by_type(collection: Collection, tmp_path: Path) -> None:
-    folder = issue(collection, tmp_path / "out", NOW).folder
+    folder = publish_release(collection, tmp_path / "out", NOW).folder
     gold = json.loads((folder / "test.json").read_text())
     qids = [question["qid"] for passage in gold for question in passage["questions"]]
     predictions = tmp_path / "predictions.json"

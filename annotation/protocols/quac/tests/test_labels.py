@@ -14,7 +14,7 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.quac.analysis.labels import LABELS, counted, drawn
 from annotation.protocols.quac.export import identified, published
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
-from annotation.release.official_import import Source, take_in
+from annotation.release.official_import import Source, import_official_files
 from annotation.release.records_schema import SeedRecord
 
 TALK = [question(f"What about {word}?", SENTENCES[at]) for at, word in enumerate("one two".split())]
@@ -68,7 +68,9 @@ def test_a_wrong_label_is_refused_by_its_row(row: list[str], sentence: str) -> N
 def test_the_command_writes_the_sample_and_reads_it_labelled(tmp_path: Path) -> None:
     talk = [question("=SUM(1)?", SENTENCES[0])]
     gold, file = write(tmp_path / "val.json", talk), tmp_path / "sample.csv"
-    take_in("talks", "quac", {"val.json": gold.read_bytes()}, Source(), timezone.now())
+    import_official_files(
+        "talks", "quac", {"val.json": gold.read_bytes()}, Source(), timezone.now()
+    )
 
     def report(*arguments: str) -> str:
         out = StringIO()
