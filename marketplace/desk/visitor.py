@@ -1,4 +1,4 @@
-"""Who is at the desk, as its pages know them: the user, their session, their requester."""
+"""The signed-in user of a desk page, as its views get it."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from marketplace.models import DeskSession, DeskUser, Requester, Role
 
 @dataclass(frozen=True)
 class Desk:
-    """Who sits at the desk, and for which requester, if any."""
+    """The signed-in desk user, their session, and the requester whose desk is open, if any."""
 
     user: DeskUser
     session: DeskSession
@@ -33,7 +33,7 @@ class Desk:
 
 
 class DeskRequest(HttpRequest):
-    """A request of somebody at the desk, as the decorators below hand it on."""
+    """A request as `desk_page` hands it on; `requester` is set on a requester's pages alone."""
 
     desk: Desk
     requester: Requester

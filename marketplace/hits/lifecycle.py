@@ -1,4 +1,4 @@
-"""What a HIT is at a given time: everything the clock alone decides, settled under its row lock."""
+"""Settles HITs under their row lock: what time alone abandons, approves and disposes of."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The requester's own account."""
+"""GetAccountBalance."""
 
 from typing import Any
 

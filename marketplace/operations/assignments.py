@@ -1,4 +1,4 @@
-"""Assignments that were handed in: read, approved, rejected."""
+"""ListAssignmentsForHIT, GetAssignment, ApproveAssignment and RejectAssignment."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache

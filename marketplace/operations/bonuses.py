@@ -1,4 +1,4 @@
-"""Bonuses: sent once per token, listed by HIT or assignment."""
+"""SendBonus, once per UniqueRequestToken, and ListBonusPayments."""
 
 from datetime import timedelta
 from typing import Any

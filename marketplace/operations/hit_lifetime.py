@@ -1,4 +1,4 @@
-"""What changes how long and how often a HIT is to be had: extension, expiry, review, deletion."""
+"""Operations that change a HIT: more assignments, another expiration, review status, deletion."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

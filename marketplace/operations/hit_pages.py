@@ -1,4 +1,4 @@
-"""HITs are read: one, or a page of them."""
+"""GetHIT, ListHITs and ListReviewableHITs: a HIT as it is now, or a page of them."""
 
 from datetime import UTC, datetime
 from functools import lru_cache

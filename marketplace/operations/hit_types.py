@@ -1,4 +1,4 @@
-"""HIT types: made by value, given to HITs."""
+"""CreateHITType and UpdateHITTypeOfHIT; equal values are the same type."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""HITs are made."""
+"""CreateHIT and CreateHITWithHITType."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events: which a HIT type tells, to whom, and a try."""
+"""UpdateNotificationSettings and SendTestEventNotification."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Finds what a request names, among what its requester owns."""
+"""Lookups of what a request names; each raises WireError where it is not the caller's."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

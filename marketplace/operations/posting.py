@@ -1,4 +1,4 @@
-"""Posts a HIT of a type that is there already: all that changes, in one go."""
+"""CreateHIT for a HIT type that exists already, in one SQL statement on PostgreSQL."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Workers' requests for qualifications: listed, granted, declined."""
+"""Qualification requests: listed, accepted, rejected."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

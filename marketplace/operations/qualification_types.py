@@ -1,4 +1,4 @@
-"""Qualification types: made, read, searched, changed, deleted."""
+"""Qualification types: created, read, listed, updated, deleted."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Qualifications that workers have: given, taken away, read."""
+"""Qualifications given to workers, taken away and read."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Review policies: read when a HIT is made, and what they found and did."""
+"""Review policies of a new HIT, and ListReviewPolicyResultsForHIT."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Makes a request with a UniqueRequestToken happen once within a day."""
+"""UniqueRequestToken: the same token does the same operation once within a day."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Workers as a requester deals with them: messages and blocks."""
+"""NotifyWorkers, and blocks of workers."""
 
 from typing import Any
 

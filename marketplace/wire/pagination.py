@@ -1,4 +1,4 @@
-"""Pages of results whose tokens stay right while rows arrive and go."""
+"""Pages of results, with NextTokens that stay right while rows are added and deleted."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Carries each attempt of a change out once: the same bytes sent again are refused."""
+"""Refuses a signed request that was carried out already: the same bytes sent again."""
 
 from datetime import datetime, timedelta
 
