@@ -1,6 +1,6 @@
 """What the seeds' thresholds would give at other values: what to loosen when there are too few."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,12 @@ from collector.protocols.loading import get_protocol
 from collector.seeds.parts import SEEDS
 
 TABLE = "seeds"
-# The part's function that counts, and from how many articles on its counting takes too long here.
-COUNTS = "how_many"
-MOST_ARTICLES = 20_000
+# What of the part makes what counts.
+COUNTS = "counter"
+# From how many articles on counting takes too long here, and of all that nothing leaves out.
+MOST_ARTICLES, MOST_OF_ALL = 20_000, 5_000
 # A least value becomes these shares of itself, a greatest one these multiples, where they differ.
-LESS = (0.8, 0.5, 0.2, 0.0)
+LESS = (0.8, 0.5, 0.2, 0.1, 0.05, 0.02, 0.0)
 MORE = (1.5, 2.0, 4.0)
 
 
@@ -23,32 +24,83 @@ class Loosened:
     """One threshold at another value: its dotted key, the value, and the seeds there would be."""
 
     key: str
-    value: int
+    value: Any
     n_seeds: int
 
 
-def loosened(collection: Collection) -> list[Loosened]:
-    """Return what other values of single thresholds would give, only where they give more.
+@dataclass(frozen=True)
+class Looser:
+    """`single`: other values of single thresholds, only where they give more than now.
+
+    `together`: where none of them gives enough, values that do it together, the seeds being those
+    of this one with all before it; fewer than enough if nothing gives more.
+    """
+
+    single: list[Loosened]
+    together: list[Loosened]
+
+
+def loosened(collection: Collection, needed: int) -> Looser:
+    """Return what other values of the thresholds would give to whoever needs so many seeds.
 
     Nothing for a protocol that does not count its seeds, and for a corpus too large to count in
     while a person waits.
     """
     protocol = get_protocol(collection.protocol)
-    if not protocol.has(SEEDS, COUNTS):
-        return []
+    articles = collection.corpus.articles.all()
+    if not protocol.has(SEEDS, COUNTS) or articles[MOST_ARTICLES : MOST_ARTICLES + 1]:
+        return Looser([], [])
     part = protocol.part(SEEDS, COUNTS)
-    corpus = collection.corpus
-    if corpus.articles.all()[MOST_ARTICLES : MOST_ARTICLES + 1]:
-        return []
     parameters: Any = parameters_of(collection)
-    now = part.how_many(corpus, parameters)
-    found: list[Loosened] = []
-    for name, value in _values(parameters.seeds):
-        table = parameters.seeds.model_copy(update={name: value})
-        number = part.how_many(corpus, parameters.model_copy(update={TABLE: table}))
-        if number > max([now, *(one.n_seeds for one in found if one.key == f"{TABLE}.{name}")]):
-            found.append(Loosened(f"{TABLE}.{name}", value, number))
-    return found
+    how_many = part.counter(collection.corpus)
+    known: dict[str, int] = {}
+
+    def counted(changes: dict[str, Any]) -> int:
+        if (key := repr(sorted(changes.items()))) not in known:
+            table = parameters.seeds.model_copy(update=changes)
+            known[key] = how_many(parameters.model_copy(update={TABLE: table}))
+        return known[key]
+
+    table = parameters.seeds.model_dump()
+    listed = {} if articles[MOST_OF_ALL : MOST_OF_ALL + 1] else part.LOOSEST
+    wider = {name: value for name, value in listed.items() if table[name] != value}
+    single, now = list[Loosened](), counted({})
+    for name, value in [*_values(parameters.seeds), *wider.items()]:
+        number = counted({name: value})
+        if number > max([now, *(one.n_seeds for one in single if one.key == f"{TABLE}.{name}")]):
+            single.append(Loosened(f"{TABLE}.{name}", value, number))
+    if now >= needed or any(one.n_seeds >= needed for one in single):
+        return Looser(single, [])
+    loosest = wider | dict(_values(parameters.seeds))
+    return Looser(single, _together(table, loosest, needed, counted))
+
+
+def _together(
+    table: dict[str, Any],
+    loosest: dict[str, Any],
+    needed: int,
+    counted: Callable[[dict[str, Any]], int],
+) -> list[Loosened]:
+    """Return thresholds at their loosest that together give enough, without those in vain."""
+    changes: dict[str, Any] = {}
+    for name in (name for name in table if name in loosest):
+        changes[name] = loosest[name]
+        if (number := counted(changes)) >= needed:
+            break
+    enough = min(needed, number) if changes else needed
+    for name in list(changes):
+        fewer = {key: value for key, value in changes.items() if key != name}
+        if counted(fewer) >= enough:
+            changes = fewer
+    names = list(changes)
+    return [
+        Loosened(
+            f"{TABLE}.{name}",
+            changes[name],
+            counted({key: changes[key] for key in names[: at + 1]}),
+        )
+        for at, name in enumerate(names)
+    ]
 
 
 def _values(table: Any) -> Iterator[tuple[str, int]]:

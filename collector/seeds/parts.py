@@ -1,7 +1,7 @@
 """What a protocol's folder offers to choose seeds by, and to put what becomes of them in splits."""
 
 import random
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from collector.candidates.pools import Pools
@@ -41,8 +41,8 @@ class JoinsTexts(Protocol):
 class CountsSeeds(Protocol[P]):
     """seeds.py of a protocol that says what to loosen where there are too few seeds."""
 
-    def how_many(self, corpus: Corpus, parameters: P) -> int:
-        """Return how many seeds there would be with these parameters."""
+    def counter(self, corpus: Corpus) -> Callable[[P], int]:
+        """Return what tells how many seeds there would be with some parameters."""
 
 
 class SeedsOffer(SeedsPart[P], JoinsTexts, CountsSeeds[P], Protocol[P]):
@@ -51,6 +51,14 @@ class SeedsOffer(SeedsPart[P], JoinsTexts, CountsSeeds[P], Protocol[P]):
     @property
     def CURATED(self) -> bool:
         """Return whether seeds are drawn from candidate sets: then see CuratedSeedsPart."""
+
+    @property
+    def NOUN(self) -> str:
+        """Return what one seed is called."""
+
+    @property
+    def LOOSEST(self) -> Mapping[str, object]:
+        """Return parameters, where no number tells how much, at what leaves nothing out."""
 
 
 class PlansFolds(Protocol[P]):
@@ -97,7 +105,10 @@ def _first(texts: Sequence[str]) -> str:
 
 
 SEEDS = Part[SeedsOffer[Parameters]](
-    "seeds", SeedsOffer, SeedsPart, defaults={"CURATED": False, "text_of": _first}
+    "seeds",
+    SeedsOffer,
+    SeedsPart,
+    defaults={"CURATED": False, "NOUN": "paragraph", "LOOSEST": {}, "text_of": _first},
 )
 CURATED_SEEDS = Part[CuratedSeedsPart[Parameters]]("seeds", CuratedSeedsPart)
 SPLITS = Part[SplitsOffer[Parameters]](

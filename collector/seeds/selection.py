@@ -51,6 +51,17 @@ def select_seeds(
         return store_candidates(collection, parameters, chosen, stages, first)
 
 
+def n_needed(collection: Collection, count: int) -> int:
+    """Return how many seeds a corpus must offer for `count` more, those chosen before included."""
+    wanted = _wanted(collection, parameters_of(collection), count)
+    return collection.seeds.count() + sum(wanted.values())
+
+
+def noun_of(collection: Collection) -> str:
+    """Return what one seed of the collection's protocol is: a paragraph, unless it says else."""
+    return get_protocol(collection.protocol).part(SEEDS).NOUN
+
+
 def is_curated(collection: Collection) -> bool:
     """Return whether the protocol draws its seeds from candidate sets that a person keeps.
 

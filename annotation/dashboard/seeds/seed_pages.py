@@ -1,6 +1,7 @@
 """Seeds: how many are chosen, in which folds, what they look like; and choosing more."""
 
 from itertools import groupby
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -18,7 +19,7 @@ from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
 from collector.seeds.loosening import Loosened, loosened
-from collector.seeds.selection import is_curated, select_seeds
+from collector.seeds.selection import is_curated, n_needed, noun_of, select_seeds
 from common.actions import ActionError
 
 PER_PAGE = 8
@@ -59,17 +60,52 @@ def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
         fold=fold if fold in counts else None,
         page=page,
         cautions=desk.parameters.cautions(),
-        looser=_looser(desk) if "count" in request.GET else [],
+        noun=noun_of(desk.collection),
+        **_looser(desk, _number(request.GET.get("count", ""))),
         shown=[(seed, passages(seed) if curated else [passage(seed)]) for seed in page],
     )
 
 
-def _looser(desk: Desk) -> list[tuple[str, str, list[Loosened]]]:
-    """Return (key, label, what other values would give) of each threshold that can be loosened."""
-    if desk.collection.state != CollectionState.DRAFT:
-        return []
-    rows = groupby(loosened(desk.collection), key=lambda one: one.key)
-    return [(key, own_label(key.rpartition(".")[2]), list(ones)) for key, ones in rows]
+def _looser(desk: Desk, count: int) -> dict[str, Any]:
+    """Return (key, label, what other values would give) of each threshold that can be loosened.
+
+    `together` is the same of those that only together give the `count` that was asked for.
+    """
+    if not count or desk.collection.state != CollectionState.DRAFT:
+        return {}
+    needed = n_needed(desk.collection, count)
+    found = loosened(desk.collection, needed)
+    together = _by_key(found.together)
+    most = found.together[-1].n_seeds if found.together else 0
+    return {
+        "looser": _by_key(found.single),
+        "together": together if len(together) > 1 else [],
+        "needed": needed,
+        "most": most,
+    }
+
+
+def _by_key(values: list[Loosened]) -> list[tuple[str, str, list[tuple[str, int]]]]:
+    """Return (key, label, each value as it is read and its seeds) of each threshold."""
+    rows = groupby(values, key=lambda one: one.key)
+    return [
+        (
+            key,
+            own_label(key.rpartition(".")[2]),
+            [(_readable(one.value), one.n_seeds) for one in ones],
+        )
+        for key, ones in rows
+    ]
+
+
+def _readable(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value or "none")
+
+
+def _number(typed: str) -> int:
+    """Return the number that was typed, 0 for what is none or too large."""
+    count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 9 else 0
+    return count if count <= MOST_AT_ONCE else 0
 
 
 @on_desk
@@ -77,19 +113,22 @@ def _looser(desk: Desk) -> list[tuple[str, str, list[Loosened]]]:
 def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Choose more seeds by the collection's own random seed; all that were asked for, or none."""
     typed = request.POST.get("count", "").strip()
-    count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 9 else 0
-    if not 0 < count <= MOST_AT_ONCE:
+    count = _number(typed)
+    if not count:
         messages.error(request, f"Write how many more: a number from 1 to {MOST_AT_ONCE:,}.")
         return _back_with(desk, typed)
-    left: list[str] = []
+    left: list[tuple[int, str]] = []
     try:
         folds = select_seeds(
-            desk.collection, count, tell=lambda what, number: left.append(f"{number:,} {what}")
+            desk.collection, count, tell=lambda what, number: left.append((number, what))
         )
     except (ActionError, ProtocolError) as error:
         messages.error(request, str(error))
         if left:
-            messages.info(request, f"Left by one filter after the other: {'; '.join(left)}.")
+            # Once nothing is left, the filters that come after have nothing to say.
+            empty = next((at for at, (number, _) in enumerate(left, 1) if not number), len(left))
+            steps = "; ".join(f"{number:,} {what}" for number, what in left[:empty])
+            messages.info(request, f"Left by one filter after the other: {steps}.")
         return _back_with(desk, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
     into = f" ({spread})" if spread else ""

@@ -4,8 +4,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotation.dashboard.seeds import seed_pages
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
+from collector.seeds.loosening import Loosened, Looser
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +74,37 @@ def test_too_few_seeds_say_how_many_other_values_would_give_and_where_to_change_
         'id="seeds.min_links"' in rita.get("/collections/pilot/change/?open=data").content.decode()
     )
     assert "More seeds, by loosening" not in rita.get(PAGE).content.decode()
+
+
+def test_where_no_single_value_is_enough_those_are_told_that_are_together(
+    rita: Client, pilot: Collection
+) -> None:
+    pilot.parameters["seeds"] |= {
+        "min_links": 40,
+        "min_links_in_corpus": 40,
+        "min_characters": 9,
+        "max_characters": 90_000,
+    }
+    Collection.objects.filter(pk=pilot.pk).update(parameters=pilot.parameters, state="draft")
+    page = rita.post(PAGE + "choose/", {"count": "20"}, follow=True).content.decode()
+    assert "More seeds, by loosening one value" not in page
+    together = page.partition("Only together do these give")[2]
+    assert '<th scope="row">Min links</th>' in together
+    assert '<th scope="row">Min links in corpus</th><td>0: <b>' in together
+    assert "characters" not in together, "what is in vain is not loosened"
+    page = rita.get(PAGE + "?count=9000").content.decode()
+    assert "No values give" in page
+
+
+def test_a_value_that_is_no_number_is_told_in_words(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Collection.objects.filter(pk=pilot.pk).update(state="draft")
+    rows = [Loosened("seeds.words", [], 3), Loosened("seeds.told_by", "anything", 1200)]
+    monkeypatch.setattr(seed_pages, "loosened", lambda *_: Looser(rows[:1], rows))
+    page = rita.get(PAGE + "?count=1200").content.decode()
+    assert "<td>none: <b>3</b></td>" in page
+    assert "<td>anything: <b>1,200</b></td>" in page
 
 
 def test_seeds_whose_links_lead_nowhere_are_warned_of(

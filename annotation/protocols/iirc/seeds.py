@@ -1,7 +1,7 @@
 """Which paragraphs can be seeds: those with many links to distinct articles (IIRC 2.1)."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
@@ -33,9 +33,9 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
         yield Candidate(key=key, text=text, paragraphs=(pk,))
 
 
-def how_many(corpus: Corpus, parameters: "Parameters") -> int:
-    """Return how many paragraphs can be seeds."""
-    return _fitting(corpus, parameters).count()
+def counter(corpus: Corpus) -> Callable[["Parameters"], int]:
+    """Return what counts the paragraphs that can be seeds."""
+    return lambda parameters: _fitting(corpus, parameters).count()
 
 
 def _fitting(corpus: Corpus, parameters: "Parameters") -> QuerySet[Paragraph]:

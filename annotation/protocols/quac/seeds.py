@@ -2,8 +2,10 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters, SeedsTable
 
 __all__ = ["candidates", "text_of"]
+# What a seed is called, and the values that leave nothing out where no number tells how much.
+NOUN = "section"
+LOOSEST = {"category_keywords": [], "persons_by": "anything"}
+Incoming = Callable[[], Counter[int]]
 ARTICLES_AT_ONCE = 500
 PROSE = "paragraph"
 LEAD = 0
@@ -46,9 +52,25 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
 
     A section's place in the order depends on the corpus's text alone, never on row ids.
     """
+    return _offered(corpus, parameters, rng, lambda: incoming_links(corpus))
+
+
+def counter(corpus: Corpus) -> Callable[["Parameters"], int]:
+    """Return what counts the sections that can be seeds; links are counted once for all calls."""
+    incoming = cache(lambda: incoming_links(corpus))
+
+    def how_many(parameters: "Parameters") -> int:
+        return _offered(corpus, parameters, random.Random(0), incoming).steps[-1][1]
+
+    return how_many
+
+
+def _offered(
+    corpus: Corpus, parameters: "Parameters", rng: random.Random, incoming: Incoming
+) -> Offered:
     rule = parameters.seeds
     steps: list[tuple[str, int]] = []
-    articles = _articles(corpus, rule, steps)
+    articles = _articles(corpus, rule, steps, incoming)
     kept = list(_sections(corpus, articles))
     steps.append(("sections of these with a heading", len(kept)))
     for what, fits in _filters(rule, corpus.language):
@@ -58,19 +80,16 @@ def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> 
     return Offered((_candidate(corpus, section) for section in kept), tuple(steps))
 
 
-def how_many(corpus: Corpus, parameters: "Parameters") -> int:
-    """Return how many sections can be seeds."""
-    return candidates(corpus, parameters, random.Random(0)).steps[-1][1]
-
-
-def _articles(corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int]]) -> set[int]:
+def _articles(
+    corpus: Corpus, rule: "SeedsTable", steps: list[tuple[str, int]], incoming: Incoming
+) -> set[int]:
     """Return the ids of the articles to take sections of; adds what each filter left to `steps`."""
     left = set(Article.objects.filter(corpus=corpus, kind="article").values_list("pk", flat=True))
     steps.append(("articles in the corpus", len(left)))
     if rule.category_keywords:
         left &= _with_keyword(corpus, rule, steps)
     if rule.min_incoming_links:
-        counts = incoming_links(corpus)
+        counts = incoming()
         left = {article for article in left if counts[article] >= rule.min_incoming_links}
         steps.append((f"articles with {rule.min_incoming_links} incoming links", len(left)))
     if rule.persons_by != "anything":

@@ -90,7 +90,7 @@ def test_what_a_folder_leaves_out_is_done_as_for_most(protocol: Protocol, tmp_pa
     assert placed == ({"fold": "dev"}, "dev", "planned_with_the_seed")
     assert list(least.part(EXPORT).identified(iter([{"id": "a"}]))) == [{"id": "a"}]
     assert least.part(EXPORT).WITHHELD == {}
-    assert not least.has(SEEDS, "how_many")
+    assert not least.has(SEEDS, "counter")
 
 
 def test_what_a_folder_lacks_is_named_with_how_it_is_called(

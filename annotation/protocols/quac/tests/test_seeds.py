@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from annotation.protocols.quac import seeds
 from annotation.protocols.quac.seeds import candidates
 from annotation.protocols.quac.tests.making import (
     LAX,
@@ -15,7 +16,8 @@ from annotation.protocols.quac.tests.making import (
 )
 from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
 from collector.protocols.loading import get_protocol
-from collector.seeds.selection import select_seeds
+from collector.seeds.loosening import loosened
+from collector.seeds.selection import noun_of, select_seeds
 
 pytestmark = pytest.mark.django_db
 
@@ -111,3 +113,30 @@ def test_sections_of_one_text_share_a_fold_across_calls(corpus: Corpus) -> None:
     assert select_seeds(collection, 8) == {next(iter(first)): 8}
     backgrounds = SeedParagraph.objects.filter(seed__collection=collection, position=0)
     assert backgrounds.count() == Seed.objects.count() == 12
+
+
+def test_what_is_no_number_is_loosened_too_and_links_are_counted_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_person(corpus, "Ada Lovelace", LIFE)
+    collection = make_collection(
+        corpus,
+        **LAX
+        | {
+            "seeds.category_keywords": ["animal"],
+            "seeds.min_incoming_links": 100,
+            "seeds.persons_by": "titles",
+        },
+    )
+    counted, count = [], seeds.incoming_links
+    monkeypatch.setattr(seeds, "incoming_links", lambda one: (counted.append(one), count(one))[1])
+    found = loosened(collection, 1)
+    assert found.single == []
+    assert [(one.key, one.value) for one in found.together] == [
+        ("seeds.category_keywords", []),
+        ("seeds.min_incoming_links", 0),
+        ("seeds.persons_by", "anything"),
+    ]
+    assert found.together[-1].n_seeds == 1
+    assert len(counted) == 1
+    assert noun_of(collection) == "section"
