@@ -46,7 +46,7 @@ def _make_units(stage: Stage, table: StageTable) -> int:
             | Q(seed__fold="", placement__split__in=table.sample_splits)
         )
     )
-    random.Random(f"{collection.seed}:second reading").shuffle(kept)
+    random.Random(f"{collection.random_seed}:second reading").shuffle(kept)
     sample, per_unit = kept[: table.sample_questions], table.items_per_hit
     for start in range(0, len(sample), per_unit):
         create_unit(stage, sample[start : start + per_unit], table.redundancy.of("test"))

@@ -85,7 +85,7 @@ def _store(
         "seed__seed_paragraphs"
     ):
         for setting in missing[question.key]:
-            rng = random.Random(f"{collection.seed}:contexts:{setting}:{question.key}")
+            rng = random.Random(f"{collection.random_seed}:contexts:{setting}:{question.key}")
             made.append(part.context(index, setting, question, parameters, rng))
     _cut({each for context in made for each in context.paragraphs}, collection.corpus.language)
     # Whoever was quicker has stored the same.

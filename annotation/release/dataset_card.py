@@ -112,7 +112,7 @@ def _withheld(splits: Sequence[str]) -> str:
 def _method(collection: Collection, withheld: Sequence[str]) -> str:
     source = f" ({collection.corpus.source})" if collection.corpus.source else ""
     # From it everybody could draw the passages of the withheld questions again.
-    seed = "" if withheld else f" Random seed {collection.seed}."
+    seed = "" if withheld else f" Random seed {collection.random_seed}."
     ethics = f" Ethics protocol {collection.ethics_number}." if collection.ethics_number else ""
     rows = "".join(
         f"| {name} | {table.items_per_hit} | {_workers(table)} |\n"

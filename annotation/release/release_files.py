@@ -218,7 +218,7 @@ def _manifest(
         "title": collection.title,
         "protocol": collection.protocol,
         "protocol_version": collection.protocol_version,
-        "seed": collection.seed,
+        "seed": collection.random_seed,
         "corpus": {
             "name": corpus.name,
             "language": corpus.language,

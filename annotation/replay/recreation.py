@@ -80,7 +80,7 @@ def _plant(collection: Collection, log: Log) -> None:
     """Make the log's seeds of the paragraphs that their keys name; raises LogError."""
     wanted = {seed.key for seed in log.seeds}
     found: dict[str, Candidate] = {}
-    rng = random.Random(f"{collection.seed}:seeds")
+    rng = random.Random(f"{collection.random_seed}:seeds")
     seeds = get_protocol(collection.protocol).part(SEEDS)
     for candidate in seeds.candidates(collection.corpus, parameters_of(collection), rng):
         if candidate.key in wanted:

@@ -92,10 +92,11 @@ def _lines(collection: Collection) -> Iterator[Line]:
     yield CollectionLine(
         version=VERSION,
         corpus=collection.corpus.slug,
+        seed=collection.random_seed,
         **{
             name: getattr(collection, name)
             for name in CollectionLine.model_fields
-            if name not in ("version", "corpus")
+            if name not in ("version", "corpus", "seed")
         },
     )
     for text in collection.texts.order_by("name", "version"):

@@ -28,7 +28,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     """
     parameters = parameters_of(collection)
     splits = get_protocol(collection.protocol).part(SPLITS)
-    rng = random.Random(f"{collection.seed}:splits")
+    rng = random.Random(f"{collection.random_seed}:splits")
     released = _last_release(collection)
     settled = Placement.objects.filter(question__stage__collection=collection)
     settled = settled.filter(placed_at__lte=released) if released else settled.none()

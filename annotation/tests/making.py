@@ -94,7 +94,7 @@ def make_collection(
         parameters=parameters.model_dump(mode="json"),
         **{
             "title": "The pilot",
-            "seed": 7,
+            "random_seed": 7,
             "state": "collecting",
             "requester_name": "Rita",
             "requester_contact": "rita@hollin.example",

@@ -38,7 +38,7 @@ class Collection(models.Model):
     protocol_version = models.PositiveIntegerField()
     corpus = models.ForeignKey("collector.Corpus", models.PROTECT, related_name="collections")
     parameters = models.JSONField()
-    seed = models.BigIntegerField()
+    random_seed = models.BigIntegerField()
     state = models.CharField(
         max_length=20, choices=CollectionState.choices, default=CollectionState.DRAFT
     )

@@ -53,7 +53,7 @@ def create_collection(
         protocol_version=parameters.protocol.version,
         corpus=corpus,
         parameters=parameters.model_dump(mode="json"),
-        seed=_chosen(protocol) if seed is None else seed,
+        random_seed=_chosen(protocol) if seed is None else seed,
         budget_cents=budget_cents,
         requester_name=requester_name,
         requester_contact=requester_contact,

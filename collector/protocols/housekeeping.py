@@ -93,7 +93,7 @@ def duplicate(collection: Collection, slug: str, title: str, now: datetime) -> C
     copied = {
         name: getattr(collection, name)
         for name in (
-            "protocol protocol_version corpus_id parameters seed requester_name "
+            "protocol protocol_version corpus_id parameters random_seed requester_name "
             "requester_contact ethics_number budget_cents"
         ).split()
     }

@@ -84,7 +84,7 @@ def _propose_sets(collection: Collection) -> None:
 def _offered(collection: Collection, parameters: Parameters) -> Iterable[Candidate]:
     """Return what the protocol offers, by the collection's own random seed."""
     protocol = get_protocol(collection.protocol)
-    rng = random.Random(f"{collection.seed}:seeds")
+    rng = random.Random(f"{collection.random_seed}:seeds")
     if not is_curated(collection):
         return protocol.part(SEEDS).candidates(collection.corpus, parameters, rng)
     try:
@@ -140,7 +140,7 @@ def store_candidates(
         if not parameters.stages()[stage].qualifies
     ]
     planned = Counter(collection.seeds.exclude(fold="").values_list("fold", flat=True))
-    rng = random.Random(f"{collection.seed}:folds:{first}")
+    rng = random.Random(f"{collection.random_seed}:folds:{first}")
     splits = protocol.part(SPLITS)
     folds = splits.plan(
         main, parameters, rng, planned=planned, fold_of_text=_folds_of_texts(collection, protocol)

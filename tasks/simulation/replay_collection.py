@@ -158,10 +158,14 @@ def plant_seeds(
     """
     parameters: Any = parameters_of(collection)
     if offered is None:
-        rng = random.Random(collection.seed)
+        rng = random.Random(collection.random_seed)
         offered = list(protocol.part(SEEDS).candidates(collection.corpus, parameters, rng))
     folds = protocol.part(SPLITS).plan(
-        offered, parameters, random.Random(collection.seed), planned=Counter(), fold_of_text={}
+        offered,
+        parameters,
+        random.Random(collection.random_seed),
+        planned=Counter(),
+        fold_of_text={},
     )
     store_seeds(
         collection,

@@ -136,7 +136,7 @@ def _back(request: HttpRequest, desk: Desk, each: CandidateSet) -> str:
 
 def _pairs(desk: Desk, each: CandidateSet, graph: Graph, number: int) -> list[Pair]:
     """Return different pairs as they are drawn from this set alone."""
-    rng = random.Random(f"{desk.collection.seed}:set:{each.role}:{each.name}:{number}")
+    rng = random.Random(f"{desk.collection.random_seed}:set:{each.role}:{each.name}:{number}")
     nodes = nodes_of(graph, each)
     if each.role == SetRole.BRIDGE:
         bridges = dict.fromkeys(linked(graph, nodes), each.name)

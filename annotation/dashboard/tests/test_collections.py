@@ -68,7 +68,7 @@ def test_a_new_collection_is_made_and_leads_to_its_seeds(rita: Client) -> None:
     reply = rita.post("/collections/new/", FORM)
     assert reply["Location"] == "/collections/island-questions/seeds/"
     made = Collection.objects.get()
-    assert (made.budget_cents, made.seed, made.ethics_number) == (25050, 3, "ETH-7")
+    assert (made.budget_cents, made.random_seed, made.ethics_number) == (25050, 3, "ETH-7")
     assert made.stages.count() == 5
 
 

@@ -70,7 +70,11 @@ def test_a_copy_has_the_parameters_and_texts_and_chooses_the_same_seeds(
     page = rita.post(f"{PAGE}keep/duplicate/", {"slug": "second", "title": "Second"}, follow=True)
     assert "Copied: the same parameters and texts." in page.content.decode()
     made = Collection.objects.get(slug="second")
-    assert (made.state, made.parameters, made.seed) == ("draft", draft.parameters, draft.seed)
+    assert (made.state, made.parameters, made.random_seed) == (
+        "draft",
+        draft.parameters,
+        draft.random_seed,
+    )
     assert made.pseudonym_key != draft.pseudonym_key
     names = set(draft.texts.values_list("name", "markdown"))
     assert set(made.texts.values_list("name", "markdown")) == names

@@ -60,7 +60,7 @@ class Command(BaseCommand):
     def _sample(self, collection: Collection, options: dict[str, Any]) -> None:
         """Write the sample and say how to go on."""
         path = options["sample"]
-        seed = collection.seed if options["seed"] is None else options["seed"]
+        seed = collection.random_seed if options["seed"] is None else options["seed"]
         number = hand_labels.write_sample(collection, path, random.Random(seed))
         if options["json"]:
             self.stdout.write(json.dumps({"file": str(path), "rows": number}))

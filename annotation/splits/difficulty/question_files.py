@@ -19,7 +19,7 @@ def write_examples(collection: Collection, table: DifficultyTable, path: Path) -
     ActionError as `begin_run` does, and for a file that is there already.
     """
     rows = to_judge(collection, table)
-    folds = fold_of((key for _, key in rows), table.folds, collection.seed)
+    folds = fold_of((key for _, key in rows), table.folds, collection.random_seed)
     try:
         with path.open("x", encoding="utf-8") as file:
             for example in examples(kept_questions(collection)):

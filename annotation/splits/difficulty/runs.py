@@ -46,7 +46,7 @@ def begin_run(
             run = JudgingRun.objects.create(
                 collection=collection,
                 reader=reader,
-                seed=collection.seed,
+                seed=collection.random_seed,
                 n_examples=len(rows),
                 n_folds=table.folds,
                 by=by,
@@ -91,7 +91,7 @@ def run_of_answers(
         run = JudgingRun.objects.create(
             collection=collection,
             reader=reader,
-            seed=collection.seed,
+            seed=collection.random_seed,
             n_examples=len(rows),
             n_folds=table.folds,
             by=by,

@@ -33,7 +33,11 @@ def draw_sample(collection: Collection, table: DifficultyTable) -> int:
             )
             for worker in _new(collection, keys, table)
             for place, key in enumerate(
-                draw(keys[worker], sample_size(len(keys[worker]), n_most, table), collection.seed)
+                draw(
+                    keys[worker],
+                    sample_size(len(keys[worker]), n_most, table),
+                    collection.random_seed,
+                )
             )
         ]
         SampledQuestion.objects.bulk_create(rows)

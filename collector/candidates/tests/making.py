@@ -43,7 +43,7 @@ def make_pairs(corpus: Corpus, slug: str = "pilot", **changes: Any) -> Collectio
         protocol_version=parameters.protocol.version,
         corpus=corpus,
         parameters=parameters.model_dump(mode="json"),
-        seed=7,
+        random_seed=7,
         requester_name="Rita",
         requester_contact="rita@example.org",
         created_at=timezone.now(),

@@ -152,7 +152,7 @@ def test_a_corpus_that_a_collection_uses_stays_as_it_is(tmp_path: Path) -> None:
         protocol_version=1,
         corpus=corpus,
         parameters={},
-        seed=1,
+        random_seed=1,
         created_at=NOW,
     )
     second = write(

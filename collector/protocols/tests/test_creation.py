@@ -18,7 +18,7 @@ def created(slug: str, protocol: str, **options: Any) -> tuple[int, str]:
     said = StringIO()
     options = {"protocol": protocol, "corpus": "islands", "stdout": StringIO(), **options}
     call_command("create_collection", slug, stderr=said, **options)
-    return Collection.objects.get(slug=slug).seed, said.getvalue()
+    return Collection.objects.get(slug=slug).random_seed, said.getvalue()
 
 
 def test_where_answers_are_withheld_nobody_can_guess_the_seed(tmp_path: Path) -> None:
