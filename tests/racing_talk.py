@@ -15,7 +15,7 @@ def come(tickets: list[int], start: float) -> int:
 
     def one(key: int) -> bool:
         ticket = Ticket.objects.get(pk=key)
-        return bool(pairing.seek(ticket, timezone.now(), random.Random(key)))
+        return bool(pairing.claim(ticket, timezone.now(), random.Random(key)))
 
     return race([lambda key=key: one(key) for key in tickets], start)
 

@@ -150,7 +150,7 @@ def _client(stage_id: int, how: str, number: int, start: float) -> None:
         while pairing.sweep(stage, timezone.now(), rng):
             pass
     for ticket in tickets:
-        pairing.seek(ticket, timezone.now(), rng)
+        pairing.claim(ticket, timezone.now(), rng)
     connection.close()
 
 

@@ -1,15 +1,14 @@
 """Brings two workers who wait together: one claims a partner on arrival, a job sweeps the rest."""
 
 import random
-import time
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from collector.models import Stage
-from common.prepared_sql import JoinedQuery, Table, execute
+from common.prepared_sql import JoinedQuery, Table
 from tasks.dialog.beginning import NoMoney, begin
 from tasks.dialog.matching import Waiting, plan
 from tasks.dialog.presence import FRESH, is_present, who_are_present
@@ -30,54 +29,10 @@ OPEN = JoinedQuery(
     )
 )
 
-# Names the lock under which people are gathered; the other half is the stage's number.
-GATHERING = 1_146_113_359
 # How many of those who have waited longest are looked at before one waits oneself.
 LOOKED_AT = 20
 # How many pairs are begun in one transaction.
 AT_ONCE = 100
-# Whoever gathers others is done within this, and has most likely paired this one too.
-WHILE_OTHERS_GATHER_SECONDS = (0.02, 0.03, 0.05, 0.1, 0.1)
-# Two who come in the same moment miss each other; each looks again, not at the same time.
-AGAIN_AFTER_SECONDS = (0.01, 0.03, 0.1)
-
-
-def seek(ticket: Ticket, now: datetime, rng: random.Random) -> list[Dialog]:
-    """Return the dialogs begun now, and the one that the ticket is in; empty where it waits.
-
-    Whoever comes while many wait pairs all of them, which takes little longer than one pair.
-    Looks again a few times while there is somebody whom others are just looking at.
-    """
-    begun: list[Dialog] = []
-    for pause in WHILE_OTHERS_GATHER_SECONDS:
-        if dialog := open_dialog(ticket):
-            return begun if dialog in begun else [*begun, dialog]
-        more = gather(ticket.stage_id, now, rng)
-        if more is None:
-            time.sleep(pause)
-        elif more:
-            begun += more
-        else:
-            break
-    dialog = claim(ticket, now, rng)
-    for pause in AGAIN_AFTER_SECONDS:
-        if dialog or not _partners(ticket, now).exists():
-            break
-        time.sleep(pause * rng.random())
-        dialog = claim(ticket, now, rng)
-    return [*begun, dialog] if dialog and dialog not in begun else begun
-
-
-def gather(stage_id: int, now: datetime, rng: random.Random) -> list[Dialog] | None:
-    """Pair those who have waited longest; None where somebody else is just doing it."""
-    with transaction.atomic():
-        if not _alone(stage_id):
-            return None
-        planned = plan(*_queue(stage_id, now, 2 * AT_ONCE))
-        if not planned:
-            return []
-        stage = Stage.objects.select_related("collection").get(pk=stage_id)
-        return _begin_planned(stage, planned, now, rng)
 
 
 def claim(ticket: Ticket, now: datetime, rng: random.Random) -> Dialog | None:
@@ -159,28 +114,18 @@ def _begin_planned(
         return []
 
 
-def _alone(stage_id: int) -> bool:
-    """Return whether nobody else gathers this stage's people until the transaction ends."""
-    if connection.vendor != "postgresql":
-        # One writes at a time there.
-        return True
-    return bool(execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [GATHERING, stage_id])[0][0])
-
-
-def _waiting(stage: Stage | int, now: datetime) -> QuerySet[Ticket]:
+def _waiting(stage_id: int, now: datetime) -> QuerySet[Ticket]:
     """Return the tickets of those who can be paired."""
     waiting = Ticket.objects.filter(
-        stage=stage, state=TicketState.WAITING, lease__state=LeaseState.LIVE
+        stage=stage_id, state=TicketState.WAITING, lease__state=LeaseState.LIVE
     )
     return who_are_present(waiting, now)
 
 
-def _queue(
-    stage: Stage | int, now: datetime, most: int | None = None
-) -> tuple[list[Waiting], dict[str, set[str]]]:
+def _queue(stage: Stage, now: datetime) -> tuple[list[Waiting], dict[str, set[str]]]:
     """Return those who wait, in the order in which they came, and whom they avoid."""
-    waiting = _waiting(stage, now).order_by("id")
-    people = waiting.values_list("id", "worker_id", "can_ask", "can_teach")[:most]
+    waiting = _waiting(stage.pk, now).order_by("id")
+    people = waiting.values_list("id", "worker_id", "can_ask", "can_teach")
     queue = [Waiting(*row) for row in people]
     avoided: dict[str, set[str]] = {}
     complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})

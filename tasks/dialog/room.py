@@ -59,9 +59,8 @@ def enter(token: str) -> Entrance:
         except arrival.NoRoom as error:
             raise Refused(str(error)) from None
     presence.connected(ticket.pk, now)
-    met = _seek(ticket, now)
-    rings = [each for dialog in met for each in _both(dialog)]
-    return Entrance(ticket.pk, rings or _both(pairing.open_dialog(ticket)))
+    dialog = _claim(ticket, now) or pairing.open_dialog(ticket)
+    return Entrance(ticket.pk, _both(dialog))
 
 
 def warm_up() -> None:
@@ -154,23 +153,22 @@ def _own(dialog_id: int, view: TicketView) -> Dialog:
 def _settle(row: Dialog, now: datetime) -> list[int]:
     """Settle a dialog that is over; returns the tickets of whom that, and pairing, concerns."""
     settlement.settle(row, now)
-    return [*_both(row), *_seek_again(row, now)]
+    return [*_both(row), *_claim_again(row, now)]
 
 
-def _seek(ticket: Ticket, now: datetime) -> list[Dialog]:
-    """Look for a partner of somebody who waits; returns the dialogs that this began."""
+def _claim(ticket: Ticket, now: datetime) -> Dialog | None:
+    """Return the dialog of somebody who waits and for whom a partner is free now, else None."""
     if ticket.state != TicketState.WAITING:
-        return []
-    return pairing.seek(ticket, now, random.SystemRandom())
+        return None
+    return pairing.claim(ticket, now, random.SystemRandom())
 
 
-def _seek_again(row: Dialog, now: datetime) -> list[int]:
-    """Look for a new partner of whoever was left; returns the tickets of whom that concerns."""
+def _claim_again(row: Dialog, now: datetime) -> list[int]:
+    """Find a new partner for whoever was left; returns the tickets of whom that concerns."""
     left = Ticket.objects.filter(
         pk__in=[row.student_ticket_id, row.teacher_ticket_id], state=TicketState.WAITING
     )
-    met = [dialog for ticket in left for dialog in _seek(ticket, now)]
-    return [ticket_id for dialog in met for ticket_id in _both(dialog)]
+    return [ticket_id for ticket in left for ticket_id in _both(_claim(ticket, now))]
 
 
 def _both(dialog: Dialog | None) -> list[int]:
