@@ -33,11 +33,11 @@ from marketplace.models.money import Kind
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api
-from tasks.dialog import arrival, moves, pairing, presence, rounds
-from tasks.dialog.departure import depart
+from tasks.dialog import moves, pairing, presence, rounds, waiting_room
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
+from tasks.dialog.waiting_room import depart
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
 from tasks.models import (
@@ -236,8 +236,8 @@ class Life:
             person, state, frame, _ = opened
             lease = Lease.objects.filter(worker__identity__person=person.name).latest("pk")
             try:
-                ticket = arrival.arrive(lease, timezone.now())
-            except arrival.NoRoom:
+                ticket = waiting_room.arrive(lease, timezone.now())
+            except waiting_room.NoRoom:
                 visitor.send(f"{frame.path}return/")
                 continue
             presence.connected(ticket.pk, timezone.now())

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from tasks.dialog import messages, room
 from tasks.dialog.dialog_state import TicketView
-from tasks.dialog.flow import Flow
 from tasks.dialog.heartbeat import Mark, Signs, mark_of
+from tasks.dialog.messages import Flow
 from tasks.dialog.notifier import group_of, ring_all, serve_here
 from tasks.dialog.rules import Refused
 

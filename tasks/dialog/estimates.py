@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collector.protocols.parameters import Parameters
-from tasks.dialog.earnings import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
+from tasks.dialog.pay import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
 from tasks.money.commitments import Bound
 
 

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from django.core import signing
+from django.core.cache import cache
 from django.utils import timezone
 
 from collector.ingest.tokens import tokens
-from tasks.dialog import arrival, drafts, messages, moves, pairing, presence, settlement
+from tasks.dialog import messages, moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import TicketView, view_of
 from tasks.dialog.rules import Ending, Refused
 from tasks.dialog.view import page_state
@@ -55,8 +56,8 @@ def enter(token: str) -> Entrance:
         if lease.state != LeaseState.LIVE:
             raise Refused(OVER)
         try:
-            ticket = arrival.arrive(lease, now)
-        except arrival.NoRoom as error:
+            ticket = waiting_room.arrive(lease, now)
+        except waiting_room.NoRoom as error:
             raise Refused(str(error)) from None
     presence.connected(ticket.pk, now)
     dialog = _claim(ticket, now) or pairing.open_dialog(ticket)
@@ -86,7 +87,7 @@ def look(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, St
 def look_first(ticket_id: int, *_: object) -> tuple[TicketView, State]:
     """Return the same, with what the holder had written before the page was loaded."""
     view, state = look(ticket_id)
-    return view, {**state, "written": drafts.kept(ticket_id)}
+    return view, {**state, "written": kept_draft(ticket_id)}
 
 
 def step(seen: TicketView, message: dict[str, Any]) -> Step:
@@ -98,7 +99,7 @@ def step(seen: TicketView, message: dict[str, Any]) -> Step:
     match message.get("type"):
         case "draft":
             dialog = _own(messages.dialog_of(message), seen)
-            drafts.keep(seen.ticket.pk, dialog.pk, message.get("draft"))
+            keep_draft(seen.ticket.pk, dialog.pk, message.get("draft"))
             return Step([], seen)
         case "ask" | "answer":
             return _speak(seen, message, now)
@@ -173,3 +174,21 @@ def _claim_again(row: Dialog, now: datetime) -> list[int]:
 
 def _both(dialog: Dialog | None) -> list[int]:
     return [dialog.student_ticket_id, dialog.teacher_ticket_id] if dialog else []
+
+
+KEEP_SECONDS = 2 * 60 * 60
+
+
+def keep_draft(ticket_id: int, dialog_id: int, draft: object) -> None:
+    """Keep what the holder's page has not sent yet; only that ticket's pages get it back."""
+    cache.set(_key(ticket_id), {"dialog": dialog_id, "draft": draft}, KEEP_SECONDS)
+
+
+def kept_draft(ticket_id: int) -> dict[str, Any] | None:
+    """Return {dialog, draft} as it was kept last, None where nothing was."""
+    found: dict[str, Any] | None = cache.get(_key(ticket_id))
+    return found
+
+
+def _key(ticket_id: int) -> str:
+    return f"dialog-draft-{ticket_id}"

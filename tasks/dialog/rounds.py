@@ -8,7 +8,7 @@ from typing import Any
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.dialog import departure, pairing, presence, settlement, waiting
+from tasks.dialog import pairing, presence, settlement, waiting_room
 from tasks.dialog.notifier import ring
 from tasks.models import Dialog, Ticket, TicketState
 
@@ -28,7 +28,7 @@ def look_after(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int
     Two rounds at once do no harm: every step locks the rows it changes and reads them again.
     """
     steps: dict[str, Callable[[], Iterable[int]]] = {
-        "returned": lambda: departure.end_departed(stage, now),
+        "returned": lambda: waiting_room.end_departed(stage, now),
         "absent": lambda: _of(presence.end_absent(stage, now)),
         "settled": lambda: _of(settlement.settle_all(stage, now)),
         "paired": lambda: _of(pairing.sweep(stage, now, rng)),
@@ -58,5 +58,5 @@ def _of(dialogs: Iterable[Dialog]) -> list[int]:
 
 def _end_waits(stage: Stage, now: datetime) -> list[int]:
     table: Any = parameters_of(stage.collection).stages()[stage.name]
-    over = waiting.over(stage, table, now)
+    over = presence.waited_enough(stage, table, now)
     return [ticket.pk for ticket in over if settlement.finish(ticket, now)]

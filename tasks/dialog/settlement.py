@@ -11,11 +11,11 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.dialog import rules
 from tasks.dialog.dialog_state import state_of
-from tasks.dialog.earnings import owe_turns, owe_wait
 from tasks.dialog.limits import limits_of
+from tasks.dialog.pay import owe_turns, owe_wait
+from tasks.dialog.presence import stop_clock
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.sections import section_of
-from tasks.dialog.waiting import stop_clock
 from tasks.models import (
     Answer,
     Dialog,

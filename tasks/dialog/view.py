@@ -9,10 +9,9 @@ from common.committed_cache import kept_once_committed
 from tasks.dialog import rules
 from tasks.dialog.dialog_state import DialogSnapshot, TicketView
 from tasks.dialog.moves import role_of
-from tasks.dialog.presence import is_present
+from tasks.dialog.presence import is_present, seconds_waited
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.sections import Section, section_of
-from tasks.dialog.waiting import seconds_waited
 from tasks.models import Dialog, DialogState, PartnerReport, Ticket, TicketState
 
 # So many dialogs that were not broken off tell how long one usually is.

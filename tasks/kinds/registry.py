@@ -13,19 +13,17 @@ from tasks.kinds.question import QuestionKind
 from tasks.kinds.text import TextKind
 from tasks.kinds.validation import ValidationKind
 
-_KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        QuestionKind(),
-        AnswerKind(),
-        PairKind(),
-        PairAnswerKind(),
-        DialogKind(),
-        ValidationKind(),
-        TextKind(),
-        LabelKind(),
-    )
-}
+_ALL: tuple[Kind, ...] = (
+    QuestionKind(),
+    AnswerKind(),
+    PairKind(),
+    PairAnswerKind(),
+    DialogKind(),
+    ValidationKind(),
+    TextKind(),
+    LabelKind(),
+)
+_KINDS = {kind.name: kind for kind in _ALL}
 
 
 class HasKind(Protocol):

@@ -9,17 +9,7 @@ from django.db.models import F, Sum
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.dialog import (
-    arrival,
-    earnings,
-    moves,
-    pairing,
-    presence,
-    rounds,
-    rules,
-    settlement,
-    waiting,
-)
+from tasks.dialog import moves, pairing, pay, presence, rounds, rules, settlement, waiting_room
 from tasks.dialog.dialog_state import state_of, view_of
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Refused, Reply
@@ -75,8 +65,8 @@ class Crowd:
         lease = Lease.objects.filter(worker=worker, state=LeaseState.LIVE).first()
         try:
             lease = lease or make_lease(self.stage, worker, self.now)
-            ticket = arrival.arrive(lease, self.now)
-        except (AssertionError, arrival.NoRoom):
+            ticket = waiting_room.arrive(lease, self.now)
+        except (AssertionError, waiting_room.NoRoom):
             # There is nothing new for them, or no money.
             return
         presence.connected(ticket.pk, self.now)
@@ -126,19 +116,19 @@ class Crowd:
 
     def look_after_with_a_power_cut(self) -> None:
         """Settle what is over, and die where money is about to move."""
-        whole = earnings._settle
+        whole = pay._settle
 
         def die(*_: object) -> None:
             raise PowerCut
 
-        earnings._settle = die
+        pay._settle = die
         try:
             for step in (settlement.settle_all, presence.end_absent):
                 step(self.stage, self.now)
         except PowerCut:
             return
         finally:
-            earnings._settle = whole
+            pay._settle = whole
 
     def go_home(self) -> None:
         """Let everybody close their page, and time pass until nobody can be at it any more."""
@@ -168,7 +158,7 @@ def check(crowd: Crowd) -> None:
     for ticket in Ticket.objects.all():
         talks = ticket.state in (TicketState.CHECKING, TicketState.TALKING)
         assert talks == (ticket.pk in busy), ticket.state
-        assert waiting.seconds_waited(ticket, crowd.now) >= 0
+        assert presence.seconds_waited(ticket, crowd.now) >= 0
     for topic in Topic.objects.all():
         rows = list(topic.dialogs.all())
         kept = [row for row in rows if not row.settled or state_of(row).completed >= 3]

@@ -8,7 +8,7 @@ from collector.models import Article, Collection, Corpus, Paragraph, Section, Se
 from collector.models.seed import SeedParagraph
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
-from tasks.dialog import arrival, presence
+from tasks.dialog import presence, waiting_room
 from tasks.models import Lease, Ticket, Worker
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of
 from tasks.work import leases, units
@@ -106,7 +106,7 @@ def make_lease(stage: Stage, worker: Worker, now: datetime = NOW) -> Lease:
 def make_waiting(stage: Stage, person: str, *roles: str, now: datetime = NOW) -> Ticket:
     """Return the ticket of a person who came to the waiting room at `now` and is there."""
     worker = make_talker(stage.collection, person, *roles)
-    ticket = arrival.arrive(make_lease(stage, worker, now), now)
+    ticket = waiting_room.arrive(make_lease(stage, worker, now), now)
     presence.connected(ticket.pk, now)
     ticket.refresh_from_db()
     return ticket

@@ -5,7 +5,7 @@ from django.utils import timezone
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tasks.dialog import consumer
-from tasks.dialog.flow import BURST
+from tasks.dialog.messages import BURST
 from tasks.dialog.tests.lines import Line, open_line
 from tasks.dialog.tests.making import make_lease, make_talker
 from tasks.models import Dialog, LeaseState, PartnerReport, Ticket, Turn

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dialog.flow import BURST, PER_SECOND, Flow
+from tasks.dialog.messages import BURST, PER_SECOND, Flow
 
 PAUSES = st.lists(st.floats(0, 5), max_size=300)
 

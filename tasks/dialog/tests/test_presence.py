@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.dialog import arrival, departure, moves, pairing, presence, rounds, waiting
+from tasks.dialog import moves, pairing, presence, rounds, waiting_room
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, paid, pair, stay, talk
@@ -39,7 +39,7 @@ def test_who_does_not_answer_the_check_is_set_aside_and_the_other_waits_on(stage
     ada.refresh_from_db()
     grace.refresh_from_db()
     assert (ada.state, grace.state) == (TicketState.WAITING, TicketState.DONE)
-    assert waiting.seconds_waited(ada, late) == 70, "the check is waited for, too"
+    assert presence.seconds_waited(ada, late) == 70, "the check is waited for, too"
     assert Topic.objects.first().taken == 0
 
 
@@ -93,10 +93,10 @@ def test_whoever_returned_one_hit_can_come_with_another(stage):
     ada = make_waiting(stage, "AADA")
     leases.end(ada.lease, LeaseState.RETURNED, SOON)
     again = make_lease(stage, ada.worker, SOON)
-    ticket = arrival.arrive(again, SOON)
+    ticket = waiting_room.arrive(again, SOON)
     ada.refresh_from_db()
     assert (ada.state, ticket.state) == (TicketState.DONE, TicketState.WAITING)
-    assert arrival.arrive(again, SOON) == ticket
+    assert waiting_room.arrive(again, SOON) == ticket
 
 
 def test_nobody_is_let_in_without_a_role_without_time_or_without_money(stage):
@@ -108,14 +108,14 @@ def test_nobody_is_let_in_without_a_role_without_time_or_without_money(stage):
         stage.collection.refresh_from_db()
         stage.collection.budget_cents = stage.collection.reserved_cents + 100
         stage.collection.save()
-        with pytest.raises(arrival.NoRoom, match=message_part):
-            arrival.arrive(lease, NOW)
+        with pytest.raises(waiting_room.NoRoom, match=message_part):
+            waiting_room.arrive(lease, NOW)
         stage.collection.budget_cents = 100_000
         stage.collection.save()
     leases.end(lease, LeaseState.RETURNED, SOON)
     lease.refresh_from_db()
-    with pytest.raises(arrival.NoRoom, match="over"):
-        arrival.arrive(lease, NOW)
+    with pytest.raises(waiting_room.NoRoom, match="over"):
+        waiting_room.arrive(lease, NOW)
     assert not Ticket.objects.exists()
 
 
@@ -127,7 +127,7 @@ def test_a_round_looks_only_where_somebody_is_and_at_each_step_alone(dialog, mon
     def fail(*_):
         raise RuntimeError("one bad row")
 
-    monkeypatch.setattr(departure, "end_departed", fail)
+    monkeypatch.setattr(waiting_room, "end_departed", fail)
     assert rounds.look_after(dialog.stage, SOON, FirstOfTwo())["settled"] == 2
     assert "returned failed" in caplog.text
     assert rounds.stages_to_look_at() == []

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.dialog import moves, pairing, presence, rounds, settlement, waiting
+from tasks.dialog import moves, pairing, presence, rounds, settlement
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.rules import Ending, Refused, Reply, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting, message
@@ -142,7 +142,7 @@ def test_nobody_is_paid_for_a_wait_while_they_are_away(stage):
     presence.disconnected(ada.pk, NOW + MINUTE)
     presence.connected(ada.pk, NOW + 5 * MINUTE)
     ada.refresh_from_db()
-    assert waiting.seconds_waited(ada, NOW + 6 * MINUTE) == 120
+    assert presence.seconds_waited(ada, NOW + 6 * MINUTE) == 120
     presence.disconnected(ada.pk, NOW + 6 * MINUTE)
     rounds.look_after(stage, NOW + 11 * MINUTE, FirstOfTwo())
     ada.refresh_from_db()
@@ -158,14 +158,14 @@ def test_a_second_tab_does_not_stop_the_clock(stage):
     presence.disconnected(ada.pk, NOW + 2 * MINUTE)
     presence.seen([ada.pk], NOW + 3 * MINUTE)
     ada.refresh_from_db()
-    assert waiting.seconds_waited(ada, NOW + 3 * MINUTE) == 180
+    assert presence.seconds_waited(ada, NOW + 3 * MINUTE) == 180
 
 
 def test_whoever_has_waited_long_enough_is_done(stage):
     ada = make_waiting(stage, "AADA")
     late = NOW + 15 * MINUTE
     presence.seen([ada.pk], late - MINUTE)
-    assert waiting.over(stage, table(stage), late - MINUTE) == []
+    assert presence.waited_enough(stage, table(stage), late - MINUTE) == []
     presence.seen([ada.pk], late)
     assert rounds.look_after(stage, late, FirstOfTwo())["waited enough"] == 1
     assert Ticket.objects.get().state == TicketState.DONE

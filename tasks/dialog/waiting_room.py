@@ -1,13 +1,16 @@
-"""A worker comes to the waiting room: their lease becomes a ticket, its wait is paid for ahead."""
+"""The waiting room: a lease becomes a ticket, until its holder leaves for good."""
 
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.dialog.departure import depart
-from tasks.dialog.earnings import longest_wait_cents
+from tasks.dialog import moves, settlement
+from tasks.dialog.pairing import open_dialog
+from tasks.dialog.pay import longest_wait_cents
+from tasks.dialog.rules import Ending
 from tasks.models import Lease, LeaseState, Ticket, TicketState
 from tasks.money import budget
 from tasks.people.qualifications import roles_of
@@ -66,3 +69,21 @@ def _free(lease: Lease, now: datetime) -> None:
     earlier = Ticket.objects.filter(stage_id=lease.unit.stage_id, worker_id=lease.worker_id)
     for ticket in earlier.exclude(state=TicketState.DONE).exclude(lease__state=LeaseState.LIVE):
         depart(ticket, now)
+
+
+def depart(ticket: Ticket, now: datetime) -> list[int]:
+    """End a ticket with the dialog it is in; returns the tickets of whom that concerns."""
+    dialog = open_dialog(ticket)
+    if dialog is None:
+        settlement.finish(ticket, now)
+        return [ticket.pk]
+    role = moves.role_of(dialog, ticket)
+    settlement.settle(moves.end(dialog.pk, role, Ending.LEFT, now), now)
+    return [dialog.student_ticket_id, dialog.teacher_ticket_id]
+
+
+def end_departed(stage: Stage, now: datetime) -> list[int]:
+    """End the tickets whose leases are over; returns the tickets of whom that concerns."""
+    gone = Ticket.objects.filter(stage=stage).exclude(state=TicketState.DONE)
+    departed = gone.exclude(lease__state=LeaseState.LIVE)
+    return [each for ticket in departed for each in depart(ticket, now)]
