@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import PayTable
 from collector.seeds.selection import select_seeds
 from tasks.lifecycle.publication_notices import notices, rejection_notice
 from tasks.money import budget, maximum_total, payments
@@ -31,6 +32,21 @@ def pilot() -> Collection:
 def most(collection: Collection, name: str) -> int:
     """Return what the stage costs at most."""
     return next(row.maximum_cents for row in estimate(collection) if row.stage.name == name)
+
+
+@pytest.mark.parametrize(
+    ("amount_cents", "fee_cents"), [(0, 3), (12, 3), (17, 3), (18, 4), (22, 4), (23, 5), (450, 90)]
+)
+def test_a_fee_is_a_share_rounded_half_up_and_never_below_the_least(
+    amount_cents: int, fee_cents: int
+) -> None:
+    pay = PayTable.model_construct(fee_percent=20, min_fee_cents=3)
+    assert budget.fee_cents(amount_cents, pay) == fee_cents
+
+
+def test_half_a_cent_of_fee_is_rounded_up() -> None:
+    pay = PayTable.model_construct(fee_percent=10, min_fee_cents=0)
+    assert [budget.fee_cents(cents, pay) for cents in (24, 25, 26)] == [2, 3, 3]
 
 
 def test_both_writers_questions_let_as_many_people_try_to_qualify(pilot: Collection) -> None:

@@ -1,0 +1,193 @@
+"""Faults of one line each, where people would lose money, votes or secrets, and who must notice."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line that is put in the place of another one, and the tests of which one must fail."""
+
+    name: str
+    path: str
+    right: str
+    wrong: str
+    tests: str
+
+
+FAULTS = (
+    Fault(
+        "somebody talks with themselves",
+        "tasks/dialog/matching.py",
+        "others = {comer.worker, *avoided.get(comer.worker, ())}",
+        "others = {*avoided.get(comer.worker, ())}",
+        "tasks/dialog/tests/test_matching.py",
+    ),
+    Fault(
+        "somebody meets whom they have reported",
+        "tasks/dialog/matching.py",
+        "others = {comer.worker, *avoided.get(comer.worker, ())}",
+        "others = {comer.worker}",
+        "tasks/dialog/tests/test_matching.py",
+    ),
+    Fault(
+        "a dialog outlives its last unanswerable question",
+        "tasks/dialog/rules.py",
+        "elif n_unanswerable >= limits.max_unanswerable:",
+        "elif n_unanswerable > limits.max_unanswerable:",
+        "tasks/dialog/tests/test_rules.py",
+    ),
+    Fault(
+        "a student gets the section",
+        "tasks/dialog/view.py",
+        "    if role is Role.TEACHER:\n        ",
+        "    if role is not None:\n        ",
+        "tasks/dialog/tests/test_secrecy.py",
+    ),
+    Fault(
+        "every turn is paid like the first",
+        "tasks/dialog/rules.py",
+        "schedule[min(turn, len(schedule) - 1)]",
+        "schedule[0]",
+        "tasks/dialog/tests/test_rules.py",
+    ),
+    Fault(
+        "a worker gets a unit twice",
+        "tasks/work/independence.py",
+        '.exclude(Exists(mine.filter(unit=OuterRef("pk"))))',
+        ".all()",
+        "tasks/tests/test_leases.py",
+    ),
+    Fault(
+        "questions are written by whom the linked texts were shown",
+        "tasks/kinds/question.py",
+        "return units.exclude(Exists(items))",
+        "return units",
+        "tasks/tests/test_leases.py",
+    ),
+    Fault(
+        "a slot is won by everybody who comes at once",
+        "tasks/work/leases.py",
+        'Unit.objects.filter(pk=unit_id, closed=False, taken__lt=F("redundancy"))',
+        "Unit.objects.filter(pk=unit_id, closed=False)",
+        "tests/test_races.py",
+    ),
+    Fault(
+        "more is held than the budget has",
+        "tasks/money/budget.py",
+        "filter(within, pk=collection_id, budget_cents__gte=wanted)",
+        "filter(within, pk=collection_id)",
+        "tests/test_races.py",
+    ),
+    Fault(
+        "a collection costs more than its maximum",
+        "tasks/money/budget.py",
+        "filter(within, pk=collection_id, budget_cents__gte=wanted)",
+        "filter(pk=collection_id, budget_cents__gte=wanted)",
+        "tasks/tests/test_publication.py tests/test_maximum_total.py",
+    ),
+    Fault(
+        "a provider's least fee is forgotten",
+        "tasks/money/budget.py",
+        "max(pay.min_fee_cents, ",
+        "max(0, ",
+        "tasks/tests/test_estimates.py",
+    ),
+    Fault(
+        "what is held for one lease is spent of another's",
+        "tasks/money/payments.py",
+        "held = lease.reserved_cents or posting.reserved_cents",
+        "held = posting.reserved_cents",
+        "tasks/tests/test_submissions.py tests/test_maximum_total.py",
+    ),
+    Fault(
+        "one person alone rejects work at once",
+        "tasks/money/rejections.py",
+        "if row.proposed_by == by and now < row.alone_from:",
+        "if row.proposed_by == by and now < row.proposed_at:",
+        "tasks/tests/test_rejections.py",
+    ),
+    Fault(
+        "a requester spends what they do not have",
+        "marketplace/money/funds.py",
+        "AND balance_cents >= %s",
+        "AND balance_cents + %s IS NOT NULL",
+        "marketplace/tests/test_money.py",
+    ),
+    Fault(
+        "what was paid is owed again",
+        "marketplace/money/funds.py",
+        "return _total(earned) - _total(paid)",
+        "return _total(earned)",
+        "marketplace/tests/test_payout_lists.py",
+    ),
+    Fault(
+        "a question is kept without enough equal answers",
+        "annotation/protocols/iirc/validation.py",
+        "if len(agreeing) < min(parameters.agreement.min_agreeing, redundancy):",
+        "if not agreeing:",
+        "annotation/protocols/iirc/tests/test_validation.py",
+    ),
+    Fault(
+        "a number agrees with words",
+        "annotation/protocols/iirc/validation.py",
+        "if one.type != other.type:",
+        'if "bad" in (one.type, other.type):',
+        "annotation/protocols/iirc/tests/test_validation.py",
+    ),
+    Fault(
+        "agreement counts pairs of one and the same annotator",
+        "annotation/agreement/kappa.py",
+        "n_pairs = n_items * n_annotators * (n_annotators - 1)",
+        "n_pairs = n_items * n_annotators * n_annotators",
+        "annotation/agreement/tests",
+    ),
+    Fault(
+        "a test split's answers are released",
+        "annotation/release/withholding.py",
+        'return question["split"] in withheld\n',
+        "return False\n",
+        "annotation/protocols/hotpotqa/tests/test_release.py",
+    ),
+    Fault(
+        "a release's names are found by trying",
+        "annotation/release/pseudonyms.py",
+        "return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()",
+        'return hmac.new(b"collector", text.encode(), hashlib.sha256).hexdigest()',
+        "annotation/release/tests",
+    ),
+    Fault(
+        "a frame's address may be forged",
+        "tasks/pages/entry.py",
+        'not query.get("workerId") or not hmac.compare_digest(expected.encode(), given.encode())',
+        'not query.get("workerId") or not expected',
+        "tasks/tests/test_entry.py",
+    ),
+    Fault(
+        "a page's token is good for another lease",
+        "tasks/pages/tokens.py",
+        "pk, worker_id = signing.loads(token, salt=LEASE_SALT, max_age=LONGEST_STAY)",
+        "pk, worker_id = signing.loads(token, salt=SESSION_SALT, max_age=LONGEST_STAY)",
+        "tasks/tests/test_payload.py",
+    ),
+    Fault(
+        "a consent form outlives its stay",
+        "tasks/pages/tokens.py",
+        "Session.objects.filter(still, pk=pk, worker_id=worker_id)",
+        "Session.objects.filter(pk=pk, worker_id=worker_id)",
+        "tasks/tests/test_entry.py",
+    ),
+    Fault(
+        "any key signs for a requester",
+        "marketplace/wire/signature.py",
+        'if not hmac.compare_digest(expected, match["signature"]):',
+        "if not expected:",
+        "marketplace/tests/test_signature.py",
+    ),
+    Fault(
+        "an old request is taken again",
+        "marketplace/wire/signature.py",
+        "if not stamp.startswith(day) or abs(now - signed_at) > ALLOWED_SKEW:",
+        "if not stamp.startswith(day):",
+        "marketplace/tests/test_signature.py",
+    ),
+)
