@@ -74,6 +74,7 @@ def test_the_folder_holds_every_file_with_true_checksums(
         "dropped": 2,
         "waiting": 1,
         "votes": 15,
+        "simulated": "",
     }
     assert list(tmp_path.iterdir()) == [issued.folder]
 
