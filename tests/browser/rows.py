@@ -157,7 +157,8 @@ def open_wordy() -> str:
     words = (
         "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz and why it was passed. "
     )
-    Collection.objects.filter(slug="wordy").update(title=(words * 3)[:200])
+    # More work than was ever planned stands in it.
+    Collection.objects.filter(slug="wordy").update(title=(words * 3)[:200], maximum_cents=None)
     collection = Collection.objects.get(slug="wordy")
     making.make_full(collection)
     making.make_decisions(collection)
