@@ -191,6 +191,50 @@ def _asks_for_a_kind(node: ast.Compare, kinds: set[str]) -> bool:
     return is_kind and bool(named & kinds)
 
 
+# What other rooms call in these is typed: the checker sees what passes between them.
+TYPED_ROOMS = ("tasks/kinds", "collector/protocols", "tasks/crowd", "annotation/readers")
+TYPED_FILES = (
+    "collector/seeds/parts.py",
+    "collector/seeds/candidate.py",
+    "tasks/work/protocol_checks.py",
+    "tasks/simulation/protocol_part.py",
+    "annotation/protocols/parts.py",
+)
+
+
+def test_nothing_that_a_typed_room_offers_is_of_any_type() -> None:
+    paths = [*sources(*TYPED_ROOMS), *(ROOT / name for name in TYPED_FILES)]
+    assert len(paths) > 40
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path in paths
+        for name, line, types in _offered(ast.parse(path.read_text("utf-8")))
+        if any(_is_any(node) for each in types for node in ast.walk(each))
+    ]
+    assert wrong == []
+
+
+def _offered(tree: ast.Module) -> Iterator[tuple[str, int, list[ast.expr]]]:
+    """Yield name, line and types of the public functions, methods and fields of a module."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    for node in [*tree.body, *(each for one in classes for each in one.body)]:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found = node.target.id, [node.annotation]
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            given += [each for each in (node.args.vararg, node.args.kwarg) if each]
+            types = [*(each.annotation for each in given), node.returns]
+            found = node.name, [each for each in types if each]
+        else:
+            continue
+        if not found[0].startswith("_"):
+            yield found[0], node.lineno, found[1]
+
+
+def _is_any(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "Any"
+
+
 def test_functions_stay_small() -> None:
     wrong = []
     for path in [*sources(tests=True), *(ROOT / "tests").rglob("*.py")]:

@@ -102,6 +102,7 @@ def test_it_runs_from_a_corpus_to_a_release(collected: Collection, tmp_path: Pat
         "dropped": 1,
         "waiting": 0,
         "votes": 24,
+        "simulated": "",
     }
     assert Verdict.objects.get(outcome="dropped").reason == "no_majority"
     assert lines(tmp_path / "out" / FILE) == SAMPLE[FILE]

@@ -1,6 +1,7 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
 import tomllib
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -213,7 +214,9 @@ class Parameters(Table):
         return []
 
 
-def with_overrides(values: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+def with_overrides(
+    values: Mapping[str, object], overrides: Mapping[str, object]
+) -> dict[str, object]:
     """Return nested `values` with dotted `overrides` laid over them.
 
     Raises KeyError with a sentence for a key that `values` does not have.
@@ -236,7 +239,7 @@ def with_overrides(values: dict[str, Any], overrides: dict[str, Any]) -> dict[st
     return result
 
 
-def assignment(text: str) -> tuple[str, Any]:
+def assignment(text: str) -> tuple[str, object]:
     """Return key and value of KEY=VALUE, the value read as TOML, else as plain text.
 
     Raises ValueError with a sentence for anything else.

@@ -1,5 +1,6 @@
 """Revises a collection's parameters: what may change, from what to what, recorded with a reason."""
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,8 +26,8 @@ class Change:
     """One parameter by its dotted name."""
 
     key: str
-    old: Any
-    new: Any
+    old: object
+    new: object
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Revision:
         return changed
 
 
-def planned(collection: Collection, wanted: dict[str, Any]) -> Revision:
+def planned(collection: Collection, wanted: Mapping[str, object]) -> Revision:
     """Return what the dotted `wanted` values would change; nothing is written.
 
     Raises ActionError for an unknown key, a wrong value, a value that may not change any more,
@@ -77,7 +78,7 @@ def planned(collection: Collection, wanted: dict[str, Any]) -> Revision:
 
 def revise(
     collection: Collection,
-    wanted: dict[str, Any],
+    wanted: Mapping[str, object],
     *,
     why: str,
     by: str,

@@ -4,13 +4,13 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from django.conf import settings
 
-from tasks.crowd.requester_api import MarketplaceError, call, pages
+from tasks.crowd.requester_api import MarketplaceError, WireRow, call, pages
 
 PROVIDER = "mturk"
 EMBEDDED = "embedded"
@@ -81,7 +81,7 @@ def create_hit_type(
     reward: str,
     duration: timedelta,
     auto_approval: timedelta,
-    requirements: list[dict[str, Any]],
+    requirements: list[dict[str, object]],
 ) -> str:
     """Return the id of the HIT type with these values; the same values give the same id."""
     reply = call(
@@ -144,7 +144,7 @@ def _made() -> Iterator[tuple[str, Hit]]:
         yield hit.get("RequesterAnnotation", ""), _hit(hit)
 
 
-def _hit(described: dict[str, Any]) -> Hit:
+def _hit(described: WireRow) -> Hit:
     return Hit(str(described["HITId"]), str(described["HITTypeId"]))
 
 
@@ -293,7 +293,7 @@ def revoke(qualification_id: str, person: str, reason: str) -> None:
             raise
 
 
-def forbidden(qualification_id: str) -> dict[str, Any]:
+def forbidden(qualification_id: str) -> dict[str, object]:
     """Return the requirement that a worker lacks the qualification; others do not see the HIT."""
     return {
         "QualificationTypeId": qualification_id,
@@ -302,7 +302,7 @@ def forbidden(qualification_id: str) -> dict[str, Any]:
     }
 
 
-def required(qualification_id: str) -> dict[str, Any]:
+def required(qualification_id: str) -> dict[str, object]:
     """Return the requirement that a worker holds the qualification; others still see the HIT."""
     return {
         "QualificationTypeId": qualification_id,

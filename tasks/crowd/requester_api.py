@@ -4,11 +4,12 @@ import json
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from django.conf import settings
 
@@ -112,7 +113,37 @@ def _client(endpoint: str, keys: Keys) -> Any:
     )
 
 
-def call(operation: str, **parameters: Any) -> dict[str, Any]:
+class WireRow(TypedDict, total=False):
+    """What is read of one row of a list operation: a HIT, an assignment, a bonus or a type."""
+
+    HITId: str
+    HITTypeId: str
+    RequesterAnnotation: str
+    NumberOfAssignmentsPending: int
+    AssignmentId: str
+    AssignmentStatus: str
+    WorkerId: str
+    Answer: str
+    SubmitTime: datetime
+    AutoApprovalTime: datetime
+    BonusAmount: str
+    Reason: str
+    GrantTime: datetime
+    Name: str
+    QualificationTypeId: str
+
+
+class Reply(TypedDict, total=False):
+    """What is read of an operation's reply; each has some of it."""
+
+    HITTypeId: str
+    HIT: WireRow
+    Assignment: WireRow
+    QualificationType: WireRow
+    NextToken: str
+
+
+def call(operation: str, **parameters: object) -> Reply:
     """Return the reply of one requester operation; never called inside a transaction.
 
     Raises MarketplaceError: permanent for a refusal, not for throttling or silence; after silence
@@ -124,7 +155,7 @@ def call(operation: str, **parameters: Any) -> dict[str, Any]:
     absence.check()
     client = _client(settings.MTURK_ENDPOINT_URL, read_keys(settings.MTURK_KEYS_FILE))
     try:
-        reply: dict[str, Any] = getattr(client, operation)(**parameters)
+        reply: Reply = getattr(client, operation)(**parameters)
     except ClientError as error:
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         code = error.response.get("TurkErrorCode", error.response["Error"]["Code"])
@@ -146,12 +177,12 @@ def call(operation: str, **parameters: Any) -> dict[str, Any]:
     return reply
 
 
-def pages(operation: str, key: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+def pages(operation: str, key: str, **parameters: object) -> Iterator[WireRow]:
     """Yield every row under `key` of a list operation, page by page."""
     token: dict[str, str] = {}
     while True:
         reply = call(operation, MaxResults=100, **parameters, **token)
-        yield from reply.get(key, [])
+        yield from cast(Mapping[str, list[WireRow]], reply).get(key, [])
         if not reply.get("NextToken"):
             return
         token = {"NextToken": reply["NextToken"]}

@@ -12,12 +12,12 @@ N_APPROVED = "00000000000000000040"
 PERCENT_APPROVED = "000000000000000000L0"
 
 
-def requirements(parameters: Parameters) -> list[dict[str, Any]]:
+def requirements(parameters: Parameters) -> list[dict[str, object]]:
     """Return the system requirements for every HIT; none where the crowd has no such past."""
     workers = _workers(parameters)
     if workers is None or not settings.CROWD_HISTORY:
         return []
-    asked: list[dict[str, Any]] = []
+    asked: list[dict[str, object]] = []
     if workers.countries:
         places = [{"Country": country} for country in workers.countries]
         comparator = "EqualTo" if len(places) == 1 else "In"
