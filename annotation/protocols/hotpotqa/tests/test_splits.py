@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.hotpotqa.splits import EASY, HARD, MEDIUM, assign, plan
+from annotation.protocols.hotpotqa.splits import EASY, HARD, MEDIUM, assign
 from collector.protocols.loading import get_protocol
+from collector.seeds.parts import SPLITS
 
 pytestmark = pytest.mark.pure
 PARAMETERS = get_protocol("hotpotqa").parameters()
@@ -120,7 +121,9 @@ def test_what_was_not_judged_is_refused_by_name():
 
 
 def test_no_fold_is_planned_with_a_pair():
-    assert plan([], PARAMETERS, random.Random(1)) == {}
+    splits = get_protocol("hotpotqa").part(SPLITS)
+    seeds = [{"key": "a", "stage": "question"}]
+    assert splits.plan(seeds, PARAMETERS, random.Random(1), planned={}, fold_of_text={}) == {}
 
 
 @given(judged(), st.sets(st.integers(0, 59)))
