@@ -334,7 +334,7 @@ def test_more_time_moves_the_one_deadline_wherever_it_stands(
     frame = page.frame_locator("#task")
     frame.get_by_label("Question").wait_for()
     more = page.get_by_role("button", name="30 minutes more")
-    page.wait_for_function("document.getElementById('extend-form').hidden")
+    page.locator("#extend-form").wait_for(state="hidden")
     Assignment.objects.update(deadline=clock.now() + timedelta(minutes=6))
     page.reload()
     more.wait_for()
