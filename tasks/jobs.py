@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collector.models import Collection, CollectionState
 from collector.serving import liveness
-from tasks.dialog.rounds import look_after, stages_to_look_at
+from tasks.dialog.dialog_maintenance import look_after, stages_to_look_at
 from tasks.lifecycle.maintenance import tend_alone
 from tasks.models import Worker
 from tasks.people import eligibility

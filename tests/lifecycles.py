@@ -33,7 +33,7 @@ from marketplace.models.money import Kind
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api
-from tasks.dialog import moves, pairing, presence, rounds, waiting_room
+from tasks.dialog import dialog_maintenance, moves, pairing, presence, waiting_room
 from tasks.dialog.dialog_state import view_of
 from tasks.dialog.rules import Ending, Refused, Reply
 from tasks.dialog.sections import section_of
@@ -134,7 +134,7 @@ class Life:
         self.collection.refresh_from_db()
         now = timezone.now()
         for stage in self.collection.stages.filter(kind="dialog"):
-            rounds.look_after(stage, now, self.rng)
+            dialog_maintenance.look_after(stage, now, self.rng)
         decide_collection(self.collection, now)
         sample_questions(self.collection)
         done = maintain(self.collection, now)

@@ -38,7 +38,7 @@ def sweep(stage_id: int, times: int, start: float) -> int:
 
 def end_it(dialogs: list[int], start: float) -> int:
     """End and settle these dialogs, and look after their stage, all at once."""
-    from tasks.dialog import moves, presence, rounds, settlement
+    from tasks.dialog import dialog_maintenance, moves, presence, settlement
     from tasks.dialog.rules import Ending, Role
     from tasks.models import Dialog, Ticket
 
@@ -52,7 +52,7 @@ def end_it(dialogs: list[int], start: float) -> int:
 
         def look(key: int = key) -> bool:
             stage = Dialog.objects.select_related("stage__collection").get(pk=key).stage
-            rounds.look_after(stage, timezone.now(), random.Random(key))
+            dialog_maintenance.look_after(stage, timezone.now(), random.Random(key))
             return False
 
         def answer_the_check(key: int = key) -> bool:

@@ -19,7 +19,7 @@ from tests import services
 from tests.serving import ROOT, SETTINGS
 
 START_SECONDS = 60
-RING = "from tasks.dialog.notifier import ring; ring([1, 2]); print('rung')"
+NOTIFY = "from tasks.dialog.notifier import notify; notify([1, 2]); print('notified')"
 
 
 def settings(home: Path, port: int, redis: str) -> dict[str, str]:
@@ -99,13 +99,13 @@ def test_a_ring_of_another_process_is_carried(tmp_path: Path) -> None:
     with services.redis() as redis, Redis.from_url(redis) as server, server.pubsub() as bell:
         bell.psubscribe("*ticket.*")
         done = subprocess.run(
-            [sys.executable, "-c", f"import django; django.setup(); {RING}"],
+            [sys.executable, "-c", f"import django; django.setup(); {NOTIFY}"],
             env=settings(tmp_path, services.free_port(), redis),
             cwd=ROOT,
             capture_output=True,
             text=True,
         )
-        assert (done.stdout, done.stderr) == ("rung\n", "")
+        assert (done.stdout, done.stderr) == ("notified\n", "")
         heard = [bell.get_message(timeout=10) for _ in range(3)]
     assert [row["channel"].decode()[-8:] for row in heard if row and row["type"] == "pmessage"] == [
         "ticket.1",

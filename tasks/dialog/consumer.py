@@ -18,11 +18,11 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
-from tasks.dialog import messages, room
+from tasks.dialog import messages, socket_actions
 from tasks.dialog.dialog_state import TicketView
-from tasks.dialog.heartbeat import Mark, Signs, mark_of
+from tasks.dialog.heartbeat import Heartbeats, Mark, mark_of
 from tasks.dialog.messages import Flow
-from tasks.dialog.notifier import group_of, ring_all, serve_here
+from tasks.dialog.notifier import group_of, notify_all, serve_here
 from tasks.dialog.rules import Refused
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ THREADS = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="dialog")
 # How long a thread trusts its connection.
 CHECK_SECONDS = 5.0
 _checked = threading.local()
-_signs_of: "WeakKeyDictionary[asyncio.AbstractEventLoop, Signs]" = WeakKeyDictionary()
+_heartbeats_of: "WeakKeyDictionary[asyncio.AbstractEventLoop, Heartbeats]" = WeakKeyDictionary()
 TOO_MANY = "Too many messages at once; wait a moment and send it again."
 Result = TypeVar("Result")
 
@@ -81,8 +81,8 @@ class DialogConsumer(AsyncWebsocketConsumer):
             log.warning("The database does not answer a socket: %r", error)
             await self.close(LATER)
 
-    async def rung(self, event: dict[str, Any]) -> None:
-        """Send what the holder may see now; called when somebody else rings."""
+    async def notified(self, event: dict[str, Any]) -> None:
+        """Send what the holder may see now; called when somebody else notifies."""
         if event.get("by") == self.channel_name:
             return
         try:
@@ -92,59 +92,59 @@ class DialogConsumer(AsyncWebsocketConsumer):
             await self.close(LATER)
 
     async def miss(self) -> None:
-        """Look as if somebody had rung; not through the layer, which may be what has failed."""
-        await self.rung({})
+        """Look as if a notice had come; not through the layer, which may be what has failed."""
+        await self.notified({})
 
     async def disconnect(self, code: int) -> None:
         """Note that this socket is gone; the time of grace begins with the last one."""
         if self.watch:
             self.watch.cancel()
-        _signs().end(self)
+        _heartbeats().end(self)
         if self.ticket_id is not None:
             await self.channel_layer.group_discard(group_of(self.ticket_id), self.channel_name)
-            await ring_all(await _in_thread(room.leave, self.ticket_id))
+            await notify_all(await _in_thread(socket_actions.leave, self.ticket_id))
 
     async def _introduce(self, message: dict[str, Any]) -> None:
         if self.watch:
             # They have said it in time, however long it takes to let them in.
             self.watch.cancel()
         try:
-            entrance = await _in_thread(room.enter, messages.token_of(message))
+            entrance = await _in_thread(socket_actions.enter, messages.token_of(message))
         except Refused as refused:
             await self._refuse(str(refused))
             await self.close(GONE)
             return
         self.ticket_id = ticket_id = entrance.ticket_id
         await self.channel_layer.group_add(group_of(entrance.ticket_id), self.channel_name)
-        _signs().begin(self)
-        await self._show(room.look_first, ticket_id)
-        await ring_all(entrance.rings, by=self.channel_name)
+        _heartbeats().begin(self)
+        await self._show(socket_actions.look_first, ticket_id)
+        await notify_all(entrance.concerned, by=self.channel_name)
 
     async def _move(self, message: dict[str, Any]) -> None:
         if message.get("type") == "look" or self.seen is None:
             await self._look()
             return
-        step = await _in_thread(room.step, self.seen, message)
+        step = await _in_thread(socket_actions.step, self.seen, message)
         if "id" in message:
             await self._send({"type": "taken", "id": message["id"]})
         # The partner waits for this, the sender has been told already.
-        await ring_all(step.rings, by=self.channel_name)
+        await notify_all(step.concerned, by=self.channel_name)
         if step.state:
             await self._tell(step.view, step.state)
 
     async def _look(self) -> None:
         if self.ticket_id is not None:
-            await self._show(room.look, self.ticket_id)
+            await self._show(socket_actions.look, self.ticket_id)
 
     async def _show(
         self,
-        look: Callable[..., tuple[TicketView, room.State]],
+        look: Callable[..., tuple[TicketView, socket_actions.State]],
         ticket_id: int,
     ) -> None:
         seen, state = await _in_thread(look, ticket_id, self.seen)
         await self._tell(seen, state)
 
-    async def _tell(self, seen: TicketView, state: room.State) -> None:
+    async def _tell(self, seen: TicketView, state: socket_actions.State) -> None:
         self.seen, self.mark = seen, mark_of(seen, timezone.now())
         await self._send({"type": "state", "state": state})
 
@@ -184,18 +184,18 @@ def _connected(function: Callable[..., Result], *arguments: Any) -> Result:
         raise
 
 
-def _signs() -> Signs:
+def _heartbeats() -> Heartbeats:
     """Return the signs of the running loop's sockets."""
     loop = asyncio.get_running_loop()
-    if loop not in _signs_of:
-        _signs_of[loop] = Signs(_in_thread)
-    return _signs_of[loop]
+    if loop not in _heartbeats_of:
+        _heartbeats_of[loop] = Heartbeats(_in_thread)
+    return _heartbeats_of[loop]
 
 
 @cache
 def _warm_up() -> None:
     """Make ready for dialogs while the first to come still waits for the second."""
-    THREADS.submit(room.warm_up)
+    THREADS.submit(socket_actions.warm_up)
 
 
 def _from_our_page(scope: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Signs of life of all sockets that one loop serves, given at once; and a look where one missed."""
+"""Notes that the sockets of one loop are open; lets a page look that missed a change."""
 
 import asyncio
 import logging
@@ -17,9 +17,9 @@ from tasks.dialog.notifier import is_shaky
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
-# How often the server notes that its sockets are still there, and looks whether a ring was lost.
+# How often the server notes that its sockets are still there, and looks whether a notice was lost.
 SIGN_SECONDS = 20
-# How often it looks while rings may be lost.
+# How often it looks while notices may be lost.
 LOOK_SECONDS = 2.0
 
 
@@ -57,7 +57,7 @@ def _mark(ticket: Ticket, row: Dialog | None, partner: Ticket | None, now: datet
     return Mark(str(ticket.state), row.pk, str(row.state), row.moved_at, present)
 
 
-class Signs:
+class Heartbeats:
     """The open sockets of one loop."""
 
     def __init__(self, in_thread: Callable[..., Any]) -> None:
@@ -84,7 +84,7 @@ class Signs:
                 log.warning("Sockets could not give a sign: %r", error)
 
     async def _pause(self) -> None:
-        """Wait until it is time, or rings may have been lost."""
+        """Wait until it is time, or notices may have been lost."""
         until = time.monotonic() + SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100)
         while time.monotonic() < until:
             await asyncio.sleep(LOOK_SECONDS)

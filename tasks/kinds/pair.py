@@ -11,7 +11,7 @@ from common.prepared_sql import insert_all
 from tasks.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.kinds.writing import WritingKind, seeds_of, store_questions
 from tasks.models import Answer, Exposure, Lease, Question, Skip, Submission, Unit, UnitItem, Worker
-from tasks.money.awards.bonus_progress import standing_of
+from tasks.money.awards.bonus_progress import progress_of
 from tasks.widgets import pairs
 from tasks.widgets.problems import Problem
 from tasks.work.passages import paragraphs_of
@@ -71,7 +71,7 @@ class PairKind(WritingKind):
 
     def page_state(self, lease: Lease) -> dict[str, object]:
         """Return how far the lease's worker is from a bonus."""
-        return {"standing": standing_of(lease)}
+        return {"standing": progress_of(lease)}
 
     def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
         """Return the numbers the page counts against."""

@@ -12,7 +12,7 @@ from tasks.posting.hits import OUTSTANDING, is_open, is_wanted
 
 
 @dataclass
-class Standing:
+class StageDemand:
     """Of one stage: places that nobody has submitted, HITs planned, and HITs that are up."""
 
     left: int = 0
@@ -22,38 +22,38 @@ class Standing:
 
 def with_surplus(stages: Sequence[Stage]) -> list[Stage]:
     """Return those of the stages that have more HITs up than places."""
-    found = _standing(stages)
+    found = _demand(stages)
     return [stage for stage in stages if _has_surplus(stage, found[stage.pk])]
 
 
-def _has_surplus(stage: Stage, standing: Standing) -> bool:
-    if not standing.live:
+def _has_surplus(stage: Stage, demand: StageDemand) -> bool:
+    if not demand.live:
         return False
     wanted = is_open(stage) and is_wanted(stage)
-    return standing.live > wanted * standing.left
+    return demand.live > wanted * demand.left
 
 
 def with_room(stages: Sequence[Stage]) -> list[Stage]:
     """Return those of the stages in which another HIT may stand open."""
-    found = _standing(stages)
+    found = _demand(stages)
     return [stage for stage in stages if _has_room(stage, found[stage.pk])]
 
 
-def _has_room(stage: Stage, standing: Standing) -> bool:
+def _has_room(stage: Stage, demand: StageDemand) -> bool:
     at_once = parameters_of(stage.collection).stages()[stage.name].places_at_once
-    room = min(standing.left, at_once) > standing.planned + standing.live
+    room = min(demand.left, at_once) > demand.planned + demand.live
     return room and is_wanted(stage)
 
 
 def with_plans(stages: Sequence[Stage]) -> list[Stage]:
     """Return those of the stages for which a HIT is planned that is not up."""
-    found = _standing(stages)
+    found = _demand(stages)
     return [stage for stage in stages if found[stage.pk].planned]
 
 
-def _standing(stages: Sequence[Stage]) -> dict[int, Standing]:
+def _demand(stages: Sequence[Stage]) -> dict[int, StageDemand]:
     """Return how each of the stages stands, by its id, in two queries."""
-    found = {stage.pk: Standing() for stage in stages}
+    found = {stage.pk: StageDemand() for stage in stages}
     postings = Posting.objects.filter(
         stage__in=stages, state__in=OUTSTANDING, worker__isnull=True
     ).values_list("stage", "state")

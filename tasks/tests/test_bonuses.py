@@ -6,7 +6,7 @@ import pytest
 
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.dialog import moves, rounds, settlement
+from tasks.dialog import dialog_maintenance, moves, settlement
 from tasks.dialog.rules import Ending, Role
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, FirstOfTwo, pair, talk
@@ -188,7 +188,7 @@ def test_a_stay_that_goes_on_is_not_rerouted(collection, counter):
     talk(row, 1)
     leases.end(row.teacher_ticket.lease, LeaseState.RETURNED, SOON)
     assert bonuses.reroute_unsendable(collection, SOON) == 0
-    rounds.look_after(stage, SOON, FirstOfTwo())
+    dialog_maintenance.look_after(stage, SOON, FirstOfTwo())
     assert bonuses.reroute_unsendable(collection, SOON) == 1
 
 

@@ -9,7 +9,16 @@ from django.db.models import F, Sum
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from tasks.dialog import moves, pairing, pay, presence, rounds, rules, settlement, waiting_room
+from tasks.dialog import (
+    dialog_maintenance,
+    moves,
+    pairing,
+    pay,
+    presence,
+    rules,
+    settlement,
+    waiting_room,
+)
 from tasks.dialog.dialog_state import state_of, view_of
 from tasks.dialog.limits import limits_of
 from tasks.dialog.rules import Ending, Refused, Reply
@@ -53,7 +62,7 @@ class Crowd:
         if what == "come":
             self.come(who)
         elif what == "look after":
-            rounds.look_after(self.stage, self.now, self.rng)
+            dialog_maintenance.look_after(self.stage, self.now, self.rng)
         elif what == "power cut":
             self.look_after_with_a_power_cut()
         elif ticket:
@@ -137,7 +146,7 @@ class Crowd:
         for minutes in (5, 5, 5, 240, 1):
             self.now += timedelta(minutes=minutes)
             leases.expire_overdue(self.now)
-            rounds.look_after(self.stage, self.now, self.rng)
+            dialog_maintenance.look_after(self.stage, self.now, self.rng)
 
 
 def check(crowd: Crowd) -> None:

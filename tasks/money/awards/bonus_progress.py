@@ -17,7 +17,7 @@ from tasks.money.awards.rules import laid_out, pace, ranking
 Waiting = Sequence[tuple[str, int, float]]
 
 
-def standing_of(lease: Lease) -> dict[str, Any] | None:
+def progress_of(lease: Lease) -> dict[str, Any] | None:
     """Return {"round", "block"} of the lease's worker, or None where no bonus is promised.
 
     Of what still waits to be counted all that is approved and not dropped until now is in it.

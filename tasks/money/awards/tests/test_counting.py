@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tasks.models import Fund, Payment, PaymentKind, Question, ReceiptState, Submission, Tally
-from tasks.money.awards.bonus_progress import standing_of
+from tasks.money.awards.bonus_progress import progress_of
 from tasks.money.awards.counting import award
 from tasks.money.awards.tests.making import begin, hand_in, make_pairs
 from tasks.money.estimates import estimate
@@ -107,11 +107,11 @@ def test_a_question_counts_after_hours_in_which_it_can_be_dropped() -> None:
     for _ in range(2):
         hand_in(begin(pairs, ada), seconds=300)
     assert award(stage, NOW + timedelta(hours=23)) == 0
-    told = standing_of(begin(pairs, ada))
+    told = progress_of(begin(pairs, ada))
     assert told is not None
     assert (told["round"]["done"], told["block"]["own"]) == (0, 1)
     drop(0)
-    told = standing_of(begin(pairs, ada))
+    told = progress_of(begin(pairs, ada))
     assert told is not None
     assert (told["round"]["own"], told["round"]["cents"], told["block"]["own"]) == (3, 500, 0)
     assert award(stage, NOW + timedelta(hours=24)) == 1
@@ -162,7 +162,7 @@ def worker_of(person: str) -> str:
 def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, stage) -> None:
     ada, grace = make_worker("AADA"), make_worker("AGRACE")
     lease = begin(pairs, ada)
-    nothing = standing_of(lease)
+    nothing = progress_of(lease)
     assert nothing is not None
     assert nothing["round"] == {
         "every": 4, "done": 0, "own": 0, "place": None, "cents": 0, "lacking": 1, "next_cents": 500,
@@ -170,7 +170,7 @@ def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, s
     hand_in(lease, skipped=1)
     hand_in(begin(pairs, grace), seconds=1200)
     award(stage, NOW)
-    told = standing_of(begin(pairs, ada))
+    told = progress_of(begin(pairs, ada))
     assert told is not None
     assert told["round"] == {
         "every": 4, "done": 3, "own": 1, "place": 2, "cents": 200, "lacking": 2, "next_cents": 500,

@@ -9,7 +9,7 @@ from typing import Any
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.dialog import pairing, presence, settlement, waiting_room
-from tasks.dialog.notifier import ring
+from tasks.dialog.notifier import notify
 from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def look_after(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int
             log.exception("%s: %s failed", stage, name)
             concerned = []
         if concerned:
-            ring(concerned)
+            notify(concerned)
         done[name] = len(concerned)
     return done
 

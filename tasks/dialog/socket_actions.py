@@ -26,7 +26,7 @@ class Entrance:
     """A holder who has come in, and the tickets whose holders should look."""
 
     ticket_id: int
-    rings: list[int]
+    concerned: list[int]
 
 
 State = dict[str, Any]
@@ -36,7 +36,7 @@ State = dict[str, Any]
 class Step:
     """Who should look, how the ticket stands, and what its page shows; None where nothing new."""
 
-    rings: list[int]
+    concerned: list[int]
     view: TicketView
     state: State | None = None
 
