@@ -1,6 +1,6 @@
 """The rows of what workers do, and what they are paid."""
 
-from tasks.models.answers import Answer, LockedAnswer, Question, Skip
+from tasks.models.answers import Answer, LockedAnswer, Question, Skip, UnitItem
 from tasks.models.dialog import Dialog, DialogState, Ticket, TicketState, Topic, Turn
 from tasks.models.money import (
     ON_MARKETPLACE,
@@ -12,6 +12,7 @@ from tasks.models.money import (
     RejectionState,
     RejectionStep,
     Tally,
+    Unmatched,
 )
 from tasks.models.people import (
     Consent,
@@ -36,8 +37,6 @@ from tasks.models.work import (
     StepKind,
     Submission,
     Unit,
-    UnitItem,
-    Unmatched,
 )
 
 __all__ = [

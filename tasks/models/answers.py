@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 
+from collector.models import Seed
 from tasks.models.people import Worker
 from tasks.models.work import Submission, Unit
 
@@ -36,6 +37,38 @@ class Question(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class UnitItem(models.Model):
+    """One item of a unit: a seed to write about, or a question to answer."""
+
+    unit = models.ForeignKey(Unit, models.CASCADE, related_name="items")
+    position = models.PositiveSmallIntegerField()
+    seed = models.ForeignKey("collector.Seed", models.PROTECT, null=True, related_name="+")
+    question = models.ForeignKey(Question, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["unit_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["unit", "position"], name="unit_item_position_once"),
+            models.CheckConstraint(
+                condition=Q(seed__isnull=True) ^ Q(question__isnull=True),
+                name="unit_item_is_a_seed_or_a_question",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit_id}/{self.position}"
+
+    def the_seed(self) -> Seed:
+        """Return the seed of an item of a question stage."""
+        assert self.seed is not None
+        return self.seed
+
+    def the_question(self) -> Question:
+        """Return the question of an item of an answer stage."""
+        assert self.question is not None
+        return self.question
 
 
 class Answer(models.Model):

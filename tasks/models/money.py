@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from tasks.models.people import Worker
 from tasks.models.posting import Posting, Session
-from tasks.models.work import Lease, Submission
+from tasks.models.work import Lease, ReceiptState, Submission
 
 # Who gave a bonus that was paid with our account, but not by us.
 ON_MARKETPLACE = "the marketplace"
@@ -72,6 +72,38 @@ class Payment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.amount_cents}"
+
+
+class Unmatched(models.Model):
+    """One per assignment, until a person or the marketplace has decided whether it is paid.
+
+    `received_at` and `auto_approval_at` are the marketplace's times; `fields` is what the form
+    said that came to it. The states are those of a submission, from `confirmed` on.
+    """
+
+    session = models.OneToOneField(Session, models.PROTECT, related_name="unmatched")
+    state = models.CharField(
+        max_length=20, choices=ReceiptState.choices, default=ReceiptState.CONFIRMED
+    )
+    fields = models.JSONField(default=dict)
+    received_at = models.DateTimeField()
+    auto_approval_at = models.DateTimeField()
+    found_at = models.DateTimeField()
+    refusal = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["received_at", "id"]
+        indexes = [models.Index(fields=["state"], name="unmatched_by_state")]
+        verbose_name_plural = "unmatched"
+
+    def __str__(self) -> str:
+        return f"{self.session.posting}, submitted empty"
+
+    @property
+    def payments(self) -> "models.QuerySet[Payment]":
+        """Return what is in the ledger for it; bonuses stand apart from it."""
+        rewards = self.session.posting.payments.exclude(kind="bonus")
+        return rewards.filter(worker=self.session.worker_id)
 
 
 class Tally(models.Model):

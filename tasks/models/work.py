@@ -1,17 +1,10 @@
 """What is handed out, who holds it, and what was handed in."""
 
-from typing import TYPE_CHECKING
-
 from django.db import models
 from django.db.models import F, Q
 
 from tasks.models.people import Worker
 from tasks.models.posting import Session
-
-if TYPE_CHECKING:
-    from collector.models import Seed
-    from tasks.models.answers import Question
-    from tasks.models.money import Payment
 
 
 class Unit(models.Model):
@@ -48,38 +41,6 @@ class Unit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stage} {self.position + 1}"
-
-
-class UnitItem(models.Model):
-    """One item of a unit: a seed to write about, or a question to answer."""
-
-    unit = models.ForeignKey(Unit, models.CASCADE, related_name="items")
-    position = models.PositiveSmallIntegerField()
-    seed = models.ForeignKey("collector.Seed", models.PROTECT, null=True, related_name="+")
-    question = models.ForeignKey("tasks.Question", models.PROTECT, null=True, related_name="+")
-
-    class Meta:
-        ordering = ["unit_id", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["unit", "position"], name="unit_item_position_once"),
-            models.CheckConstraint(
-                condition=Q(seed__isnull=True) ^ Q(question__isnull=True),
-                name="unit_item_is_a_seed_or_a_question",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.unit_id}/{self.position}"
-
-    def the_seed(self) -> "Seed":
-        """Return the seed of an item of a question stage."""
-        assert self.seed is not None
-        return self.seed
-
-    def the_question(self) -> "Question":
-        """Return the question of an item of an answer stage."""
-        assert self.question is not None
-        return self.question
 
 
 class Exposure(models.Model):
@@ -232,35 +193,3 @@ class Submission(models.Model):
     def session(self) -> Session:
         """Return the assignment it was handed in with."""
         return self.lease.session
-
-
-class Unmatched(models.Model):
-    """One per assignment, until a person or the marketplace has decided whether it is paid.
-
-    `received_at` and `auto_approval_at` are the marketplace's times; `fields` is what the form
-    said that came to it. The states are those of a submission, from `confirmed` on.
-    """
-
-    session = models.OneToOneField(Session, models.PROTECT, related_name="unmatched")
-    state = models.CharField(
-        max_length=20, choices=ReceiptState.choices, default=ReceiptState.CONFIRMED
-    )
-    fields = models.JSONField(default=dict)
-    received_at = models.DateTimeField()
-    auto_approval_at = models.DateTimeField()
-    found_at = models.DateTimeField()
-    refusal = models.CharField(max_length=500, blank=True)
-
-    class Meta:
-        ordering = ["received_at", "id"]
-        indexes = [models.Index(fields=["state"], name="unmatched_by_state")]
-        verbose_name_plural = "unmatched"
-
-    def __str__(self) -> str:
-        return f"{self.session.posting}, submitted empty"
-
-    @property
-    def payments(self) -> "models.QuerySet[Payment]":
-        """Return what is in the ledger for it; bonuses stand apart from it."""
-        rewards = self.session.posting.payments.exclude(kind="bonus")
-        return rewards.filter(worker=self.session.worker_id)
