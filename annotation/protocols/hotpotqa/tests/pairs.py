@@ -39,7 +39,7 @@ def pairs(kind: str = "bridge") -> Collection:
     SecretB, and its answer KeeperSecretB.
     """
     corpus = make_corpus()
-    collection = make_collection(corpus, protocol="hotpotqa", seed=RANDOM_SEED)
+    collection = make_collection(corpus, protocol="hotpotqa", random_seed=RANDOM_SEED)
     others = [town(corpus, f"Other{number}") for number in range(3)]
     for number, split in enumerate(SPLITS):
         name = "Secret" if split == "test-fullwiki" else f"Town{number}"
