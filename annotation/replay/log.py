@@ -254,6 +254,8 @@ def read_log(path: Path) -> Log:
         judged=found[JudgedLine],
     )
     missing = {one.unit for one in log.assignments} - set(log.units)
+    if "" in missing:
+        raise LogError(f"{path}: it holds live dialogs, which cannot be done again from a log yet.")
     if missing:
         raise LogError(f"{path}: it names no items of the unit {min(missing)!r}.")
     return log

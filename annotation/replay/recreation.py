@@ -1,6 +1,5 @@
 """Lays out the collection of a log anew: same parameters, words, seeds and key, nobody's work."""
 
-import random
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -11,8 +10,7 @@ from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parts import PARAMETERS
 from collector.seeds.candidate import Candidate
-from collector.seeds.parts import SEEDS
-from collector.seeds.selection import store_seeds
+from collector.seeds.selection import candidates_of, is_curated, propose_sets, store_seeds
 from tasks.models import Worker
 
 # A replay makes its own units and HITs, in the order of the log: no job does it meanwhile. It
@@ -80,9 +78,10 @@ def _plant(collection: Collection, log: Log) -> None:
     """Make the log's seeds of the paragraphs that their keys name; raises LogError."""
     wanted = {seed.key for seed in log.seeds}
     found: dict[str, Candidate] = {}
-    rng = random.Random(f"{collection.random_seed}:seeds")
-    seeds = get_protocol(collection.protocol).part(SEEDS)
-    for candidate in seeds.candidates(collection.corpus, parameters_of(collection), rng):
+    if is_curated(collection):
+        # Sets that a person has changed are not in the log: their seeds are missed below.
+        propose_sets(collection)
+    for candidate in candidates_of(collection, parameters_of(collection)):
         if candidate.key in wanted:
             found.setdefault(candidate.key, candidate)
         if len(found) == len(wanted):

@@ -34,7 +34,7 @@ def select_seeds(
     Raises ActionError when the corpus has too few, and then chooses none.
     """
     if is_curated(collection):
-        _propose_sets(collection)
+        propose_sets(collection)
     with transaction.atomic():
         # The parameters may have been changed since the collection was read.
         collection = Collection.objects.select_for_update().get(pk=collection.pk)
@@ -42,10 +42,10 @@ def select_seeds(
         taken = set(collection.seeds.values_list("key", flat=True))
         taken |= set(collection.dropped_seeds.values_list("key", flat=True))
         wanted = _wanted(collection, parameters, count)
-        offered = _offered(collection, parameters)
-        for what, left in offered.steps if isinstance(offered, Offered) else ():
+        found = candidates_of(collection, parameters)
+        for what, left in found.steps if isinstance(found, Offered) else ():
             tell(what, left)
-        chosen = _choose(offered, taken, sum(wanted.values()))
+        chosen = _choose(found, taken, sum(wanted.values()))
         first = (collection.seeds.aggregate(last=Max("position"))["last"] or 0) + 1
         stages = [name for name, number in wanted.items() for _ in range(number)]
         return store_candidates(collection, parameters, chosen, stages, first)
@@ -70,8 +70,11 @@ def is_curated(collection: Collection) -> bool:
     return get_protocol(collection.protocol).part(SEEDS).CURATED
 
 
-def _propose_sets(collection: Collection) -> None:
-    """Propose sets where there are none: they stay, also when nothing can be chosen yet."""
+def propose_sets(collection: Collection) -> None:
+    """Propose sets where there are none: they stay, also when nothing can be chosen yet.
+
+    Raises ActionError.
+    """
     if collection.state != CollectionState.DRAFT:
         return
     parameters: Any = parameters_of(collection)
@@ -81,8 +84,8 @@ def _propose_sets(collection: Collection) -> None:
         raise ActionError(str(error)) from None
 
 
-def _offered(collection: Collection, parameters: Parameters) -> Iterable[Candidate]:
-    """Return what the protocol offers, by the collection's own random seed."""
+def candidates_of(collection: Collection, parameters: Parameters) -> Iterable[Candidate]:
+    """Return what the protocol offers, by the collection's own random seed; raises ActionError."""
     protocol = get_protocol(collection.protocol)
     rng = random.Random(f"{collection.random_seed}:seeds")
     if not is_curated(collection):

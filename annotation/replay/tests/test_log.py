@@ -1,5 +1,6 @@
 """The private log holds all that a replay needs, and says in one line what it cannot be."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,10 @@ def test_a_collection_without_work_has_no_log(tmp_path: Path) -> None:
     [
         (lambda lines: lines[:-1], "it is not whole"),
         (lambda lines: [line for line in lines if '"unit", ' not in line], "no items of the unit"),
+        (
+            lambda lines: [re.sub('("handed_in": .*"unit": )"[^"]*"', r'\1""', _) for _ in lines],
+            "live dialogs, which cannot be done again",
+        ),
         (lambda lines: ["{}", *lines], r"line 1 is none of a log"),
         (lambda lines: ["no JSON", *lines], r"line 1 is none of a log"),
         (lambda lines: ['{"is": "files", "files": 3}', *lines], r"line 1 \(files\) is none"),
