@@ -14,7 +14,8 @@ def take_databases_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*given: object) -> None:
         raise OperationalError(LOST) from psycopg2.OperationalError(LOST)
 
-    for way in ("cursor", "ensure_connection"):
+    # Prepared queries ask whether the connection is well, and go to the driver themselves.
+    for way in ("cursor", "ensure_connection", "close_if_health_check_failed"):
         monkeypatch.setattr(BaseDatabaseWrapper, way, fail)
     for connection in connections.all(initialized_only=True):
         monkeypatch.setattr(connection, "cursor", fail)

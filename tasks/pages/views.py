@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
+from typing import Any, cast
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
@@ -46,13 +47,21 @@ DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
 
 def framed(view: View) -> View:
     """Let the marketplace, and nobody else, frame the page and receive its form; no cookie."""
-    policy = {
+
+    @wraps(view)
+    def answer(request: HttpRequest, *given: Any, **named: Any) -> HttpResponseBase:
+        return cast(View, csp_replace(_policy())(view))(request, *given, **named)
+
+    return csrf_exempt(never_cache(answer))
+
+
+def _policy() -> dict[str, list[str]]:
+    return {
         # Not every browser counts a socket of the page's own host as its own.
         "connect-src": [SELF, settings.SOCKET_URL],
         "frame-ancestors": settings.SUBMIT_ORIGINS,
         "form-action": [SELF, *settings.SUBMIT_ORIGINS],
     }
-    return wraps(view)(csrf_exempt(never_cache(csp_replace(policy)(view))))
 
 
 @framed

@@ -178,7 +178,12 @@ function keepPreference() {
   folding?.tell();
 }
 
-if (preference) preference.addEventListener("change", keepPreference);
+if (preference) {
+  preference.addEventListener("change", keepPreference);
+  const box = document.getElementById("accepts-next");
+  // Somebody may have been quicker than this script.
+  if (box.checked !== box.defaultChecked) keepPreference();
+}
 
 const leastHeight = Number(frame.dataset.leastHeight);
 if (leastHeight > 0) frame.style.minHeight = `${leastHeight}px`;
