@@ -49,6 +49,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
     # How the ticket stood when this socket looked last, and the mark of what it was sent.
     seen: TicketView | None = None
     mark: Mark | None = None
+    is_closed = False
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Hand on what has come, at once: threads look after their own connections here."""
@@ -65,8 +66,16 @@ class DialogConsumer(AsyncWebsocketConsumer):
         _warm_up()
         self.watch = asyncio.create_task(self._expect_introduction())
 
+    async def close(self, code: int | bool | None = None, reason: str | None = None) -> None:
+        """Close the socket, once; what is still on its way from the page is read by nobody."""
+        if not self.is_closed:
+            self.is_closed = True
+            await super().close(code, reason)
+
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Take one message of the page; whatever is wrong with it is answered, not raised."""
+        if self.is_closed:
+            return
         message: dict[str, Any] = {}
         try:
             message = messages.read(text_data)
@@ -158,6 +167,8 @@ class DialogConsumer(AsyncWebsocketConsumer):
         await self.close(UNKNOWN)
 
     async def _send(self, message: dict[str, Any]) -> None:
+        if self.is_closed:
+            return
         try:
             await self.send(orjson.dumps(message).decode())
         except OSError:

@@ -1,6 +1,9 @@
 """A page talks through a real socket: it is known by its token, and nothing it sends does harm."""
 
+import time
+
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -40,6 +43,24 @@ def test_a_forged_token_is_refused_with_a_sentence(port, token):
     line.say(token=token)
     assert "no longer valid" in line.hear()["message"]
     assert closed_with(line) == consumer.GONE
+
+
+def test_what_comes_behind_a_message_that_closed_the_socket_is_read_by_nobody(port, monkeypatch):
+    asked = []
+
+    def fail(token):
+        asked.append(token)
+        # Long enough for what the page sent behind it to be there.
+        time.sleep(0.2)
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(consumer.socket_actions, "enter", fail)
+    line = open_line(port)
+    line.say(token="anything")
+    line.say(type="look")
+    assert closed_with(line) == consumer.LATER
+    time.sleep(0.3)
+    assert asked == ["anything"]
 
 
 def test_a_returned_hit_lets_nobody_in(port, stage):
