@@ -23,10 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 150
 # Runs functions on the instance's databases: one line of JSON in, one line of JSON out.
 DESK = """
-import contextlib, django, importlib, json, sys, traceback
+import contextlib, django, django.db, importlib, json, sys, traceback
 django.setup()
 for line in sys.stdin:
     module, name, arguments = json.loads(line)
+    # The server may have been another one since the last call.
+    django.db.connections.close_all()
     try:
         with contextlib.redirect_stdout(sys.stderr):
             reply = {"value": getattr(importlib.import_module(module), name)(*arguments)}

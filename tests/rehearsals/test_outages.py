@@ -44,7 +44,12 @@ STALLED_SECONDS = 120
 # A crowd that has handed nothing in for so long makes room for the next; to begin takes a while.
 QUIET_SECONDS, START_SECONDS = 25, 45
 TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
-CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "2000", "--seed", "5"]
+# Many small HITs, and room for every newcomer to qualify: there is work to the end.
+MANY = ["question.items_per_hit=1", "question.questions_per_hit=2", "answer.items_per_hit=1"]
+for each in ("question_qualification", "answer_qualification"):
+    MANY += [f"{each}.redundancy.{fold}=500" for fold in ("train", "dev", "test")]
+CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "20000", "--seed", "5"]
+CREATE += [word for value in MANY for word in ("--set", value)]
 HELD = """
 SELECT count(*), coalesce(sum(reward_cents), 0) FROM marketplace_assignment
 WHERE state IN ('submitted', 'approved')
