@@ -58,7 +58,7 @@ def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
             CollectionRevision(collection=collection, **revision.model_dump())
             for revision in log.revisions
         )
-        _plant(collection, log)
+        plant_seeds(collection, log)
     return collection
 
 
@@ -74,7 +74,7 @@ def write_texts(collection: Collection, log: Log, newest: dict[str, int], now: d
             )
 
 
-def _plant(collection: Collection, log: Log) -> None:
+def plant_seeds(collection: Collection, log: Log) -> None:
     """Make the log's seeds of the paragraphs that their keys name; raises LogError."""
     wanted = {seed.key for seed in log.seeds}
     found: dict[str, Candidate] = {}

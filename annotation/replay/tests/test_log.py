@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,14 +13,16 @@ from annotation.models import Verdict
 from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignment_log import work_digest
 from annotation.release.publish_release import publish_release
-from annotation.replay.log import LogError, read_log
-from annotation.replay.recreation import lay_out
+from annotation.replay.log import LogError, SeedLine, read_log
+from annotation.replay.recreation import lay_out, plant_seeds
 from annotation.replay.remake_release import different_files, override_again
 from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_collection, make_corpus
+from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import Collection, Corpus
 from collector.protocols.revisions import revise
+from collector.seeds.selection import select_seeds
 from common.actions import ActionError
 from tasks.models import Answer, Lease, Question, UnitItem, Worker
 
@@ -141,6 +144,21 @@ def test_it_is_laid_out_in_an_empty_database_over_the_same_corpus_alone(
         lay_out(log, other, NOW)
     assert Collection.objects.count() == 1
     assert Corpus.objects.count() == 2
+
+
+def test_pairs_are_drawn_again_from_the_sets_that_were_proposed(tmp_path: Path) -> None:
+    corpus = make_towns(tmp_path)
+    drawn = make_pairs(corpus, "pairs", keep_defaults=True)
+    select_seeds(drawn, 4)
+    lines = [
+        SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage_name)
+        for seed in drawn.seeds.all()
+    ]
+    again = make_pairs(corpus, "again", keep_defaults=True)
+    plant_seeds(again, SimpleNamespace(seeds=lines))
+    keys = [list(each.seeds.values_list("position", "key")) for each in (drawn, again)]
+    assert keys[0] == keys[1]
+    assert len(keys[0]) == 4
 
 
 def test_hands_decide_again_in_their_order(collection: Collection, tmp_path: Path) -> None:
