@@ -8,15 +8,15 @@ from django.utils import timezone
 from collector.models import Collection, CollectionState
 from collector.serving import liveness
 from tasks.dialog.dialog_maintenance import look_after, stages_to_look_at
-from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import Worker
 from tasks.people import eligibility
 
 
 @shared_task
-def tend_collection(collection_id: int) -> None:
-    """Tend one collection; a second job that comes meanwhile has nothing to do."""
-    tend_alone(Collection.objects.get(pk=collection_id), timezone.now())
+def maintain_collection(collection_id: int) -> None:
+    """Maintain one collection; a second job that comes meanwhile has nothing to do."""
+    maintain_alone(Collection.objects.get(pk=collection_id), timezone.now())
 
 
 @shared_task
@@ -30,7 +30,7 @@ def maintain_all() -> None:
     """Look after every collection that is not a draft; money is settled after the end too."""
     liveness.beat(liveness.JOBS)
     for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
-        tend_collection.delay(collection.pk)
+        maintain_collection.delay(collection.pk)
 
 
 @shared_task

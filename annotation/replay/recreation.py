@@ -15,7 +15,7 @@ from tasks.models import Worker
 
 # A replay makes its own units and HITs, in the order of the log: no job does it meanwhile. It
 # claims the collection anew at every step; one that died leaves it to the jobs after so long.
-OWN_TENDING = timedelta(minutes=10)
+OWN_MAINTENANCE = timedelta(minutes=10)
 
 
 def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
@@ -51,7 +51,7 @@ def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
         )
         collection.parameters = line.parameters
         collection.pseudonym_key = line.pseudonym_key
-        collection.tended_until = now + OWN_TENDING
+        collection.tended_until = now + OWN_MAINTENANCE
         collection.save(update_fields=["parameters", "pseudonym_key", "tended_until"])
         write_texts(collection, log, {text.text: 1 for text in log.texts}, now)
         collection.revisions.bulk_create(

@@ -17,7 +17,7 @@ from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
 from annotation.replay.log import Log, LogError
 from annotation.replay.pay_and_exclusions import settle_again
-from annotation.replay.recreation import OWN_TENDING, lay_out
+from annotation.replay.recreation import OWN_MAINTENANCE, lay_out
 from annotation.replay.rerun import Rerun
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.runs import run_of_answers
@@ -56,7 +56,7 @@ def remake(
     own = Collection.objects.filter(pk=collection.pk)
 
     def step() -> None:
-        own.update(tended_until=timezone.now() + OWN_TENDING)
+        own.update(tended_until=timezone.now() + OWN_MAINTENANCE)
         advance()
 
     try:

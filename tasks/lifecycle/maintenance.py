@@ -33,7 +33,7 @@ CLAIM = timedelta(minutes=1)
 AMPLE = timedelta(seconds=45)
 
 
-def tend_alone(collection: Collection, now: datetime) -> dict[str, int]:
+def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:
     """Tend the collection unless somebody else is at it; then nothing is done and {} returned."""
     claim = Claim(collection, now)
     if not claim.take():

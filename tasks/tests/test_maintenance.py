@@ -17,12 +17,12 @@ LATER = NOW + timedelta(minutes=1, seconds=1)
 
 def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, desk):
     assert maintenance.Claim(collection, NOW).take()
-    assert maintenance.tend_alone(collection, NOW + timedelta(seconds=59)) == {}
+    assert maintenance.maintain_alone(collection, NOW + timedelta(seconds=59)) == {}
 
 
 def test_a_round_that_died_blocks_the_next_one_for_a_minute_at_most(collection, desk):
     assert maintenance.Claim(collection, NOW).take()
-    assert maintenance.tend_alone(collection, LATER)
+    assert maintenance.maintain_alone(collection, LATER)
     assert Collection.objects.get().tended_until is None
 
 
@@ -46,11 +46,11 @@ def test_who_lost_a_claim_does_not_take_it_back(collection):
 
 
 def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(collection, desk, caplog):
-    maintenance.tend_alone(collection, NOW)
+    maintenance.maintain_alone(collection, NOW)
     Posting.objects.update(state=PostingState.LIVE)
     caplog.clear()
     with CaptureQueriesContext(connection) as captured:
-        assert not any(maintenance.tend_alone(collection, NOW).values())
+        assert not any(maintenance.maintain_alone(collection, NOW).values())
     statements = [query["sql"] for query in captured.captured_queries]
     assert [sql for sql in statements if sql.startswith(("BEGIN", "SAVEPOINT"))] == []
     assert len(statements) <= 41

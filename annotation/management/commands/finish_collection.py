@@ -16,7 +16,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.commands import MANAGE
-from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.maintenance import maintain_alone
 from tasks.lifecycle.publication import finish, reopen
 from tasks.pages.wording import price
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             if not options["dry_run"]:
                 change(collection, options["why"], options["by"][:150], timezone.now())
                 collection.refresh_from_db()
-                tend_alone(collection, timezone.now())
+                maintain_alone(collection, timezone.now())
             after = closing_of(collection)
         except (ActionError, ProtocolError) as error:
             raise CommandError(str(error)) from None

@@ -20,7 +20,7 @@ from annotation.mturk_import.tests.batches import (
     texts,
 )
 from collector.models import Collection, Seed
-from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import (
     Answer,
     Identity,
@@ -130,7 +130,7 @@ def test_nothing_is_owed_and_what_was_paid_is_history(folder: Path, monkeypatch:
     assert first.received_at.isoformat() == "2019-05-03T17:02:30+00:00"
     assert not Unit.objects.filter(closed=False).exists()
     monkeypatch.setattr("tasks.crowd.requester_api.call", never)
-    tend_alone(collection, timezone.now())
+    maintain_alone(collection, timezone.now())
     assert Payment.objects.count() == 16
 
 

@@ -11,7 +11,7 @@ from collector.lookup import collection_named
 from collector.protocols.loading import ProtocolError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.maintenance import maintain_alone
 from tasks.money import external_bonuses
 
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         try:
             collection = collection_named(options["name"])
             external_bonuses.ask_anew(collection, now)
-            done = tend_alone(collection, now)
+            done = maintain_alone(collection, now)
             if done:
                 # A round asks about some HITs; here it is about all of them.
                 found = external_bonuses.find(collection, now, most=None)

@@ -14,7 +14,7 @@ from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.commands import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.lifecycle.maintenance import tend_alone
+from tasks.lifecycle.maintenance import maintain_alone
 from tasks.lifecycle.publication import provider_name, publish
 from tasks.lifecycle.publication_notices import notices
 from tasks.pages.wording import price
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         try:
             opened = publish(collection, options["stage"])
             collection.refresh_from_db()
-            done = tend_alone(collection, timezone.now())
+            done = maintain_alone(collection, timezone.now())
         except (ActionError, MarketplaceError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         told = notices(parameters_of(collection))
