@@ -38,7 +38,7 @@ def ledger(slug: str) -> dict[str, int]:
     """Return what must add up (runs on the instance's databases)."""
     from django.db.models import Count, Q, Sum
 
-    from tasks.models import Lease, LeaseState, Payment, Unit
+    from tasks.models import Lease, LeaseState, Payment, ReceiptState, Submission, Unit
 
     payments = Payment.objects.filter(collection__slug=slug)
     leases = Lease.objects.filter(unit__stage__collection__slug=slug)
@@ -47,6 +47,7 @@ def ledger(slug: str) -> dict[str, int]:
     return {
         **{name: value or 0 for name, value in money(slug).items()},
         "ledger_cents": payments.aggregate(all=Sum("amount_cents"))["all"] or 0,
+        "held": Submission.objects.filter(state=ReceiptState.HELD).count(),
         "leases": leases.filter(state=LeaseState.SUBMITTED).count(),
         "overbooked": sum(unit.handed_in > unit.redundancy for unit in units),
     }

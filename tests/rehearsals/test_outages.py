@@ -316,6 +316,10 @@ def working(site: Served) -> Iterator[None]:
                     since = time.monotonic()
                 if time.monotonic() - since > QUIET_SECONDS:
                     break
+            # Whoever is handing in does so to the end.
+            crowd.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                crowd.wait(timeout=45)
             process_groups.end(crowd)
 
     crowds = [threading.Thread(target=work) for _ in range(2)]
@@ -326,7 +330,7 @@ def working(site: Served) -> Iterator[None]:
     finally:
         over.set()
         for crowd in crowds:
-            crowd.join(timeout=60)
+            crowd.join(timeout=120)
 
 
 @contextlib.contextmanager
