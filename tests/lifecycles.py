@@ -27,9 +27,9 @@ from collector.seeds.candidate import Candidate
 from collector.seeds.selection import store_seeds
 from common.actions import ActionError
 from marketplace import clock
-from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.models import LedgerEntry
 from marketplace.models.money import Kind
+from marketplace.people.opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api

@@ -5,10 +5,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from marketplace import clock
-from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.hits.acceptance import accept, submit
 from marketplace.hits.questions.answers import answers_xml
 from marketplace.models import HIT, HITType, Requester, Worker
+from marketplace.people.opening import keys_of, open_requester
 
 NUMBER = 100
 URL = "https://task.example/hit?unit=7"

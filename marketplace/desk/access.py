@@ -12,13 +12,13 @@ from django.utils import translation
 
 from common.local_access import is_from_this_machine
 from marketplace import clock
-from marketplace.accounts import audit
 from marketplace.configuration import open_desk
 from marketplace.desk.pages import leave_notice
 from marketplace.desk.sessions import begin, session_of
 from marketplace.desk.visitor import Desk, DeskRequest
 from marketplace.models import DeskSession, DeskUser, Role
-from marketplace.page_error import PageError
+from marketplace.people import audit
+from marketplace.site.page_error import PageError
 from marketplace.site.pages import View, page
 
 Arguments = ParamSpec("Arguments")

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 
 from marketplace import clock
 from marketplace.configuration import session_lifetime
-from marketplace.identifiers import digest, new_secret
 from marketplace.models import DeskSession, DeskUser
+from marketplace.models.identifiers import digest, new_secret
 
 COOKIE = "marketplace_desk"
 PATH = "/desk/"

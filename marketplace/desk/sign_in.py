@@ -13,7 +13,7 @@ from marketplace.desk.users import password_problem
 from marketplace.desk.visitor import DeskRequest
 from marketplace.models import DeskUser
 from marketplace.site.pages import page
-from marketplace.throttle import note_failure, too_many
+from marketplace.site.signing_in.throttle import note_failure, too_many
 
 WRONG = "This name and password do not belong together. Check both and try again."
 TOO_MANY = "Too many tries. Wait a quarter of an hour and try again."

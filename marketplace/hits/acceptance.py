@@ -11,10 +11,10 @@ from marketplace.hits.lifecycle import locked
 from marketplace.hits.questions.entry import GRACE_SECONDS
 from marketplace.hits.review_policies import refresh, review_assignment
 from marketplace.hits.timing import observe
-from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
+from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event
-from marketplace.qualifications.requirements import access_to, standing_of
+from marketplace.people.qualifications.requirements import access_to, standing_of
 from marketplace.router import DATABASE
 from marketplace.wire.fault_injection import faults_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from marketplace.models import HIT, HITType, Worker
-from marketplace.qualifications.requirements import Standing, guard_of, is_met, standings_of
+from marketplace.people.qualifications.requirements import Standing, guard_of, is_met, standings_of
 
 log = logging.getLogger(__name__)
 

@@ -4,12 +4,12 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace.batches.results import answers_in, with_parts
+from marketplace.desk.batches.results import answers_in, with_parts
 from marketplace.hits.counters import update_counters
 from marketplace.hits.decisions import approve, reject
 from marketplace.hits.review_rules import agreement, known_answers
-from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, HIT, Assignment, Level, ReviewPolicy, State
+from marketplace.models.identifiers import new_entity_id
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.events import record_event
 from marketplace.router import DATABASE

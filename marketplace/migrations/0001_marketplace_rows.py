@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.expressions
-import marketplace.identifiers
+import marketplace.models.identifiers
 from django.db import migrations, models
 
 
@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name='HIT',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hit_id', models.CharField(default=marketplace.identifiers.new_entity_id, max_length=64, unique=True)),
+                ('hit_id', models.CharField(default=marketplace.models.identifiers.new_entity_id, max_length=64, unique=True)),
                 ('question', models.TextField()),
                 ('external_url', models.TextField()),
                 ('frame_height', models.IntegerField(default=0)),
@@ -41,8 +41,8 @@ class Migration(migrations.Migration):
             name='HITType',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hit_type_id', models.CharField(default=marketplace.identifiers.new_entity_id, max_length=64, unique=True)),
-                ('hit_group_id', models.CharField(default=marketplace.identifiers.new_entity_id, max_length=64, unique=True)),
+                ('hit_type_id', models.CharField(default=marketplace.models.identifiers.new_entity_id, max_length=64, unique=True)),
+                ('hit_group_id', models.CharField(default=marketplace.models.identifiers.new_entity_id, max_length=64, unique=True)),
                 ('fingerprint', models.CharField(max_length=64)),
                 ('title', models.CharField(max_length=128)),
                 ('description', models.CharField(max_length=2000)),
@@ -58,8 +58,8 @@ class Migration(migrations.Migration):
             name='Assignment',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('assignment_id', models.CharField(default=marketplace.identifiers.new_entity_id, max_length=64)),
-                ('secret', models.CharField(default=marketplace.identifiers.new_secret, max_length=64, unique=True)),
+                ('assignment_id', models.CharField(default=marketplace.models.identifiers.new_entity_id, max_length=64)),
+                ('secret', models.CharField(default=marketplace.models.identifiers.new_secret, max_length=64, unique=True)),
                 ('state', models.CharField(choices=[('accepted', 'in progress'), ('submitted', 'awaiting approval'), ('approved', 'approved'), ('rejected', 'rejected'), ('returned', 'returned'), ('abandoned', 'time ran out')], default='accepted', max_length=9)),
                 ('reward_cents', models.BigIntegerField()),
                 ('accepted_at', models.DateTimeField()),
@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=120, unique=True)),
                 ('contact', models.CharField(blank=True, max_length=254)),
-                ('entry_secret', models.CharField(default=marketplace.identifiers.new_secret, max_length=64)),
+                ('entry_secret', models.CharField(default=marketplace.models.identifiers.new_secret, max_length=64)),
                 ('balance_cents', models.BigIntegerField(default=0)),
                 ('held_cents', models.BigIntegerField(default=0)),
                 ('created_at', models.DateTimeField()),
@@ -99,7 +99,7 @@ class Migration(migrations.Migration):
             name='QualificationType',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('qualification_type_id', models.CharField(default=marketplace.identifiers.new_entity_id, max_length=64, unique=True)),
+                ('qualification_type_id', models.CharField(default=marketplace.models.identifiers.new_entity_id, max_length=64, unique=True)),
                 ('name', models.CharField(max_length=200)),
                 ('description', models.TextField()),
                 ('keywords', models.CharField(blank=True, max_length=1000)),
@@ -137,8 +137,8 @@ class Migration(migrations.Migration):
             name='AccessKey',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('access_key_id', models.CharField(default=marketplace.identifiers.new_access_key_id, max_length=32, unique=True)),
-                ('secret_access_key', models.CharField(default=marketplace.identifiers.new_secret, max_length=64)),
+                ('access_key_id', models.CharField(default=marketplace.models.identifiers.new_access_key_id, max_length=32, unique=True)),
+                ('secret_access_key', models.CharField(default=marketplace.models.identifiers.new_secret, max_length=64)),
                 ('created_at', models.DateTimeField()),
                 ('revoked_at', models.DateTimeField(null=True)),
                 ('requester', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='access_keys', to='marketplace.requester')),
@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
             name='Worker',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('worker_id', models.CharField(default=marketplace.identifiers.new_worker_id, max_length=64, unique=True)),
+                ('worker_id', models.CharField(default=marketplace.models.identifiers.new_worker_id, max_length=64, unique=True)),
                 ('display_name', models.CharField(max_length=80)),
                 ('sign_in_name', models.CharField(blank=True, max_length=160, null=True, unique=True)),
                 ('link_digest', models.CharField(blank=True, max_length=64, null=True, unique=True)),
@@ -178,7 +178,7 @@ class Migration(migrations.Migration):
             name='QualificationRequest',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('request_id', models.CharField(default=marketplace.identifiers.new_entity_id, max_length=64, unique=True)),
+                ('request_id', models.CharField(default=marketplace.models.identifiers.new_entity_id, max_length=64, unique=True)),
                 ('state', models.CharField(choices=[('pending', 'waiting for the requester'), ('granted', 'granted'), ('rejected', 'declined')], default='pending', max_length=8)),
                 ('submitted_at', models.DateTimeField()),
                 ('decided_at', models.DateTimeField(null=True)),

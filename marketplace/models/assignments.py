@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.identifiers import new_entity_id, new_secret
 from marketplace.models.hits import HIT
+from marketplace.models.identifiers import new_entity_id, new_secret
 from marketplace.models.workers import Worker
 
 

@@ -12,7 +12,7 @@ from django.db.models import Case, F, Q, Value, When
 
 from marketplace.hits.keywords import Stated, stated_in
 from marketplace.hits.questions.question import kind_of
-from marketplace.identifiers import new_entity_id
+from marketplace.models.identifiers import new_entity_id
 from marketplace.models.requesters import Requester
 
 

@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.identifiers import new_entity_id
 from marketplace.models.assignments import Assignment
+from marketplace.models.identifiers import new_entity_id
 from marketplace.models.qualifications import QualificationType
 from marketplace.models.requesters import Requester
 from marketplace.models.workers import Worker

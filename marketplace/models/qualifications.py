@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.identifiers import new_entity_id
+from marketplace.models.identifiers import new_entity_id
 from marketplace.models.requesters import Requester
 from marketplace.models.workers import Worker
 

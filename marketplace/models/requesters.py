@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.identifiers import new_access_key_id, new_secret
+from marketplace.models.identifiers import new_access_key_id, new_secret
 
 
 class Requester(models.Model):

@@ -5,7 +5,7 @@ import unicodedata
 from django.db import models
 from django.db.models import Q
 
-from marketplace.identifiers import new_worker_id
+from marketplace.models.identifiers import new_worker_id
 from marketplace.models.requesters import Requester
 
 

@@ -6,9 +6,9 @@ from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from common.prepared_sql import execute
-from marketplace.chained_changes import IF_SO
 from marketplace.models import BonusPayment, Kind, LedgerEntry, Payout, Requester, Worker
 from marketplace.money.amounts import price_of
+from marketplace.money.chained_changes import IF_SO
 from marketplace.router import DATABASE
 
 MOVE = (

@@ -6,8 +6,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace.identifiers import new_entity_id
 from marketplace.models import HANDED_IN, Assignment, BonusPayment, Kind
+from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
 from marketplace.money.amounts import amount_of, cents_of
 from marketplace.operations.hit_types import MOST_CENTS

@@ -17,7 +17,7 @@ from marketplace.models import (
 )
 from marketplace.models.hits import status_at
 from marketplace.money.amounts import amount_of
-from marketplace.qualifications.requirements import SYSTEM_NAMES, WIRE_NAMES, described
+from marketplace.people.qualifications.requirements import SYSTEM_NAMES, WIRE_NAMES, described
 from marketplace.wire.timestamps import Epoch
 
 ASSIGNMENT_STATUS: dict[str, str] = {

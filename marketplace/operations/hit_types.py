@@ -10,7 +10,7 @@ from marketplace.models import HITType
 from marketplace.models.hits import fingerprint_of
 from marketplace.money.amounts import cents_of
 from marketplace.operations.ownership import own_hit, require_changeable
-from marketplace.qualifications import requirements
+from marketplace.people.qualifications import requirements
 from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call, operation
 

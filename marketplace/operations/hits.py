@@ -15,8 +15,8 @@ from marketplace.hits.questions.question import (
     UnsupportedQuestionError,
     read_question,
 )
-from marketplace.identifiers import new_entity_id
 from marketplace.models import HIT, ReviewPolicy
+from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
 from marketplace.notifications.events import record_event
 from marketplace.operations.descriptions import describe_hit

@@ -3,7 +3,13 @@
 import re
 from typing import Any
 
-from marketplace.batches.template import document, filled, question_xml, template_of, variables
+from marketplace.hits.questions.template import (
+    document,
+    filled,
+    question_xml,
+    template_of,
+    variables,
+)
 from marketplace.models import Project
 from marketplace.wire.errors import DoesNotExist, InvalidParameter
 from marketplace.wire.registry import Call

@@ -4,9 +4,9 @@ from typing import Any
 
 from common.prepared_sql import PreparedQuery, instance_of
 from marketplace import clock
-from marketplace.chained_changes import IF_SO, chained, insertion
 from marketplace.models import HIT, HITType
 from marketplace.models.hits import fingerprint_of
+from marketplace.money.chained_changes import IF_SO, chained, insertion
 from marketplace.money.funds import MOVE
 from marketplace.operations.descriptions import type_members
 from marketplace.wire.registry import Call

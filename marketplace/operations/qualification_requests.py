@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from marketplace.models import QualificationRequest, Requester, RequestState
 from marketplace.operations.ownership import own_type
-from marketplace.qualifications.grants import grant
+from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, RequestError
 from marketplace.wire.pagination import listing, page_of

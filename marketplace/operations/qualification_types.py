@@ -16,8 +16,8 @@ from marketplace.operations.descriptions import (
 )
 from marketplace.operations.hit_types import LONGEST_SECONDS, check_seconds
 from marketplace.operations.ownership import own_type
-from marketplace.qualifications.answer_key import AnswerKeyError, read_key
-from marketplace.qualifications.requirements import WIRE_NAMES
+from marketplace.people.qualifications.answer_key import AnswerKeyError, read_key
+from marketplace.people.qualifications.requirements import WIRE_NAMES
 from marketplace.router import DATABASE
 from marketplace.wire.errors import (
     DoesNotExist,

@@ -8,7 +8,7 @@ from marketplace.models import Message, QualificationGrant
 from marketplace.notifications.system_messages import in_own_words, written
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, own_type
-from marketplace.qualifications.grants import grant
+from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import RequestError
 from marketplace.wire.pagination import listing, page_of

@@ -1,1 +1,1 @@
-"""The host's own workers: imported, grouped, invited, merged."""
+"""Workers: their accounts, imported, grouped, invited, merged, erased; what they may take."""

@@ -13,7 +13,7 @@ from marketplace.models import (
     WorkerGroup,
 )
 from marketplace.notifications.system_messages import HOST_ACCOUNT, in_own_words, written
-from marketplace.qualifications.grants import grant
+from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 
 # Groups are qualifications of this account, which has no keys and posts nothing.

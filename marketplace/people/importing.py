@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from django.db import IntegrityError, transaction
 
-from marketplace.accounts import audit
 from marketplace.models import QualificationType, Worker, WorkerGroup
+from marketplace.people import audit
 from marketplace.people.groups import GroupError
 from marketplace.people.roster import Person, ignored_columns, people_in
 from marketplace.people.worker_upsert import Entry, WorkerUpsert

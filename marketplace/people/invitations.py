@@ -12,8 +12,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from marketplace.configuration import mail_from
-from marketplace.identifiers import digest, new_secret
 from marketplace.models import ClassCode, Delivery, Invitation, QualificationType, Worker
+from marketplace.models.identifiers import digest, new_secret
 from marketplace.people.groups import add_members
 from marketplace.router import DATABASE
 from marketplace.site.languages import ENGLISH, spoken

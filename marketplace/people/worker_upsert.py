@@ -12,8 +12,8 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.people.groups import group_name, make_group
+from marketplace.people.qualifications.grants import grant_all
 from marketplace.people.roster import KEYS, Person
-from marketplace.qualifications.grants import grant_all
 
 PROFILE = {
     "mail": "mail",

@@ -17,9 +17,9 @@ from common import unavailable
 from marketplace.desk import pages as desk_pages
 from marketplace.desk.sessions import session_of as desk_session_of
 from marketplace.desk.visitor import Desk, DeskRequest
-from marketplace.page_error import PageError
 from marketplace.site import pages as site_pages
 from marketplace.site.languages import ENGLISH, speaking
+from marketplace.site.page_error import PageError
 from marketplace.site.pages import SignedInRequest, harden
 from marketplace.site.signing_in.sessions import session_of
 

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_noop
 
 from common.without_nul import without_nul
 from marketplace.models import Message, Session, Worker
-from marketplace.page_error import PageError
 from marketplace.site.languages import speaking
+from marketplace.site.page_error import PageError
 from marketplace.site.signing_in.sessions import session_of
 
 POLICY = (

@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace import clock
-from marketplace.batches.publishing import make_batch
+from marketplace.desk.batches.publishing import make_batch
 from marketplace.models import (
     AccessKey,
     Assignment,

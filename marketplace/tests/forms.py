@@ -1,7 +1,7 @@
 """A qualification test and its key, as a requester writes them."""
 
 from marketplace.hits.questions.xml_tree import SCHEMAS
-from marketplace.qualifications.answer_key import NAMESPACE
+from marketplace.people.qualifications.answer_key import NAMESPACE
 
 
 def choice(identifier: str, text: str) -> str:

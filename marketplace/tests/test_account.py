@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.accounts.opening import open_worker
 from marketplace.models import Assignment, Message, Session, State, Worker
 from marketplace.money import funds
 from marketplace.people.invitations import make_class_code
+from marketplace.people.opening import open_worker
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Visitor
 

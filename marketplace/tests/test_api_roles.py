@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 from django.db import transaction
 
 from marketplace import clock
-from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import BonusPayment, SeenRequest
+from marketplace.people.opening import RequesterKeys
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.test_signature import send, signed_headers
 from marketplace.tests.visitor import Visitor

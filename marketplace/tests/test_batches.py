@@ -8,9 +8,8 @@ import pytest
 from django.utils.html import escape
 
 from marketplace import clock
-from marketplace.accounts.opening import RequesterKeys
-from marketplace.batches.publishing import publish_some
 from marketplace.configuration import choose
+from marketplace.desk.batches.publishing import publish_some
 from marketplace.models import (
     HIT,
     Assignment,
@@ -22,6 +21,7 @@ from marketplace.models import (
     State,
 )
 from marketplace.people.groups import add_members, make_group
+from marketplace.people.opening import RequesterKeys
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import AccessKey, Payout, Requester, Worker
+from marketplace.people.opening import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.visitor import Visitor
 

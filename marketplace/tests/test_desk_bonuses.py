@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.batches import bonuses
+from marketplace.desk.batches import bonuses
 from marketplace.models import HIT, Assignment, BonusPayment, Requester
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor

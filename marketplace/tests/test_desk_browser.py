@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.accounts.opening import RequesterKeys
-from marketplace.batches.results import answers_in
+from marketplace.desk.batches.results import answers_in
 from marketplace.models import HIT, Assignment, Requester
 from marketplace.notifications.events import post
 from marketplace.people.groups import make_group
 from marketplace.people.importing import import_workers
-from marketplace.qualifications.requirements import ADULT
+from marketplace.people.opening import RequesterKeys
+from marketplace.people.qualifications.requirements import ADULT
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults_at, page, sign_in
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.desk_rows import NOTIFICATION, asked_for

@@ -6,12 +6,12 @@ import pytest
 from django.db import connections
 
 from marketplace import clock
-from marketplace.accounts.opening import open_worker
 from marketplace.configuration import SystemPolicy, choose, system_policies
 from marketplace.models import HIT, AuditEntry, Event, Requester, Worker
 from marketplace.notifications.delivery import deliver_due
 from marketplace.notifications.events import events_of, post
-from marketplace.qualifications.requirements import ADULT, LOCALE, N_APPROVED
+from marketplace.people.opening import open_worker
+from marketplace.people.qualifications.requirements import ADULT, LOCALE, N_APPROVED
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.desk_rows import NOTIFICATION
 from marketplace.tests.test_events import Listener

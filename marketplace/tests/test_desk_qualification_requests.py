@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import AuditEntry, QualificationGrant, QualificationRequest, Requester
-from marketplace.qualifications.reviewing_tests import answered_questions
+from marketplace.people.qualifications.reviewing_tests import answered_questions
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.test_taking_tests import TEST, made
 from marketplace.tests.visitor import Visitor

@@ -8,11 +8,11 @@ from django.db import connections
 from django.urls import get_resolver
 
 from marketplace import clock
-from marketplace.accounts.opening import open_requester, open_worker
 from marketplace.models import (
     ClassCode,
     Requester,
 )
+from marketplace.people.opening import open_requester, open_worker
 from marketplace.tests.desk import DeskVisitor, desk_client
 from marketplace.tests.desk_rows import keys_of_desk, keys_of_host, keys_of_work
 from marketplace.tests.visitor import Visitor

@@ -6,7 +6,6 @@ import pytest
 from django.core import mail
 
 from marketplace import clock
-from marketplace.accounts.opening import open_worker
 from marketplace.configuration import (
     SystemPolicy,
     auto_approval_cap_seconds,
@@ -16,6 +15,7 @@ from marketplace.configuration import (
 )
 from marketplace.models import AuditEntry, ClassCode, HITType, Invitation, Worker, WorkerGroup
 from marketplace.people.groups import add_members
+from marketplace.people.opening import open_worker
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.test_importing import PEOPLE
 from marketplace.tests.visitor import Visitor

@@ -8,12 +8,12 @@ from django.core.management import CommandError, call_command
 from django.test import RequestFactory
 
 from marketplace import clock
-from marketplace.accounts.opening import RequesterKeys
 from marketplace.desk.sessions import COOKIE
 from marketplace.desk.users import UserError, close_user, open_user
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Requester, Role
+from marketplace.people.opening import RequesterKeys
+from marketplace.site.signing_in.throttle import MOST_LINKS_PER_ADDRESS, note_failure
 from marketplace.tests.desk import PASSWORD, DeskVisitor, desk_client
-from marketplace.throttle import MOST_LINKS_PER_ADDRESS, note_failure
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections
 
 from marketplace import clock
-from marketplace.accounts.erasure import erase
 from marketplace.models import (
     AuditEntry,
     Worker,
@@ -16,6 +15,7 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.people import importing
+from marketplace.people.erasure import erase
 from marketplace.people.groups import GroupError, make_group
 from marketplace.people.importing import Outcome, Report, import_workers
 from marketplace.people.worker_upsert import WorkerUpsert

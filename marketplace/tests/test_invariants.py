@@ -15,10 +15,10 @@ from hypothesis.stateful import (
 )
 
 from marketplace import clock
-from marketplace.accounts.opening import keys_of, open_requester
 from marketplace.hits.acceptance import RefusedError, accept, give_back, submit
 from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, Event, State, Worker
+from marketplace.people.opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.test_events import EVENTS

@@ -7,8 +7,6 @@ import pytest
 from django.core import mail
 
 from marketplace import clock
-from marketplace.accounts.erasure import erase
-from marketplace.accounts.opening import open_worker
 from marketplace.models import (
     Assignment,
     ClassCode,
@@ -19,6 +17,7 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.money import funds
+from marketplace.people.erasure import erase
 from marketplace.people.groups import make_group
 from marketplace.people.importing import Outcome
 from marketplace.people.invitations import (
@@ -32,6 +31,7 @@ from marketplace.people.invitations import (
     take_seat,
 )
 from marketplace.people.merging import MergeError, merge
+from marketplace.people.opening import open_worker
 from marketplace.tests.test_importing import PEOPLE, imported
 from marketplace.tests.visitor import Visitor
 

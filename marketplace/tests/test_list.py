@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import HITType, Requester, Worker
-from marketplace.qualifications.requirements import LOCALE
+from marketplace.people.qualifications.requirements import LOCALE
 from marketplace.site.hits.facts import least_width
 from marketplace.site.hits.list_choices import Choices, choices_from
 from marketplace.tests.conftest import QUESTION

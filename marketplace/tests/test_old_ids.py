@@ -6,8 +6,8 @@ import botocore.session
 import pytest
 
 from marketplace import clock
-from marketplace.accounts.erasure import erase
 from marketplace.models import Message, WorkerProfile
+from marketplace.people.erasure import erase
 from marketplace.people.merging import merge
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

@@ -14,7 +14,7 @@ from django.test import Client
 
 from marketplace.hits.questions.question import EXTERNAL, HTML
 from marketplace.hits.questions.xml_tree import SCHEMAS
-from marketplace.qualifications.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
+from marketplace.people.qualifications.requirements import LOCALE, N_APPROVED, PERCENT_APPROVED
 from marketplace.tests.boto import HOST
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Frame, Visitor

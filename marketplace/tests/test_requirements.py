@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from marketplace.models import Worker
-from marketplace.qualifications.requirements import (
+from marketplace.people.qualifications.requirements import (
     ADULT,
     LOCALE,
     MASTERS,

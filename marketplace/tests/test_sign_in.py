@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from marketplace import clock
-from marketplace.accounts.opening import open_worker
 from marketplace.models import Session, Worker
+from marketplace.people.opening import open_worker
 from marketplace.site.signing_in.sessions import COOKIE
 from marketplace.tests.visitor import Visitor
 

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from django.test import Client
 
 from marketplace import clock
-from marketplace.accounts.opening import RequesterKeys
 from marketplace.models import AccessKey
+from marketplace.people.opening import RequesterKeys
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 
 TARGET = "MTurkRequesterServiceV20170117.GetAccountBalance"

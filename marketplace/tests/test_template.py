@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marketplace
-from marketplace.batches.results import answers_in, readable, with_parts
-from marketplace.batches.template import (
+from marketplace.desk.batches.results import answers_in, readable, with_parts
+from marketplace.hits.questions import crowd_elements
+from marketplace.hits.questions.answers import answers_xml
+from marketplace.hits.questions.question import read_question
+from marketplace.hits.questions.template import (
     document,
     filled,
     outline,
@@ -18,9 +21,6 @@ from marketplace.batches.template import (
     variables,
     warnings,
 )
-from marketplace.hits.questions import crowd_elements
-from marketplace.hits.questions.answers import answers_xml
-from marketplace.hits.questions.question import read_question
 
 pytestmark = pytest.mark.pure
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from marketplace.accounts.opening import RequesterKeys
 from marketplace.hits.questions.entry import Entry, entry_signature
+from marketplace.people.opening import RequesterKeys
 from marketplace.tests.visitor import Visitor
 
 

@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils import translation
 
 from marketplace import clock
-from marketplace.batches.template import document, question_xml, survey_page
 from marketplace.configuration import choose
 from marketplace.hits.questions.question_form import Text, _problem_with_text
+from marketplace.hits.questions.template import document, question_xml, survey_page
 from marketplace.models import ClassCode, Delivery, QualificationRequest, Worker
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.people.invitations import invite, make_class_code, send

@@ -17,8 +17,8 @@ from annotation.dashboard.tests.making import make_decisions, make_full
 from collector.accounts import owner
 from collector.models import Collection, Corpus
 from marketplace import clock
-from marketplace.accounts.opening import RequesterKeys, keys_of, open_requester
 from marketplace.models import Assignment, Requester
+from marketplace.people.opening import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.desk import DeskVisitor

@@ -101,9 +101,9 @@ def invitation(base: str) -> str:
     from django.db import transaction
 
     from marketplace import clock
-    from marketplace.accounts.opening import open_worker
     from marketplace.models import Delivery
     from marketplace.people.invitations import invite, link_of
+    from marketplace.people.opening import open_worker
     from marketplace.router import DATABASE
 
     with transaction.atomic(using=DATABASE):

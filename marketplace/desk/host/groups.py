@@ -14,7 +14,6 @@ from marketplace.desk.host.workers import found_worker
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.visitor import DeskRequest
 from marketplace.models import HANDED_IN, Assignment, Worker, WorkerGroup
-from marketplace.page_error import PageError, first_or_error
 from marketplace.people.groups import (
     GroupError,
     add_members,
@@ -25,6 +24,7 @@ from marketplace.people.groups import (
     groups as all_groups,
 )
 from marketplace.router import DATABASE
+from marketplace.site.page_error import PageError, first_or_error
 
 NO_GROUP = "There is no such group. Choose one from the list."
 

@@ -14,7 +14,6 @@ from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show
 from marketplace.desk.visitor import DeskRequest
 from marketplace.models import ClassCode, Delivery, Invitation, Worker
-from marketplace.page_error import first_or_error
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
     InvitationError,
@@ -26,6 +25,7 @@ from marketplace.people.invitations import (
     send,
 )
 from marketplace.router import DATABASE
+from marketplace.site.page_error import first_or_error
 
 # One request mails so many; more is for a second press of the button.
 MOST_AT_ONCE = 500

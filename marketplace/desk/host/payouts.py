@@ -23,7 +23,7 @@ from marketplace.money.payout_lists import (
     take_off,
 )
 from marketplace.money.payouts import PayoutError, answer_report
-from marketplace.page_error import first_or_error
+from marketplace.site.page_error import first_or_error
 from marketplace.uploads import UploadError
 
 NO_LIST = "There is no such list. Choose one under Payouts."

@@ -12,20 +12,20 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.accounts.opening import open_requester
 from marketplace.configuration import base_url, default_balance_cents
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.account import AccountForm, keep_account, present
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
 from marketplace.desk.visitor import DeskRequest
-from marketplace.identifiers import new_entity_id, new_secret
 from marketplace.models import AccessKey, DeskUser, Requester
+from marketplace.models.identifiers import new_entity_id, new_secret
 from marketplace.money import funds
 from marketplace.money.amounts import price_of
-from marketplace.page_error import first_or_error
 from marketplace.people.groups import HOST_ACCOUNT
+from marketplace.people.opening import open_requester
 from marketplace.router import DATABASE
+from marketplace.site.page_error import first_or_error
 
 NO_REQUESTER = "There is no such requester. Choose one from the list."
 NO_SIGN_IN = "There is no such sign-in. Choose the requester from the list."

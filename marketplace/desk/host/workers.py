@@ -13,11 +13,11 @@ from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.visitor import DeskRequest
 from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
-from marketplace.page_error import first_or_error
 from marketplace.people.groups import groups
 from marketplace.people.merging import MergeError, merge
-from marketplace.qualifications.requirements import standing_of
+from marketplace.people.qualifications.requirements import standing_of
 from marketplace.router import DATABASE
+from marketplace.site.page_error import first_or_error
 
 NO_WORKER = "There is no such worker. Choose one from the list."
 

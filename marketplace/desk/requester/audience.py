@@ -6,7 +6,7 @@ from typing import Any
 
 from marketplace.hits.audience import Audience, audiences_of
 from marketplace.models import HITType, QualificationType
-from marketplace.qualifications.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
+from marketplace.people.qualifications.requirements import LOCALE, SYSTEM_NAMES, custom_types_of
 from marketplace.site.hits.reasons import places_of, score_words
 
 

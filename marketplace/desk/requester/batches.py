@@ -7,9 +7,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.batches.calls import call_of
-from marketplace.batches.decisions import decide
-from marketplace.batches.publishing import (
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.batches.calls import call_of
+from marketplace.desk.batches.decisions import decide
+from marketplace.desk.batches.publishing import (
     BatchError,
     begin,
     cost_cents,
@@ -19,17 +20,16 @@ from marketplace.batches.publishing import (
     stop,
     unmapped,
 )
-from marketplace.batches.results import answers_in, results
-from marketplace.batches.template import template_of, variables, warnings
-from marketplace.desk.access import record, requester_page
+from marketplace.desk.batches.results import answers_in, results
 from marketplace.desk.pages import csv_file, leave_notice, show
 from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.uploading import text_from
 from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_due
+from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Assignment, Batch, State
-from marketplace.page_error import first_or_error
 from marketplace.site.assignments.question_pages import framed
+from marketplace.site.page_error import first_or_error
 from marketplace.site.pages import harden
 from marketplace.uploads import UploadError
 from marketplace.wire.errors import WireError

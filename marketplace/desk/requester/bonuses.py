@@ -9,7 +9,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from marketplace import clock
-from marketplace.batches.bonuses import (
+from marketplace.desk.access import record, requester_page
+from marketplace.desk.batches.bonuses import (
     Order,
     OrderError,
     make_order,
@@ -17,8 +18,7 @@ from marketplace.batches.bonuses import (
     rewardable,
     send_some,
 )
-from marketplace.batches.calls import call_of
-from marketplace.desk.access import record, requester_page
+from marketplace.desk.batches.calls import call_of
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.batches import own_batch
 from marketplace.desk.requester.hits import NO_HIT
@@ -27,7 +27,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, State
 from marketplace.money.amounts import price_of, typed_cents
 from marketplace.operations.hit_types import MOST_CENTS
-from marketplace.page_error import first_or_error
+from marketplace.site.page_error import first_or_error
 from marketplace.wire.errors import WireError
 
 LONGEST_REASON = 2000

@@ -9,7 +9,7 @@ from marketplace.desk.access import record, requester_page
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.visitor import DeskRequest
 from marketplace.notifications.events import events_of, send_again
-from marketplace.page_error import first_or_error
+from marketplace.site.page_error import first_or_error
 
 
 @requester_page

@@ -4,14 +4,14 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
-from marketplace.batches.bonuses import rewardable
 from marketplace.desk.access import requester_page
+from marketplace.desk.batches.bonuses import rewardable
 from marketplace.desk.pages import page_of, show
 from marketplace.desk.requester.audience import audience_summaries, audience_summary
 from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
-from marketplace.page_error import first_or_error
+from marketplace.site.page_error import first_or_error
 
 # What the API's words mean to whoever reads no API.
 STATUS_WORDS = {

@@ -5,8 +5,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
-from marketplace.batches.results import readable
 from marketplace.desk.access import record, requester_page
+from marketplace.desk.batches.results import readable
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.visitor import DeskRequest
 from marketplace.hits.contests import (
@@ -18,7 +18,7 @@ from marketplace.hits.contests import (
 from marketplace.models import Message
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.messages import messages_to
-from marketplace.page_error import first_or_error
+from marketplace.site.page_error import first_or_error
 
 
 @requester_page

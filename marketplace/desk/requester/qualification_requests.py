@@ -9,15 +9,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace.batches.calls import call_of, carry_out
 from marketplace.configuration import requesters_see_mail
 from marketplace.desk.access import record, requester_page
+from marketplace.desk.batches.calls import call_of, carry_out
 from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show
 from marketplace.desk.visitor import DeskRequest
 from marketplace.models import Assignment, QualificationRequest, QualificationType, State
 from marketplace.operations.qualification_requests import open_requests
-from marketplace.page_error import first_or_error
-from marketplace.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
+from marketplace.people.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
+from marketplace.site.page_error import first_or_error
 from marketplace.wire.errors import WireError
 
 NO_REQUEST = "This request is answered already, or is not made to you. Choose one from the list."

@@ -11,9 +11,9 @@ from django.db import transaction
 
 from common.commands import MANAGE
 from marketplace import clock
-from marketplace.accounts import audit
 from marketplace.desk.users import UserError, open_user, reset_password
 from marketplace.models import DeskUser, Role
+from marketplace.people import audit
 from marketplace.router import DATABASE
 
 

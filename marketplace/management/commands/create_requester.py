@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand
 from common.arguments import amount
 from common.commands import MANAGE
 from marketplace import clock
-from marketplace.accounts.opening import keys_of, open_requester, write_keys
 from marketplace.configuration import default_balance_cents, local_address, own_address
 from marketplace.money.amounts import price_of
+from marketplace.people.opening import keys_of, open_requester, write_keys
 
 
 class Command(BaseCommand):

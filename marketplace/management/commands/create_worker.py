@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from common.commands import MANAGE
 from marketplace import clock
-from marketplace.accounts.opening import open_worker
 from marketplace.configuration import local_address, own_address
 from marketplace.people.countries import is_country
+from marketplace.people.opening import open_worker
 
 
 class Command(BaseCommand):

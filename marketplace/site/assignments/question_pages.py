@@ -15,7 +15,7 @@ from marketplace.configuration import base_url
 from marketplace.hits.questions.question import FormQuestion, HTMLQuestion, read_question
 from marketplace.hits.questions.template_i18n import for_scripts, in_language
 from marketplace.models import HIT, Assignment
-from marketplace.qualifications.requirements import access_to, standing_of
+from marketplace.people.qualifications.requirements import access_to, standing_of
 from marketplace.site.languages import speaking
 from marketplace.site.pages import SignedInRequest, harden, worker_page
 

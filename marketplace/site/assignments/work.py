@@ -12,8 +12,8 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.batches.results import readable
 from marketplace.configuration import base_url, is_own_origin, payment_terms
+from marketplace.desk.batches.results import readable
 from marketplace.hits.acceptance import (
     RefusedError,
     accept_next,
@@ -27,11 +27,11 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.money.amounts import price_of
-from marketplace.page_error import PageError, first_or_error
-from marketplace.qualifications.requirements import access_to, standing_of
+from marketplace.people.qualifications.requirements import access_to, standing_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.previews import origin_of
+from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import (
     SignedInRequest,
     harden,

@@ -13,8 +13,13 @@ from marketplace.configuration import payment_terms
 from marketplace.hits.acceptance import available_hits
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LIVE, Assignment, HITType, State, Worker
-from marketplace.qualifications.earning import ways_to_earn
-from marketplace.qualifications.requirements import Access, access_to, custom_types_of, standing_of
+from marketplace.people.qualifications.earning import ways_to_earn
+from marketplace.people.qualifications.requirements import (
+    Access,
+    access_to,
+    custom_types_of,
+    standing_of,
+)
 from marketplace.site.hits.facts import Facts, facts_of
 from marketplace.site.hits.list_choices import NAMES, choices_from, chosen, keep
 from marketplace.site.hits.reasons import Reason, reason_for

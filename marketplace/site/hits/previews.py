@@ -14,12 +14,12 @@ from marketplace.hits.acceptance import RefusedError, accept, accept_next, avail
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_liking
 from marketplace.models import HIT, Assignment, HITType, State
-from marketplace.page_error import PageError, first_or_error
-from marketplace.qualifications.earning import ways_to_earn
-from marketplace.qualifications.requirements import access_to, custom_types_of, standing_of
+from marketplace.people.qualifications.earning import ways_to_earn
+from marketplace.people.qualifications.requirements import access_to, custom_types_of, standing_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.reasons import reason_for
+from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import (
     SignedInRequest,
     harden,

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from marketplace.models import QualificationType
-from marketplace.qualifications.earning import Way, is_earned
-from marketplace.qualifications.requirements import (
+from marketplace.people.qualifications.earning import Way, is_earned
+from marketplace.people.qualifications.requirements import (
     ADULT,
     LOCALE,
     MASTERS,

@@ -7,11 +7,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.accounts.erasure import erase, everything_about
-from marketplace.accounts.passwords import PasswordError, choose_password, renew_link
 from marketplace.configuration import base_url, requesters_see_mail
 from marketplace.models import Assignment, State
 from marketplace.money import funds
+from marketplace.people.erasure import erase, everything_about
+from marketplace.people.passwords import PasswordError, choose_password, renew_link
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.site.signing_in.sessions import end
 

@@ -14,8 +14,8 @@ from marketplace.configuration import requesters_see_mail
 from marketplace.models import Assignment, Message, Requester
 from marketplace.notifications.messages import MessageError, send_message
 from marketplace.notifications.system_messages import translated
-from marketplace.page_error import PageError, first_or_error
 from marketplace.site.assignments.work import own_assignment
+from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 PAGE_SIZE = 25

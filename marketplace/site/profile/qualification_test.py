@@ -8,8 +8,7 @@ from django.utils.translation import gettext_noop
 from marketplace import clock
 from marketplace.models import QualificationRequest, QualificationType, RequestState
 from marketplace.notifications.system_messages import SENTENCES
-from marketplace.page_error import PageError, first_or_error
-from marketplace.qualifications.taking_tests import (
+from marketplace.people.qualifications.taking_tests import (
     NotTakenError,
     Outcome,
     begin,
@@ -17,6 +16,7 @@ from marketplace.qualifications.taking_tests import (
     form_of,
     hand_in,
 )
+from marketplace.site.page_error import PageError, first_or_error
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 NO_TEST = gettext_noop("This test is not given any more.")

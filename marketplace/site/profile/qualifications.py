@@ -18,10 +18,10 @@ from marketplace.models import (
     RequestState,
     Worker,
 )
-from marketplace.qualifications.earning import Way, is_earned, is_unlisted, ways_to_earn
-from marketplace.qualifications.grants import grant
-from marketplace.qualifications.requirements import standing_of
-from marketplace.qualifications.taking_tests import OPEN
+from marketplace.people.qualifications.earning import Way, is_earned, is_unlisted, ways_to_earn
+from marketplace.people.qualifications.grants import grant
+from marketplace.people.qualifications.requirements import standing_of
+from marketplace.people.qualifications.taking_tests import OPEN
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 from marketplace.templatetags.marketplace_words import duration

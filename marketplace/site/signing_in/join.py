@@ -7,8 +7,8 @@ from django.utils.translation import gettext_noop
 
 from marketplace import clock
 from marketplace.configuration import base_url
-from marketplace.identifiers import digest
 from marketplace.models import ClassCode, Worker
+from marketplace.models.identifiers import digest
 from marketplace.people.invitations import (
     LONGEST_NAME,
     InvitationError,
@@ -19,7 +19,7 @@ from marketplace.people.invitations import (
 )
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, session_of
-from marketplace.throttle import note_failure, too_many
+from marketplace.site.signing_in.throttle import note_failure, too_many
 
 UNKNOWN = gettext_noop(
     "This code is not known here, or not good any more. Check it, or ask for a new one."

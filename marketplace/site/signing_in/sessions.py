@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 
 from marketplace import clock
 from marketplace.configuration import session_lifetime
-from marketplace.identifiers import digest, new_secret
 from marketplace.models import Session, Worker
+from marketplace.models.identifiers import digest, new_secret
 
 COOKIE = "marketplace_session"
 

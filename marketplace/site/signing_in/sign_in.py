@@ -7,15 +7,15 @@ from django.views.decorators.http import require_POST
 
 from common.way_back import way_back
 from marketplace import clock
-from marketplace.accounts.passwords import LONGEST_NAME, worker_by_password
 from marketplace.configuration import open_sign_in
-from marketplace.identifiers import digest
 from marketplace.models import Worker
+from marketplace.models.identifiers import digest
 from marketplace.models.workers import sign_in_name_of
 from marketplace.people.invitations import mark_used
+from marketplace.people.passwords import LONGEST_NAME, worker_by_password
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, end
-from marketplace.throttle import note_failure, too_many
+from marketplace.site.signing_in.throttle import note_failure, too_many
 
 
 @page

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from marketplace.batches.calls import carry_out
+from marketplace.desk.batches.calls import carry_out
 from marketplace.models import (
     HANDED_IN,
     Assignment,

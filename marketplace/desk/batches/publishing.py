@@ -6,9 +6,15 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace.batches.calls import carry_out
-from marketplace.batches.template import document, filled, question_xml, template_of, variables
+from marketplace.desk.batches.calls import carry_out
 from marketplace.hits.questions.question import QuestionError, read_question
+from marketplace.hits.questions.template import (
+    document,
+    filled,
+    question_xml,
+    template_of,
+    variables,
+)
 from marketplace.models import HIT, Batch, BatchRow, HITType, Project
 from marketplace.money.amounts import amount_of, price_of
 from marketplace.router import DATABASE

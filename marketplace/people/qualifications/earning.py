@@ -15,7 +15,7 @@ from marketplace.models import (
     QualificationGrant,
     QualificationType,
 )
-from marketplace.qualifications.requirements import Standing, access_to
+from marketplace.people.qualifications.requirements import Standing, access_to
 
 # What a requester puts among the keywords of a qualification type.
 EARNED, UNLISTED = "earned", "unlisted"

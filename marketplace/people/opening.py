@@ -9,8 +9,8 @@ from pathlib import Path
 from django.db import transaction
 
 from common.storable import storable
-from marketplace.identifiers import digest, new_secret
 from marketplace.models import AccessKey, Requester, Worker
+from marketplace.models.identifiers import digest, new_secret
 from marketplace.money import funds
 from marketplace.router import DATABASE
 

@@ -4,8 +4,8 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from marketplace.identifiers import digest, new_secret
 from marketplace.models import Worker
+from marketplace.models.identifiers import digest, new_secret
 from marketplace.models.workers import sign_in_name_of
 from marketplace.router import DATABASE
 

@@ -11,8 +11,8 @@ from marketplace.hits.questions.answers import form_answers_xml
 from marketplace.hits.questions.question_form import QuestionForm, answers_of, parse
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
 from marketplace.notifications.system_messages import written
-from marketplace.qualifications.answer_key import read_key, score
-from marketplace.qualifications.grants import grant
+from marketplace.people.qualifications.answer_key import read_key, score
+from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.templatetags.marketplace_words import duration
 

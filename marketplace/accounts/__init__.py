@@ -1,1 +1,0 @@
-"""Accounts of workers and requesters: opened, signed in to, erased."""
