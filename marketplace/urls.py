@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path, register_converter
 
-from marketplace.site.assignments import contests, question_pages, submission, work
+from marketplace.site.assignments import question_pages, submission, work
 from marketplace.site.hits import available, old_links, previews
 from marketplace.site.profile import (
     account,
@@ -59,7 +59,7 @@ urlpatterns = [
     path("work/<int:key>/extend/", work.extend_time, name="extend"),
     path("work/<int:key>/submitted/", work.submitted, name="submitted"),
     path("work/<int:key>/next/", work.next_hit, name="next"),
-    path("work/<int:key>/contest/", contests.contest, name="contest"),
+    path("work/<int:key>/contest/", work.contest, name="contest"),
     path("work/<int:key>/write/", messages.write, name="write"),
     path("history/", history.history, name="history"),
     path("earnings/", earnings.earnings, name="earnings"),

@@ -14,8 +14,7 @@ from common.local_access import is_from_this_machine
 from marketplace import clock
 from marketplace.configuration import open_desk
 from marketplace.desk.pages import leave_notice
-from marketplace.desk.sessions import begin, session_of
-from marketplace.desk.visitor import Desk, DeskRequest
+from marketplace.desk.sessions import Desk, DeskRequest, begin, session_of
 from marketplace.models import DeskSession, DeskUser, Role
 from marketplace.people import audit
 from marketplace.site.page_error import PageError

@@ -3,19 +3,21 @@
 from collections.abc import Iterable
 from typing import Any
 
+from django.conf import settings
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from common.spreadsheet import csv_text
+from common.spreadsheet import MOST_BYTES, UploadError, csv_text, text_of
 from marketplace.configuration import currency_symbol
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.contests import unanswered_contests
 from marketplace.models import PaymentReport
 from marketplace.operations.qualification_requests import open_requests
 
 PAGE_SIZE = 50
+REST_OF_FORM_BYTES = 100_000
 
 
 def show(request: DeskRequest, template: str, status: int = 200, **context: Any) -> HttpResponse:
@@ -65,3 +67,31 @@ def csv_file(name: str, header: list[str], rows: Iterable[Iterable[Any]]) -> Htt
     response = HttpResponse(text, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def text_to_carry(request: DeskRequest) -> str:
+    """Return the uploaded text, if the page that asks for the last word can send it back.
+
+    Raises UploadError as `text_from` does, and when it is too much for a form.
+    """
+    text = text_from(request)
+    most = (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or MOST_BYTES) - REST_OF_FORM_BYTES
+    if len(text.encode()) > most:
+        raise UploadError(
+            f"The file is larger than {most // 1_000_000} MB. Split it and upload the parts one "
+            "after the other."
+        )
+    return text
+
+
+def text_from(request: DeskRequest, field: str = "file") -> str:
+    """Return the uploaded text, or what a hidden field of the page before carries.
+
+    Raises UploadError when neither is there, or the file cannot be read.
+    """
+    given = request.FILES.get(field)
+    if given is not None:
+        return text_of(given.read())
+    if carried := request.POST.get("carried", ""):
+        return carried
+    raise UploadError("Choose a file first.")

@@ -1,10 +1,12 @@
-"""Signs desk users in and out under a cookie that workers' pages never see."""
+"""Who sits at a desk: signed in and out under a cookie that workers' pages never see."""
+
+from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 
 from marketplace import clock
 from marketplace.configuration import session_lifetime
-from marketplace.models import DeskSession, DeskUser
+from marketplace.models import DeskSession, DeskUser, Requester, Role
 from marketplace.models.identifiers import digest, new_secret
 
 COOKIE = "marketplace_desk"
@@ -53,3 +55,35 @@ def end(request: HttpRequest, response: HttpResponse) -> None:
 def end_all(user: DeskUser, but: DeskSession | None = None) -> None:
     """Sign a user out everywhere, except in the session `but`."""
     DeskSession.objects.filter(user=user).exclude(pk=but.pk if but else 0).delete()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The signed-in desk user, their session, and the requester whose desk is open, if any."""
+
+    user: DeskUser
+    session: DeskSession
+
+    @property
+    def is_host(self) -> bool:
+        """Return whether the host's own pages are theirs."""
+        return self.user.role == Role.HOST
+
+    @property
+    def requester(self) -> Requester | None:
+        """Return the requester whose desk is open."""
+        return self.session.acting_for if self.is_host else self.user.requester
+
+    @property
+    def who(self) -> str:
+        """Return the name that the audit log keeps."""
+        if self.is_host and self.session.acting_for:
+            return f"{self.user.name}, for {self.session.acting_for.name}"
+        return self.user.name
+
+
+class DeskRequest(HttpRequest):
+    """A request as `desk_page` hands it on; `requester` is set on a requester's pages alone."""
+
+    desk: Desk
+    requester: Requester

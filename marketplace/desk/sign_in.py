@@ -8,9 +8,8 @@ from common.way_back import way_back
 from marketplace import clock
 from marketplace.desk.access import desk_page, is_open_desk, record
 from marketplace.desk.pages import leave_notice, show
-from marketplace.desk.sessions import begin, end, end_all
+from marketplace.desk.sessions import DeskRequest, begin, end, end_all
 from marketplace.desk.users import password_problem
-from marketplace.desk.visitor import DeskRequest
 from marketplace.models import DeskUser
 from marketplace.site.pages import page
 from marketplace.site.signing_in.throttle import note_failure, too_many

@@ -16,7 +16,6 @@ from marketplace.desk.requester import (
     account,
     batches,
     bonuses,
-    events,
     hits,
     messages,
     projects,
@@ -78,8 +77,8 @@ urlpatterns = [
     path("hits/", hits.hits, name="desk-hits"),
     path("hits/<int:key>/", hits.hit, name="desk-hit"),
     path("hits/<int:key>/bonuses/", bonuses.of_hit, name="desk-hit-bonuses"),
-    path("events/", events.events, name="desk-events"),
-    path("events/<int:key>/again/", events.again, name="desk-send-again"),
+    path("events/", hits.events, name="desk-events"),
+    path("events/<int:key>/again/", hits.again, name="desk-send-again"),
     path("account/", account.account, name="desk-account"),
     path("team/", groups.people, name="desk-people"),
     path(

@@ -21,8 +21,7 @@ from marketplace.models.qualifications import (
     QualificationType,
     RequestState,
 )
-from marketplace.models.requesters import AccessKey, Requester
-from marketplace.models.requests import IdempotencyToken, SeenRequest
+from marketplace.models.requesters import AccessKey, IdempotencyToken, Requester, SeenRequest
 from marketplace.models.workers import Session, SignInFailure, Worker, WorkerBlock, WorkerProfile
 
 __all__ = [

@@ -7,12 +7,12 @@ from datetime import date, datetime
 from django.db import transaction
 from django.db.models import Q, Sum
 
+from common.spreadsheet import read_table
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
 from marketplace.money.amounts import amount_of, price_of, typed_cents
 from marketplace.money.payouts import PayoutError, record_payout
 from marketplace.router import DATABASE
-from marketplace.uploads import read_table
 
 COLUMNS = (
     "reference",

@@ -1,11 +1,12 @@
 """CreateHIT and CreateHITWithHITType."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 
-from common.prepared_sql import insert
+from common.prepared_sql import PreparedQuery, insert, instance_of
 from marketplace import clock
 from marketplace.configuration import is_own_origin
 from marketplace.hits.audience import warn_if_nobody
@@ -15,11 +16,21 @@ from marketplace.hits.questions.question import (
     UnsupportedQuestionError,
     read_question,
 )
-from marketplace.models import HIT, ReviewPolicy
+from marketplace.hits.questions.template import (
+    document,
+    filled,
+    question_xml,
+    template_of,
+    variables,
+)
+from marketplace.models import HIT, HITType, Project, ReviewPolicy
+from marketplace.models.hits import fingerprint_of
 from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
+from marketplace.money.chained_changes import IF_SO, chained, insertion
+from marketplace.money.funds import MOVE
 from marketplace.notifications.events import record_event
-from marketplace.operations.descriptions import describe_hit
+from marketplace.operations.descriptions import describe_hit, type_members
 from marketplace.operations.hit_types import (
     LONGEST_SECONDS,
     check_requirements,
@@ -28,16 +39,27 @@ from marketplace.operations.hit_types import (
     own_hit_type,
     type_values,
 )
-from marketplace.operations.layouts import question_of
-from marketplace.operations.posting import post
 from marketplace.operations.reviews import policies_in
 from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.router import DATABASE
-from marketplace.wire.errors import InvalidParameter, NotSupported, RequestError
+from marketplace.wire.errors import DoesNotExist, InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.replay_protection import refuse_replay
+from marketplace.wire.replay_protection import SEEN, forget_old, refuse_replay, replayed
 
 MOST_ASSIGNMENTS = 1_000_000
+LAYOUT_ID = re.compile(Project.LAYOUT + r"([1-9][0-9]{0,17})")
+TYPE = f"SELECT id FROM {HITType._meta.db_table} WHERE requester_id = %s AND fingerprint = %s"
+# An event has to be written with the change that it tells, so types that tell go the longer way.
+MOVE_IF_SILENT = MOVE.replace(IF_SO, f"AND EXISTS ({TYPE} AND NOT is_notifying) {IF_SO}")
+
+TYPE_FIELDS = ("id", "hit_type_id", "requester_id", "title", "requirements")
+KNOWN_TYPE = PreparedQuery(
+    lambda requester, fingerprint: HITType.objects.filter(
+        requester=requester, fingerprint=fingerprint
+    ).values_list("pk", "hit_type_id"),
+    requester=int,
+    fingerprint=str,
+)
 
 
 @operation("CreateHIT", is_remembering=True)
@@ -128,3 +150,70 @@ def _checked_question(call: Call, parameters: dict[str, Any]) -> tuple[str, AnyQ
             "or workers' browsers could not keep the two apart."
         )
     return xml, question
+
+
+def question_of(call: Call, parameters: dict[str, Any]) -> str:
+    """Return the question of a new HIT: its own, or that of the layout that it names.
+
+    Raises HITLayoutDoesNotExist, or InvalidParameterValue for values that do not fit the layout.
+    """
+    layout_id = parameters.get("HITLayoutId")
+    if layout_id is None:
+        if parameters.get("HITLayoutParameters"):
+            raise InvalidParameter("HITLayoutParameters belong to a HITLayoutId; give that, too.")
+        if "Question" not in parameters:
+            raise InvalidParameter("Give the Question of the HIT, or a HITLayoutId.")
+        return str(parameters["Question"])
+    if "Question" in parameters:
+        raise InvalidParameter("Give either a Question or a HITLayoutId.")
+    return _filled(_own(call, layout_id), parameters.get("HITLayoutParameters", []))
+
+
+def _own(call: Call, layout_id: str) -> Project:
+    key = LAYOUT_ID.fullmatch(layout_id)
+    found = call.requester.projects.filter(pk=int(key[1])).first() if key else None
+    if found is None:
+        raise DoesNotExist("HITLayout", "HITLayout", layout_id)
+    return found
+
+
+def _filled(project: Project, given: list[dict[str, str]]) -> str:
+    html = template_of(project.terms())
+    values = {one["Name"]: one["Value"] for one in given}
+    if len(values) < len(given):
+        raise InvalidParameter("A HITLayoutParameter is given twice.")
+    wanted = set(variables(html))
+    if missing := wanted - set(values):
+        raise InvalidParameter(f"The layout needs the HITLayoutParameter {min(missing)}.")
+    if unknown := set(values) - wanted:
+        raise InvalidParameter(f"The layout has no HITLayoutParameter {min(unknown)}.")
+    page = filled(html, values, are_html=project.values_are_html)
+    return question_xml(document(page, project.title))
+
+
+def post(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
+    """Keep a new HIT of the type with these values and hold its money; tells whether that was done.
+
+    It is not when there is no such type yet, when events are told of it or money is short: then
+    nothing has changed but that the call's attempt is remembered. Raises WireError for an attempt
+    that was made before.
+    """
+    known = (call.requester.pk, fingerprint_of(values))
+    hit.held_cents = cents = hit.max_assignments * values["Reward"]
+    changes = [
+        (MOVE_IF_SILENT, [cents, cents, call.requester.pk, cents, *known]),
+        insertion(hit, "hit_type_id", f"({TYPE})", *known),
+    ]
+    if call.attempt:
+        now = clock.wall()
+        changes.insert(0, (SEEN, [call.attempt, now]))
+        forget_old(call.attempt, now)
+    n_made, row = chained(changes, KNOWN_TYPE, requester=known[0], fingerprint=known[1])
+    if call.attempt and n_made == 0:
+        raise replayed()
+    if n_made < len(changes) or row is None:
+        return False
+    members = type_members(row[1])
+    kind = (*row, known[0], members["Title"], members["QualificationRequirements"])
+    hit.hit_type = instance_of(HITType, TYPE_FIELDS, kind)
+    return True

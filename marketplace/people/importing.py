@@ -7,13 +7,13 @@ from enum import StrEnum
 
 from django.db import IntegrityError, transaction
 
+from common.spreadsheet import read_table
 from marketplace.models import QualificationType, Worker, WorkerGroup
 from marketplace.people import audit
 from marketplace.people.groups import GroupError
 from marketplace.people.roster import Person, ignored_columns, people_in
 from marketplace.people.worker_upsert import Entry, WorkerUpsert
 from marketplace.router import DATABASE
-from marketplace.uploads import read_table
 
 # One transaction's worth: a fraction of a second.
 AT_ONCE = 1000

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from common.spreadsheet import Table, UploadError
 from marketplace.people.countries import is_country, is_subdivision
-from marketplace.uploads import Table, UploadError
 
 # Our name of a column -> other spellings that people's files have.
 SPELLINGS = {

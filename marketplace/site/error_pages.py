@@ -15,8 +15,8 @@ from django.utils.translation import gettext_noop, override
 
 from common import unavailable
 from marketplace.desk import pages as desk_pages
+from marketplace.desk.sessions import Desk, DeskRequest
 from marketplace.desk.sessions import session_of as desk_session_of
-from marketplace.desk.visitor import Desk, DeskRequest
 from marketplace.site import pages as site_pages
 from marketplace.site.languages import ENGLISH, speaking
 from marketplace.site.page_error import PageError

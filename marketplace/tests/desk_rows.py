@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from common.spreadsheet import Table
 from marketplace import clock
 from marketplace.desk.batches.publishing import make_batch
 from marketplace.models import (
@@ -24,7 +25,6 @@ from marketplace.people.groups import make_group
 from marketplace.people.invitations import invite, make_class_code
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor
-from marketplace.uploads import Table
 
 
 def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections
 
+from common.spreadsheet import UploadError, read_table, text_of
 from marketplace import clock
 from marketplace.models import (
     AuditEntry,
@@ -20,7 +21,6 @@ from marketplace.people.groups import GroupError, make_group
 from marketplace.people.importing import Outcome, Report, import_workers
 from marketplace.people.worker_upsert import WorkerUpsert
 from marketplace.tests.visitor import Visitor
-from marketplace.uploads import UploadError, read_table, text_of
 
 PEOPLE = (
     "name,mail,mturk id,prolific_id,language,qualifications,notes,favourite\n"

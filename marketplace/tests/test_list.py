@@ -7,8 +7,8 @@ import pytest
 
 from marketplace.models import HITType, Requester, Worker
 from marketplace.people.qualifications.requirements import LOCALE
+from marketplace.site.hits.available import Choices, choices_from
 from marketplace.site.hits.facts import least_width
-from marketplace.site.hits.list_choices import Choices, choices_from
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.visitor import Visitor, simulated
 

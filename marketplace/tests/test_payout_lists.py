@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.models import AuditEntry, Payout, PayoutLine, PayoutList
 from marketplace.money import funds
@@ -11,7 +12,6 @@ from marketplace.money.payout_lists import confirm, make_list, owed_by_worker, r
 from marketplace.money.payouts import PayoutError, record_payout, report_payment
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
 from marketplace.tests.visitor import Visitor, simulated
-from marketplace.uploads import UploadError
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.hits.questions.answers import Given, form_answers_xml
-from marketplace.hits.questions.formatted_content import clean_html
-from marketplace.hits.questions.question_form import QuestionFormError, answers_of, parse
+from marketplace.hits.questions.question_form import (
+    QuestionFormError,
+    answers_of,
+    clean_html,
+    parse,
+)
 from marketplace.hits.questions.xml_tree import XMLError, read_xml
 from marketplace.people.qualifications.answer_key import AnswerKeyError, read_key, score
 from marketplace.tests import forms

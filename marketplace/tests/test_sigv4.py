@@ -7,7 +7,7 @@ from botocore.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.wire.sigv4 import canonical_request, signature
+from marketplace.wire.signature import canonical_request, signature
 
 pytestmark = pytest.mark.pure
 

@@ -12,7 +12,6 @@ from django.http import HttpRequest
 from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace import clock
 from marketplace.models import AccessKey, Requester
-from marketplace.wire import sigv4
 from marketplace.wire.errors import WireError
 
 ALLOWED_SKEW = timedelta(minutes=5)
@@ -31,6 +30,7 @@ LIVING_KEY = PreparedQuery(
     ),
     key=str,
 )
+ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def authenticate(request: HttpRequest, body: bytes) -> Signed:
         )
     secret, *fields = row
     canonical = _canonical(request, names, body)
-    expected = sigv4.signature(secret, stamp, match["region"], SERVICE, canonical)
+    expected = signature(secret, stamp, match["region"], SERVICE, canonical)
     if not hmac.compare_digest(expected, match["signature"]):
         raise WireError(
             "InvalidSignatureException",
@@ -96,7 +96,7 @@ def _canonical(request: HttpRequest, names: list[str], body: bytes) -> str:
     if claimed is not None and claimed != hashlib.sha256(body).hexdigest():
         raise WireError("InvalidSignatureException", "X-Amz-Content-SHA256 is not the body's.")
     query = request.META.get("QUERY_STRING", "")
-    return sigv4.canonical_request(str(request.method), "/", query, headers, body)
+    return canonical_request(str(request.method), "/", query, headers, body)
 
 
 @lru_cache(maxsize=256)
@@ -132,3 +132,40 @@ def _check_freshness(stamp: str, day: str) -> None:
             f"Signature expired: signed at {stamp}, received at {now:%Y%m%dT%H%M%SZ}; "
             "set the clock of your machine.",
         )
+
+
+def canonical_request(
+    method: str, path: str, query: str, headers: list[tuple[str, str]], body: bytes
+) -> str:
+    """Return the canonical form of a request; `headers` are the signed ones, names in lower case.
+
+    `path` is canonical already; values lose their superfluous spaces here.
+    """
+    headers = sorted(headers)
+    lines = [f"{name}:{' '.join(value.split())}\n" for name, value in headers]
+    names = ";".join(name for name, _ in headers)
+    digest = hashlib.sha256(body).hexdigest()
+    return f"{method}\n{path}\n{_canonical_query(query)}\n{''.join(lines)}\n{names}\n{digest}"
+
+
+def _canonical_query(query: str) -> str:
+    if not query:
+        return ""
+    pairs = sorted(part.partition("=")[::2] for part in query.split("&"))
+    return "&".join(f"{key}={value}" for key, value in pairs)
+
+
+def signature(secret: str, stamp: str, region: str, service: str, canonical: str) -> str:
+    """Return the hex signature of a canonical request made at `stamp` (20261120T093000Z)."""
+    day = stamp[:8]
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    message = f"{ALGORITHM}\n{stamp}\n{day}/{region}/{service}/aws4_request\n{digest}"
+    return hmac.digest(_signing_key(secret, day, region, service), message.encode(), "sha256").hex()
+
+
+@lru_cache(maxsize=4096)
+def _signing_key(secret: str, day: str, region: str, service: str) -> bytes:
+    key = f"AWS4{secret}".encode()
+    for part in (day, region, service, "aws4_request"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key

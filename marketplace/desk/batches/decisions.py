@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from common.spreadsheet import csv_text
+from common.spreadsheet import csv_text, read_table
 from marketplace.desk.batches.calls import carry_out
 from marketplace.models import HANDED_IN, Assignment, State
-from marketplace.uploads import read_table
 from marketplace.wire.errors import WireError
 from marketplace.wire.registry import Call
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
+from common.spreadsheet import Table
 from marketplace.desk.batches.calls import carry_out
 from marketplace.hits.questions.question import QuestionError, read_question
 from marketplace.hits.questions.template import (
@@ -18,7 +19,6 @@ from marketplace.hits.questions.template import (
 from marketplace.models import HIT, Batch, BatchRow, HITType, Project
 from marketplace.money.amounts import amount_of, price_of
 from marketplace.router import DATABASE
-from marketplace.uploads import Table
 from marketplace.wire.registry import Call
 
 # One request publishes for so long at most; the page then goes on by itself.

@@ -12,7 +12,7 @@ from marketplace.configuration import requesters_see_mail
 from marketplace.desk.access import host_page, record, requester_page
 from marketplace.desk.host.workers import found_worker
 from marketplace.desk.pages import leave_notice, page_of, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.models import HANDED_IN, Assignment, Worker, WorkerGroup
 from marketplace.people.groups import (
     GroupError,

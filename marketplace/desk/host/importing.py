@@ -4,14 +4,13 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.access import host_page
-from marketplace.desk.pages import show
-from marketplace.desk.uploading import text_to_carry
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.pages import show, text_to_carry
+from marketplace.desk.sessions import DeskRequest
 from marketplace.people.importing import Outcome, import_workers
 from marketplace.people.roster import COLUMNS
-from marketplace.uploads import UploadError
 
 MOST_SHOWN = 500
 EXAMPLE = (

@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.configuration import base_url, mail_from
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.models import ClassCode, Delivery, Invitation, Worker
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (

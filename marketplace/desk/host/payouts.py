@@ -4,12 +4,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.configuration import currency_symbol
 from marketplace.desk.access import host_page, record
-from marketplace.desk.pages import csv_file, leave_notice, page_of, show
-from marketplace.desk.uploading import text_from
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.pages import csv_file, leave_notice, page_of, show, text_from
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
 from marketplace.money.amounts import price_of
@@ -24,7 +24,6 @@ from marketplace.money.payout_lists import (
 )
 from marketplace.money.payouts import PayoutError, answer_report
 from marketplace.site.page_error import first_or_error
-from marketplace.uploads import UploadError
 
 NO_LIST = "There is no such list. Choose one under Payouts."
 

@@ -16,8 +16,8 @@ from marketplace.configuration import base_url, default_balance_cents
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.account import AccountForm, keep_account, present
+from marketplace.desk.sessions import DeskRequest
 from marketplace.desk.users import UserError, close_user, new_password, open_user, reset_password
-from marketplace.desk.visitor import DeskRequest
 from marketplace.models import AccessKey, DeskUser, Requester
 from marketplace.models.identifiers import new_entity_id, new_secret
 from marketplace.money import funds

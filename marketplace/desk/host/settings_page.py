@@ -17,7 +17,7 @@ from marketplace.configuration import (
 )
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.models import AuditEntry
 from marketplace.router import DATABASE
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import leave_notice, page_of, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
 from marketplace.people.groups import groups

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.pages import leave_notice, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Requester
 from marketplace.router import DATABASE
 

@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.calls import call_of
@@ -21,17 +22,15 @@ from marketplace.desk.batches.publishing import (
     unmapped,
 )
 from marketplace.desk.batches.results import answers_in, results
-from marketplace.desk.pages import csv_file, leave_notice, show
+from marketplace.desk.pages import csv_file, leave_notice, show, text_from
 from marketplace.desk.requester.audience import audience_summary
-from marketplace.desk.uploading import text_from
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Assignment, Batch, State
 from marketplace.site.assignments.question_pages import framed
 from marketplace.site.page_error import first_or_error
 from marketplace.site.pages import harden
-from marketplace.uploads import UploadError
 from marketplace.wire.errors import WireError
 
 NO_BATCH = "There is no such batch of yours. Choose a project from the list."

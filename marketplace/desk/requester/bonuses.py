@@ -22,7 +22,7 @@ from marketplace.desk.batches.calls import call_of
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.batches import own_batch
 from marketplace.desk.requester.hits import NO_HIT
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import HIT, Assignment, State
 from marketplace.money.amounts import price_of, typed_cents

@@ -1,16 +1,18 @@
-"""A requester's HITs that programs posted through the API: state, counters, who can see them."""
+"""A requester's HITs that programs posted: who can see them, and what programs were told."""
 
 from django.http import HttpResponse
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.desk.access import requester_page
+from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.bonuses import rewardable
-from marketplace.desk.pages import page_of, show
+from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.audience import audience_summaries, audience_summary
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
+from marketplace.notifications.events import events_of, send_again
 from marketplace.site.page_error import first_or_error
 
 # What the API's words mean to whoever reads no API.
@@ -58,3 +60,25 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
         reach=audience_summary(found.hit_type),
         has_work=rewardable(Assignment.objects.filter(hit=found), now).exists(),
     )
+
+
+@requester_page
+@require_safe
+def events(request: DeskRequest) -> HttpResponse:
+    """Show the requester's events, the newest first, with what became of each."""
+    page = page_of(request, events_of(request.requester))
+    return show(request, "events.html", here="hits", page=page)
+
+
+@requester_page
+@require_POST
+def again(request: DeskRequest, key: int) -> HttpResponse:
+    """Send an event once more, whatever became of it before."""
+    event = first_or_error(
+        events_of(request.requester).filter(pk=key),
+        "There is no such event of yours. Choose one from the list.",
+    )
+    send_again(event, clock.now())
+    record(request, f"Sent the event {event.document_id} again")
+    leave_notice(request, f"{event.content['EventType']} is on its way to {event.destination}.")
+    return redirect("desk-events")

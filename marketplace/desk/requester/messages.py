@@ -8,7 +8,7 @@ from marketplace import clock
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.results import readable
 from marketplace.desk.pages import leave_notice, page_of, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.contests import (
     ContestError,
     grant_contest,

@@ -6,19 +6,18 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from common.spreadsheet import Table, UploadError, read_table
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.publishing import BatchError, kind_of, make_batch, refresh_drafts
-from marketplace.desk.pages import leave_notice, show
+from marketplace.desk.pages import leave_notice, show, text_from
 from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.requester.project_form import STARTER, form_class
-from marketplace.desk.uploading import text_from
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Project, ProjectKind
 from marketplace.router import DATABASE
 from marketplace.site.page_error import PageError, first_or_error
-from marketplace.uploads import Table, UploadError, read_table
 
 NO_PROJECT = "There is no such project of yours. Choose one from the list."
 

@@ -13,7 +13,7 @@ from marketplace.configuration import requesters_see_mail
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.calls import call_of, carry_out
 from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show
-from marketplace.desk.visitor import DeskRequest
+from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Assignment, QualificationRequest, QualificationType, State
 from marketplace.operations.qualification_requests import open_requests
 from marketplace.people.qualifications.reviewing_tests import AnsweredQuestion, answered_questions

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from common.commands import MANAGE
+from common.spreadsheet import UploadError, text_of
 from marketplace import clock
 from marketplace.people.importing import Outcome, Report, import_workers
-from marketplace.uploads import UploadError, text_of
 
 
 class Command(BaseCommand):

@@ -22,7 +22,7 @@ from marketplace.hits.acceptance import (
     extend,
     give_back,
 )
-from marketplace.hits.contests import can_contest
+from marketplace.hits.contests import ContestError, can_contest, raise_contest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.models import HANDED_IN, Assignment, State
@@ -213,3 +213,20 @@ def next_hit(request: SignedInRequest, key: int) -> HttpResponse:
         words = {"reward": price_of(assignment.reward_cents)}
         leave_notice(request, _("Submitted. %(reward)s awaits approval.") % words)
     return redirect("work", key=following.pk)
+
+
+@worker_page
+@require_POST
+def contest(request: SignedInRequest, key: int) -> HttpResponse:
+    """Contest the rejection of one's own work; what is refused keeps what was written."""
+    assignment = own_assignment(request, key)
+    text = request.POST.get("text", "")
+    try:
+        raise_contest(assignment, text, clock.now())
+    except ContestError as refusal:
+        if assignment.state != State.REJECTED:
+            leave_notice(request, str(refusal))
+            return redirect("submitted", key=key)
+        return receipt(request, assignment, 400, problem=str(refusal), text=text)
+    leave_notice(request, _("Your word against the rejection was sent."))
+    return redirect("submitted", key=key)
