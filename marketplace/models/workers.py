@@ -35,7 +35,7 @@ class Worker(models.Model):
     language = models.CharField(max_length=8, blank=True)
     theme = models.CharField(max_length=5, blank=True)
     has_large_text = models.BooleanField(default=False)
-    # How they last sorted and filtered the list of HITs (site/hits/list_choices.py).
+    # How they last sorted and filtered the list of HITs (site/hits/available.py).
     list_choices = models.JSONField(default=dict)
     erased_at = models.DateTimeField(null=True)
     # The account that this one was found to be a second one of; its id then names that worker.

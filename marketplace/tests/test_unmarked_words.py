@@ -25,7 +25,7 @@ SENTENCE = re.compile(r"[A-Z“][^\n]*\s[^\n]*[.!?:]\s*", re.DOTALL)
 # What requesters, hosts and operators read; a module that is not here is read
 # by workers.
 TO_OTHERS = {
-    *("batches", "models", "webhook.py", "settings.py", "uploads.py", "xml_tree.py", "question.py"),
+    *("template.py", "models", "webhook.py", "settings.py", "xml_tree.py", "question.py"),
     *("answer_key.py", "payout_lists.py", "importing.py", "roster.py", "merging.py"),
     *("opening.py", "audience.py", "requirements.py", "funds.py"),
     *("__main__.py", "delivery.py", "review_rules.py", "review_policies.py"),
