@@ -1,6 +1,7 @@
-"""One frozen, checksummed export of a collection."""
+"""A frozen export of a collection, the wish for one, and what is found for it beforehand."""
 
 from django.db import models
+from django.db.models import Q
 
 
 class Release(models.Model):
@@ -24,3 +25,73 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.collection} release {self.number}"
+
+
+class OrderState(models.TextChoices):
+    """Where the wish stands; a job takes what waits."""
+
+    WAITING = "waiting", "Waiting to begin"
+    RUNNING = "running", "Being made"
+    DONE = "done", "Done"
+    FAILED = "failed", "Not made"
+
+
+class ReleaseOrder(models.Model):
+    """`step` says what the job is at; `message` how it ended.
+
+    `claim` is the secret of the job that has it, `seen_at` when that last gave a sign; one that
+    has been silent too long is begun again by another.
+    """
+
+    collection = models.ForeignKey(
+        "collector.Collection", models.CASCADE, related_name="release_orders"
+    )
+    state = models.CharField(max_length=20, choices=OrderState.choices, default=OrderState.WAITING)
+    step = models.CharField(max_length=120, blank=True)
+    message = models.TextField(blank=True)
+    release = models.ForeignKey(
+        "annotation.Release", models.PROTECT, null=True, blank=True, related_name="orders"
+    )
+    by = models.CharField(max_length=150)
+    claim = models.CharField(max_length=32, blank=True)
+    asked_at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-asked_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection"],
+                condition=Q(state__in=["waiting", "running"]),
+                name="release_order_one_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.get_state_display()
+
+
+class Context(models.Model):
+    """The paragraphs of one question in one setting, stored once, so that releases stay the same.
+
+    `paragraphs`: primary keys of collector's paragraphs in the order they are read, each with its
+    sentences stored. Where they were searched for in a whole corpus, `pool` is how many the search
+    left over, `gold_ranks` the rank of each paragraph of the question's seed, from 1, pool + 1 of
+    one that is not among them, and `answer_rank` that of the one that holds the answer.
+    """
+
+    question = models.ForeignKey("tasks.Question", models.CASCADE, related_name="contexts")
+    setting = models.CharField(max_length=20)
+    paragraphs = models.JSONField()
+    pool = models.PositiveIntegerField(null=True)
+    gold_ranks = models.JSONField(default=list)
+    answer_rank = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["question", "setting"], name="context_once_a_setting")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question_id}/{self.setting}"

@@ -17,9 +17,8 @@ from collector.ingest.parallel import read_records
 from collector.ingest.resolving import resolve_links
 from collector.ingest.site import Site, direction_of
 from collector.ingest.store import store_records
-from collector.models.article import Article
+from collector.models.article import Article, Paragraph
 from collector.models.corpus import Corpus, CorpusState, DumpFile, DumpFileState
-from collector.models.paragraph import Paragraph
 from common.storable import NotStorable, storable
 
 HEAD_BYTES = 1 << 20

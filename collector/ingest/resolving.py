@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable
 
 from django.db import transaction
 
-from collector.models.article import Article, ArticleKind
+from collector.models.article import Article, ArticleKind, Paragraph
 from collector.models.corpus import Corpus
-from collector.models.paragraph import Paragraph
 
 # A redirect to a redirect to … is followed so many times; wikis mend longer chains.
 MAX_HOPS = 5

@@ -16,10 +16,17 @@ from collector.ingest.records import (
     SkippedRecord,
 )
 from collector.ingest.rows import insert_rows, reserve_ids
-from collector.models.article import Article, ArticleKind, Section
-from collector.models.category import ArticleCategory, Category, Subcategory
+from collector.models.article import (
+    Article,
+    ArticleCategory,
+    ArticleKind,
+    Category,
+    Paragraph,
+    ParagraphKind,
+    Section,
+    Subcategory,
+)
 from collector.models.corpus import Corpus, DumpFile, SkippedPage
-from collector.models.paragraph import Paragraph, ParagraphKind
 
 MAX_NAME = 300
 

@@ -1,6 +1,13 @@
 """The rows of what is read and of what is collected from it."""
 
-from collector.models.article import Article, Section
+from collector.models.article import (
+    Article,
+    ArticleCategory,
+    Category,
+    Paragraph,
+    Section,
+    Subcategory,
+)
 from collector.models.candidate_sets import (
     CandidateMember,
     CandidateSet,
@@ -8,18 +15,16 @@ from collector.models.candidate_sets import (
     SetRole,
     SetState,
 )
-from collector.models.category import ArticleCategory, Category, Subcategory
 from collector.models.collection import (
     Collection,
     CollectionRevision,
     CollectionState,
     CollectionText,
+    Stage,
+    StageState,
 )
-from collector.models.corpus import Corpus, DumpFile, SkippedPage
-from collector.models.link_graph import LinkGraph
-from collector.models.paragraph import Paragraph
+from collector.models.corpus import Corpus, DumpFile, LinkGraph, SkippedPage
 from collector.models.seed import DroppedSeed, Seed, SeedParagraph
-from collector.models.stage import Stage, StageState
 from collector.models.user import User
 
 __all__ = [

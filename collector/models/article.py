@@ -1,4 +1,4 @@
-"""An article of a corpus, one page of the wiki's main namespace, and its sections."""
+"""An article of a corpus: its sections, its paragraphs, and its categories."""
 
 from urllib.parse import quote, urlsplit
 
@@ -83,3 +83,100 @@ class Section(models.Model):
 
     def __str__(self) -> str:
         return self.heading or str(self.article)
+
+
+class ParagraphKind(models.TextChoices):
+    """Running prose, or what is shown but never starts a question."""
+
+    PARAGRAPH = "paragraph", "Paragraph"
+    LIST_ITEM = "list_item", "List item"
+
+
+class Paragraph(models.Model):
+    """Plain text; all offsets are half-open code points into `text`.
+
+    `links` is [[start, end, target title], …] in order, `n_links` the number of distinct targets,
+    `n_links_in_corpus` the number of distinct articles of this corpus that they lead to, through
+    redirects, the paragraph's own article and disambiguation pages not counted. `sentences` is
+    [[start, end], …] once a seed uses the paragraph, made by `splitter`.
+    """
+
+    article = models.ForeignKey(Article, models.CASCADE, db_index=False, related_name="paragraphs")
+    section = models.ForeignKey(Section, models.CASCADE, related_name="paragraphs")
+    position = models.PositiveIntegerField()
+    kind = models.CharField(
+        max_length=20, choices=ParagraphKind.choices, default=ParagraphKind.PARAGRAPH
+    )
+    text = models.TextField()
+    links = models.JSONField(default=list)
+    n_links = models.PositiveIntegerField(default=0)
+    n_links_in_corpus = models.PositiveIntegerField(default=0)
+    sentences = models.JSONField(null=True, blank=True)
+    splitter = models.CharField(max_length=60, blank=True)
+
+    class Meta:
+        ordering = ["article_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["article", "position"], name="paragraph_position_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=ParagraphKind.values), name="paragraph_kind_is_known"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["n_links", "n_links_in_corpus"], name="paragraph_by_links"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Category(models.Model):
+    """A category's title, normalised, without the namespace."""
+
+    corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="categories")
+    title = models.CharField(max_length=300)
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "title"], name="category_title_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class ArticleCategory(models.Model):
+    """An article is in a category."""
+
+    article = models.ForeignKey(
+        Article, models.CASCADE, db_index=False, related_name="article_categories"
+    )
+    category = models.ForeignKey(Category, models.CASCADE, related_name="article_categories")
+
+    class Meta:
+        verbose_name_plural = "article categories"
+        constraints = [
+            models.UniqueConstraint(fields=["article", "category"], name="article_category_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.article_id} in {self.category_id}"
+
+
+class Subcategory(models.Model):
+    """A category is in another, as its own page says; none where a dump has no such pages."""
+
+    parent = models.ForeignKey(
+        Category, models.CASCADE, db_index=False, related_name="subcategories"
+    )
+    child = models.ForeignKey(Category, models.CASCADE, related_name="parents")
+
+    class Meta:
+        verbose_name_plural = "subcategories"
+        constraints = [
+            models.UniqueConstraint(fields=["parent", "child"], name="subcategory_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.child_id} in {self.parent_id}"

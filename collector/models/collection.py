@@ -1,4 +1,4 @@
-"""One run of a protocol over a corpus, with its parameters, budget, state and random seed."""
+"""One run of a protocol over a corpus: parameters, texts, budget, state, and its stages."""
 
 import secrets
 
@@ -124,3 +124,31 @@ class CollectionText(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
+
+
+class StageState(models.TextChoices):
+    """Whether a stage hands out work."""
+
+    DRAFT = "draft", "Not published yet"
+    OPEN = "open", "Open"
+    PAUSED = "paused", "Paused"
+    CLOSED = "closed", "Closed"
+
+
+class Stage(models.Model):
+    """`name` is the stage's table in the protocol's parameters, `kind` a module of tasks.kinds."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="stages")
+    name = models.CharField(max_length=80)
+    kind = models.CharField(max_length=40)
+    position = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=20, choices=StageState.choices, default=StageState.DRAFT)
+
+    class Meta:
+        ordering = ["collection_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="stage_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name.replace("_", " ").capitalize()

@@ -1,4 +1,4 @@
-"""A corpus: an immutable import of a wiki's dump, of books or of documents; and its files."""
+"""A corpus: an immutable import of a wiki's dump, of books or of documents; files and graph."""
 
 from django.db import models
 
@@ -118,3 +118,29 @@ class SkippedPage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title}: {self.reason}"
+
+
+class LinkGraph(models.Model):
+    """Which file holds the graph, of which state of the corpus, and what it counts.
+
+    `layout` is the version of the file's layout, `corpus_version` names what was read;
+    `seconds` is how long the building took.
+    """
+
+    corpus = models.OneToOneField(Corpus, models.CASCADE, related_name="link_graph")
+    layout = models.PositiveIntegerField()
+    corpus_version = models.CharField(max_length=64)
+    sha256 = models.CharField(max_length=64)
+    size_bytes = models.BigIntegerField()
+    n_nodes = models.BigIntegerField()
+    n_edges = models.BigIntegerField()
+    seconds = models.FloatField()
+    built_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def file_name(self) -> str:
+        """Return the file's name: it changes with what the file holds."""
+        return f"{self.corpus.slug}-{self.sha256[:16]}.graph"
