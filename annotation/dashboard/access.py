@@ -1,9 +1,10 @@
-"""Lets requesters in: by password, or without one at a desk that only this machine can reach."""
+"""Lets requesters in: by password, or none at this machine's own desk; their accounts."""
 
 from collections.abc import Callable
 from functools import wraps
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
@@ -15,7 +16,9 @@ from django.utils.crypto import salted_hmac
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from collector.accounts import owner
+from collector.accounts import LONGEST_PASSWORD, create_account, owner
+from collector.models import User
+from common.actions import ActionError
 from common.local_access import is_from_this_machine
 from common.way_back import way_back
 from common.without_nul import without_nul
@@ -24,6 +27,7 @@ View = Callable[..., HttpResponseBase]
 # So many wrong passwords in a row for one account from one place, and it waits.
 TRIES = 5
 WAIT_SECONDS = 300
+NOT_YOURS = "Accounts are made by whoever set this server up."
 
 
 def requester_required(view: View) -> View:
@@ -102,3 +106,44 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def signed_out(request: HttpRequest) -> HttpResponse:
     """Say that one has left."""
     return render(request, "dashboard/signed_out.html")
+
+
+@requester_required
+@require_safe
+def accounts(request: HttpRequest) -> HttpResponse:
+    """List the accounts, with a form for one more where one may make it."""
+    return _drawn(request)
+
+
+@requester_required
+@require_POST
+def make_account(request: HttpRequest) -> HttpResponse:
+    """Make an account; a refused name stays in its field."""
+    name = request.POST.get("name", "")
+    if not _may_make(request):
+        return _drawn(request, 403, wrong=NOT_YOURS)
+    try:
+        made = create_account(name, request.POST.get("password", ""))
+    except ActionError as error:
+        return _drawn(request, 422, wrong=error.on_page, typed=name[:150])
+    messages.success(
+        request,
+        f"{made} can sign in now. To decide as {made}, sign out and in, or use a window "
+        "of another browser.",
+    )
+    return redirect("accounts")
+
+
+def _may_make(request: HttpRequest) -> bool:
+    """Two people decide about a rejection, so on a server nobody makes their own second person."""
+    return is_open_desk(request) or bool(getattr(request.user, "is_superuser", False))
+
+
+def _drawn(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
+    shown = {
+        "accounts": User.objects.filter(is_active=True).order_by("username"),
+        "may_make": _may_make(request),
+        "longest": LONGEST_PASSWORD,
+        **more,
+    }
+    return render(request, "dashboard/accounts.html", shown, status=status)

@@ -2,15 +2,13 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.dashboard import access, accounts
+from annotation.dashboard import access
 from annotation.dashboard.collections import (
-    finishing,
     housekeeping,
     instructions,
     overview,
     publishing,
     settings_page,
-    start_page,
 )
 from annotation.dashboard.money import assignment_pages, bonuses, ledger
 from annotation.dashboard.people import partner_reports, problem_reports, qualifications, workers
@@ -24,8 +22,8 @@ of_collection: list[URLPattern] = [
     path("publish/", publishing.publish, name="publish"),
     path("pause/", publishing.pause, name="pause"),
     path("change/", settings_page.change, name="change"),
-    path("finish/", finishing.finish, name="finish"),
-    path("reopen/", finishing.reopen, name="reopen"),
+    path("finish/", housekeeping.finish, name="finish"),
+    path("reopen/", housekeeping.reopen, name="reopen"),
     path("keep/", housekeeping.keep, name="keep"),
     path("keep/duplicate/", housekeeping.duplicate, name="duplicate"),
     path("keep/archive/", housekeeping.archive, name="archive"),
@@ -89,12 +87,12 @@ of_collection: list[URLPattern] = [
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", start_page.start, name="start"),
+    path("", overview.start, name="start"),
     path("sign-in/", access.sign_in, name="sign_in"),
     path("sign-out/", access.sign_out, name="sign_out"),
     path("signed-out/", access.signed_out, name="signed_out"),
-    path("accounts/", accounts.accounts, name="accounts"),
-    path("accounts/make/", accounts.make_account, name="make_account"),
+    path("accounts/", access.accounts, name="accounts"),
+    path("accounts/make/", access.make_account, name="make_account"),
     path("collections/", overview.collections, name="collections"),
     path("collections/new/", overview.new_collection, name="new_collection"),
     path("collections/<slug:slug>/", include(of_collection)),

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from annotation.metrics.normalisation import ARTICLE, WITHOUT_PUNCTUATION
+from annotation.metrics.squad import ARTICLE, WITHOUT_PUNCTUATION
 from annotation.metrics.summation import numpy_mean, numpy_round
 
 SEPARATOR = re.compile("[ -]")

@@ -1,13 +1,16 @@
 """Exact match and token F1 as the SQuAD scripts v1.1 and v2.0 compute them."""
 
+import re
+import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from annotation.metrics.normalisation import answer_tokens
 from annotation.metrics.summation import plain_sum
 
 Answers = Mapping[str, Sequence[str]]
 Predictions = Mapping[str, str]
+WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+ARTICLE = re.compile(r"\b(a|an|the)\b")
 
 
 def exact_match(prediction: str, reference: str) -> float:
@@ -104,3 +107,12 @@ def _percent(values: Iterable[float]) -> float:
     """Return the mean of `values` times 100, summed first as the scripts do; 0.0 for none."""
     listed = list(values)
     return 100.0 * plain_sum(listed) / len(listed) if listed else 0.0
+
+
+def answer_tokens(text: str) -> list[str]:
+    """Return the words of `text` in lower case without ASCII punctuation and articles.
+
+    The order is the official one and shows: punctuation vanishes before articles are looked
+    for, so "the-a" becomes "thea" and stays (SQuAD v1.1).
+    """
+    return ARTICLE.sub(" ", text.lower().translate(WITHOUT_PUNCTUATION)).split()

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotation.metrics.normalisation import answer_tokens
+from annotation.metrics.squad import answer_tokens
 from annotation.readers import features, question_type
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
 from annotation.readers.reader import Tell, silent

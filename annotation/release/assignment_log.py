@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db.models import Q, QuerySet
 
 from annotation.models import Placement
-from annotation.release.pseudonyms import pseudonym, sealed
+from annotation.release.records import pseudonym, sealed
 from collector.models import Collection
 from tasks.models import Grant, GrantState, Lease, Step, StepKind, Submission, UnitItem
 

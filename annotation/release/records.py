@@ -1,7 +1,10 @@
 """Reads a collection's rows as plain records, seed by seed, in memory that does not grow."""
 
+import hashlib
+import hmac
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from itertools import islice
 
 from django.db import connection, transaction
@@ -10,7 +13,6 @@ from django.db.models import Count, Prefetch, QuerySet
 from annotation.decisions.counted_work import counted_in
 from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
-from annotation.release.pseudonyms import pseudonym
 from annotation.release.records_schema import (
     PassageRecord,
     QuestionRecord,
@@ -203,3 +205,14 @@ def _vote(answer: Answer, chosen: int | None, agreeing: set[int], key: str) -> V
         "chosen": answer.pk == chosen,
         "agrees": answer.pk in agreeing,
     }
+
+
+@lru_cache(maxsize=65536)
+def pseudonym(key: str, worker_id: str) -> str:
+    """Return the worker's name in releases: HMAC-SHA256 under the collection's `key`, 20 digits."""
+    return f"worker_{sealed(key, worker_id)[:20]}"
+
+
+def sealed(key: str, text: str) -> str:
+    """Return 64 digits that follow from `text`, which nobody can find by trying without `key`."""
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

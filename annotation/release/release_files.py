@@ -15,8 +15,7 @@ from annotation.release import assignment_log, attribution, croissant, release_f
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes, description
-from annotation.release.pseudonyms import sealed
-from annotation.release.records import records, snapshot
+from annotation.release.records import records, sealed, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
 from annotation.release.withholding import asked, hidden, shown

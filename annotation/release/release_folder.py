@@ -1,11 +1,14 @@
-"""Writes a release into a folder that appears whole or not at all, and never changes afterwards."""
+"""A release's folder: it appears whole or not at all, never changes, and is sent as one ZIP."""
 
 import hashlib
+import io
 import os
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from collector.inside import inside
@@ -13,6 +16,7 @@ from common.actions import ActionError
 
 SUMS = "SHA256SUMS"
 READ_BYTES = 1 << 20
+PIECE_BYTES = 1 << 16
 
 
 @contextmanager
@@ -92,3 +96,43 @@ def _all_digests(folder: Path) -> dict[str, str]:
     return {
         path.name: sha256_of(path) if path.is_file() else "" for path in sorted(folder.iterdir())
     }
+
+
+class _Outbox(io.RawIOBase):
+    """What a ZIP is written to: it cannot seek, and forgets what was taken out of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: "bytes | memoryview") -> int:  # type: ignore[override]
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def take(self) -> bytes:
+        """Return all that was written since the last time."""
+        taken, self._pieces = b"".join(self._pieces), []
+        return taken
+
+
+def zipped(folder: Path, names: Iterable[str], top: str, at: datetime) -> Iterator[bytes]:
+    """Yield the ZIP of these files of a folder in pieces, under one folder named `top`.
+
+    The same files and moment give the same bytes. No file is held in memory.
+    """
+    outbox = _Outbox()
+    with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            entry = zipfile.ZipInfo(f"{top}/{name}", at.timetuple()[:6])
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            path = folder / name
+            entry.file_size = path.stat().st_size
+            with path.open("rb") as source, archive.open(entry, "w") as target:
+                while piece := source.read(PIECE_BYTES):
+                    target.write(piece)
+                    yield outbox.take()
+    yield outbox.take()

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from django.db import transaction
 from django.utils import timezone
 
+from annotation.decisions.exclusions import leave_out
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.readers.example import Prediction
+from annotation.release.assignment_log import units_of
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
-from annotation.replay.log import Log, LogError
-from annotation.replay.pay_and_exclusions import settle_again
+from annotation.replay.log import AssignmentLine, Log, LogError
 from annotation.replay.recreation import OWN_MAINTENANCE, lay_out
 from annotation.replay.rerun import Rerun
 from annotation.splits.assignment import make_splits
@@ -26,7 +28,17 @@ from annotation.splits.difficulty.status import table_of
 from collector.models import Collection, Corpus
 from tasks.crowd import marketplace
 from tasks.lifecycle.publication import pause
-from tasks.models import Answer, Question
+from tasks.models import (
+    Answer,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Question,
+    ReceiptState,
+    Submission,
+    Worker,
+)
+from tasks.money import budget, payments
 from tasks.posting import hits
 
 
@@ -146,3 +158,38 @@ def _verdict(verdicts: Any, key: str) -> Verdict:
     if found is None:
         raise LogError(f"The question {key} was decided by hand and has no votes now.")
     return found
+
+
+def settle_again(collection: Collection, log: Log, now: datetime) -> None:
+    """Reject, reward and leave out as people did; the marketplace of a replay is not told."""
+    units = {name: pk for pk, name, _ in units_of(collection)}
+    for one in log.assignments:
+        if one.rejected or one.bonus_cents:
+            work = Submission.objects.filter(lease__unit=units[one.unit], lease__worker=one.worker)
+            _settle(collection, work.latest("pk"), one, now)
+    for line in log.exclusions:
+        leave_out(collection, Worker.objects.get(pk=line.worker), line.why, line.by, now)
+
+
+def _settle(collection: Collection, work: Submission, one: AssignmentLine, now: datetime) -> None:
+    with transaction.atomic():
+        if one.rejected:
+            Submission.objects.filter(pk=work.pk).update(state=ReceiptState.REJECTED)
+            payments.withhold(work, now)
+        if one.bonus_cents:
+            Payment.objects.create(
+                collection=collection,
+                stage=work.lease.unit.stage,
+                worker=work.lease.worker,
+                lease=work.lease,
+                posting=work.lease.session.posting,
+                kind=PaymentKind.BONUS,
+                amount_cents=one.bonus_cents,
+                key=f"replayed:{work.pk}",
+                by="the log",
+                state=PaymentState.CONFIRMED,
+                created_at=now,
+                confirmed_at=now,
+            )
+            payments.hold_anyway(collection.pk, one.bonus_cents, "a replayed bonus", now)
+            budget.earn(collection.pk, reserved_cents=one.bonus_cents, cost_cents=one.bonus_cents)

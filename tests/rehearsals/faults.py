@@ -136,7 +136,7 @@ FAULTS = (
     ),
     Fault(
         "agreement counts pairs of one and the same annotator",
-        "annotation/agreement/kappa.py",
+        "annotation/agreement/annotators.py",
         "n_pairs = n_items * n_annotators * (n_annotators - 1)",
         "n_pairs = n_items * n_annotators * n_annotators",
         "annotation/agreement/tests",
@@ -150,7 +150,7 @@ FAULTS = (
     ),
     Fault(
         "a release's names are found by trying",
-        "annotation/release/pseudonyms.py",
+        "annotation/release/records.py",
         "return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()",
         'return hmac.new(b"collector", text.encode(), hashlib.sha256).hexdigest()',
         "annotation/release/tests",

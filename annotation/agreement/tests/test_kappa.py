@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.agreement.kappa import fleiss_kappa
+from annotation.agreement.annotators import fleiss_kappa
 
 # Fourteen annotators, ten items, five labels: the worked example of the textbooks.
 PUBLISHED = [

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from annotation.dashboard.collection_context import Desk
-from annotation.dashboard.collections.parameter_values import label_of, shown
+from annotation.dashboard.collections.parameter_form import label_of, shown
 from annotation.dashboard.people.worker_names import People
 from annotation.models import Exclusion, Override, Release
 from collector.models import CollectionRevision, CollectionState

@@ -1,4 +1,4 @@
-"""Collections: the list, a new one, and the page of one."""
+"""Collections: the start page with its three doors, the list, a new one, and the page of one."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from annotation.dashboard.access import requester_required
 from annotation.dashboard.collection_context import Desk, on_desk
 from annotation.dashboard.collections.creation_form import CollectionForm, what_workers_do
 from annotation.dashboard.collections.events import events_of
-from annotation.dashboard.collections.next_step import next_step
 from annotation.dashboard.collections.progress import stages_of
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT
 from annotation.dashboard.collections.summaries import summaries_of
-from annotation.dashboard.collections.todo import todo_of
+from annotation.dashboard.collections.todo import next_step, todo_of
 from annotation.dashboard.money.spending import spending_of
 from annotation.dashboard.people.worker_names import people_of
 from annotation.decisions.verdicts import verdict_counts
+from annotation.models import Release
 from annotation.reports.attention import attention_to
 from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState
@@ -28,6 +28,8 @@ from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import estimate, totals
+
+SHOWN = 6
 
 
 @requester_required
@@ -130,3 +132,20 @@ def _now(desk: Desk) -> dict[str, Any]:
         # What cannot be mended later as well is said before.
         "notices": notices(desk.parameters) if row.state == CollectionState.DRAFT else [],
     }
+
+
+@requester_required
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    """Show the three doors and how the collections stand."""
+    collections = list(Collection.objects.filter(archived_at=None).select_related("corpus")[:SHOWN])
+    newest = Release.objects.select_related("collection").order_by("-created_at", "-pk").first()
+    return render(
+        request,
+        "dashboard/collections/start.html",
+        {
+            "marketplace_url": settings.MARKETPLACE_URL,
+            "release": newest,
+            "summaries": summaries_of(collections),
+        },
+    )

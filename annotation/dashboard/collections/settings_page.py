@@ -12,8 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
-from annotation.dashboard.collections.parameter_form import Sheet, sheet_of
-from annotation.dashboard.collections.parameter_values import label_of, shown
+from annotation.dashboard.collections.parameter_form import Sheet, label_of, sheet_of, shown
 from annotation.dashboard.money.spending import Spending, spending_of
 from collector.models import CollectionState
 from collector.protocols.creation import parameters_of

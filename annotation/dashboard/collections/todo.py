@@ -1,10 +1,12 @@
-"""The list of what needs a requester's attention in one collection, each with where to go."""
+"""What a collection needs of its requester: the one thing best done next, and all that waits."""
 
 from dataclasses import dataclass
 
 from annotation.dashboard.collection_context import Desk
 from annotation.dashboard.collections.progress import StageProgress
+from annotation.dashboard.money.spending import Spending
 from annotation.reports.attention import Attention
+from collector.models import CollectionState, StageState
 from tasks.models import GrantState
 
 # What waits for a decision about pay; each name is a list of the assignments page.
@@ -78,3 +80,112 @@ def decisions_of(desk: Desk, attention: Attention) -> list[Todo]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """`url` is where the button leads; with `posts` it sends a form there.
+
+    `hits_wait`: on the marketplace, for whoever takes them; with `untried` nobody has yet.
+    """
+
+    sentence: str
+    label: str = ""
+    url: str = ""
+    posts: bool = False
+    hits_wait: bool = False
+    untried: bool = False
+
+
+def next_step(
+    desk: Desk,
+    stages: list[StageProgress],
+    money: Spending,
+    n_seeds: int,
+    n_kept: int,
+    n_releases: int,
+    *,
+    judged: bool = True,
+) -> NextStep:
+    """Return the step, by what stands in the way first; no query.
+
+    judged: whether the difficulty is, where the protocol places by it.
+    """
+    state = desk.collection.state
+    if state == CollectionState.FINISHED:
+        return _when_finished(desk, stages, n_kept, n_releases, judged)
+    if not n_seeds:
+        sentence = "Choose the paragraphs that workers start from."
+        return NextStep(sentence, "Choose seeds", desk.url("seeds"))
+    cheapest = min(row.table.reward_cents for row in stages)
+    if money.free < cheapest and not money.reserved:
+        return NextStep(
+            f"The budget left does not pay a single HIT ({desk.price(cheapest)}).",
+            "Set the budget",
+            "#budget",
+        )
+    if state == CollectionState.DRAFT:
+        sentence = f"Everything is ready. It costs {desk.price(money.maximum)} at most."
+        return NextStep(sentence, "Look it over and publish", desk.url("publish"))
+    if state == CollectionState.PAUSED:
+        sentence = "No new work is handed out. Who is at work finishes and is paid."
+        return NextStep(sentence, "Resume", desk.url("publish"), posts=True)
+    return _while_collecting(desk, stages, n_kept, n_releases, judged)
+
+
+def _when_finished(
+    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int, judged: bool
+) -> NextStep:
+    at_work = sum(row.at_work for row in stages)
+    if at_work:
+        who = "one person is" if at_work == 1 else f"{at_work} people are"
+        sentence = f"Finished: nobody gets new work, {who} at work still."
+        return NextStep(sentence, "What stays to be done", desk.url("finish"))
+    if n_releases:
+        return NextStep("Finished and released.", "See the releases", desk.url("releases"))
+    if n_kept:
+        return _release(desk, "Finished.", judged)
+    sentence = "Finished: nobody gets new work."
+    return NextStep(sentence, "What stays to be done", desk.url("finish"))
+
+
+def _while_collecting(
+    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int, judged: bool
+) -> NextStep:
+    for row in stages:
+        waiting = row.grants.get(GrantState.SUBMITTED, 0)
+        if waiting:
+            who = "One person waits" if waiting == 1 else f"{waiting} people wait"
+            url = desk.url("qualification", stage=row.stage.name)
+            return NextStep(f"{who} for you to read their work and approve it.", "Inspect", url)
+    main = [row for row in stages if not row.table.qualifies]
+    busy = any(row.waiting or row.at_work for row in main if row.stage.state == StageState.OPEN)
+    if n_releases and not busy:
+        sentence = "All work is in, and there is a release. Finish the collection if it is enough."
+        return NextStep(sentence, "Finish", desk.url("finish"))
+    if n_kept and not busy:
+        return _release(desk, "All work is in.", judged)
+    return NextStep(
+        f"{_under_way(stages)} This page keeps itself up to date.",
+        hits_wait=any(row.standing for row in stages),
+        untried=not any(row.submitted or row.at_work for row in stages),
+    )
+
+
+def _release(desk: Desk, so_far: str, judged: bool) -> NextStep:
+    if not judged:
+        sentence = f"{so_far} Judge how hard the questions are: their splits follow it."
+        return NextStep(sentence, "Judge the difficulty", desk.url("difficulty"))
+    sentence = f"{so_far} Look through the verdicts, then make a release."
+    return NextStep(sentence, "Make a release", desk.url("releases"))
+
+
+def _under_way(stages: list[StageProgress]) -> str:
+    at_work = sum(row.at_work for row in stages)
+    standing = sum(row.standing for row in stages)
+    if at_work:
+        return "One person is at work." if at_work == 1 else f"{at_work:,} people are at work."
+    if standing:
+        some = "One HIT waits" if standing == 1 else f"{standing:,} HITs wait"
+        return f"{some} on the marketplace for workers to take."
+    return "No HIT is up. The next ones appear by themselves as soon as there is work to hand out."

@@ -1,6 +1,7 @@
 """Releases: making one, what is in it, its files and checksums."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -16,15 +17,64 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_desk
-from annotation.dashboard.releases.preview import CARD, Example, card_html, first_example
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.publish_release import beside_release
+from annotation.release.release_folder import PIECE_BYTES, zipped
 from annotation.release.release_jobs import order_release
-from annotation.release.zip_file import PIECE_BYTES, zipped
+from common.markdown import html_of
 
 SUMS = "SHA256SUMS"
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
+CARD = "README.md"
+# An example stands near the beginning of its file; the rest of a large one is not read.
+READ_CHARACTERS = 2_000_000
+LONGEST_TEXT = 280
+LONGEST_LIST = 3
+
+
+@dataclass(frozen=True)
+class Example:
+    """The first example of a file, its long texts and lists cut short, as JSON to read."""
+
+    file: str
+    json: str
+
+
+def card_html(path: Path) -> str:
+    """Return a release's README as HTML; raw HTML in it is shown as text."""
+    return html_of(path.read_text("utf-8"))
+
+
+def first_example(folder: Path, names: list[str]) -> Example | None:
+    """Return the first example of the first of these JSON files that has one, else None.
+
+    The official layouts are lists of examples, or objects that hold such a list.
+    """
+    for name in names:
+        with (folder / name).open(encoding="utf-8") as file:
+            text = file.read(READ_CHARACTERS)
+        start = text.find("[")
+        found = text.find("{", start + 1)
+        if start < 0 or found < 0 or text[start + 1 : found].strip():
+            continue
+        try:
+            example, _ = json.JSONDecoder().raw_decode(text, found)
+        except ValueError:
+            continue
+        return Example(name, json.dumps(_shortened(example), indent=2, ensure_ascii=False))
+    return None
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        return f"{value[:LONGEST_TEXT]} …"
+    if isinstance(value, list):
+        more = [f"… {len(value) - LONGEST_LIST} more"] if len(value) > LONGEST_LIST else []
+        return [_shortened(one) for one in value[:LONGEST_LIST]] + more
+    if isinstance(value, dict):
+        return {name: _shortened(one) for name, one in value.items()}
+    return value
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.bars import segments
 from annotation.dashboard.collection_context import Desk, on_desk
-from annotation.dashboard.collections.parameter_values import own_label
+from annotation.dashboard.collections.parameter_form import own_label
 from annotation.dashboard.questions.passages import passage, passages, seed_paragraphs
 from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError

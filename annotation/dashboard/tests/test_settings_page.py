@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.dashboard.collections.parameter_values import label_of, read, shown
+from annotation.dashboard.collections.parameter_form import label_of, read, shown
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import newest, revise

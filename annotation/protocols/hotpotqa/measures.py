@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from annotation.metrics.normalisation import answer_tokens
+from annotation.metrics.squad import answer_tokens
 from annotation.metrics.summation import plain_sum
 
 # Answers of one word that share no part with any other answer.

@@ -11,7 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from annotation.metrics.comparison import abreast
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.quac.predicting import bounds, sanity
 from annotation.protocols.quac.predicting.regression import logistic_regression
@@ -44,6 +43,7 @@ OPTIONS: Mapping[str, Option] = {
         "help": "vectors of words or whole sentences instead of tf-idf, a line each",
     },
 }
+NONE = "–"
 
 
 def run(name: str, predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
@@ -164,4 +164,26 @@ def _of_people(result: Result, totals: dict[str, float]) -> Result:
         "beside": agreement,
         "rows": [[name, f"{value:.1f}"] for name, value in {**official, **agreement}.items()],
         "notes": [*result["notes"], note],
+    }
+
+
+def abreast(what: str, results: Mapping[str, Result]) -> Result:
+    """Return one result with a row for each of `results` and a column for each measure.
+
+    what: the heading of the first column. The scores are in `groups` by name; nothing is in
+    `official`, because none of them is the one score. A sentence said of several is said once.
+    """
+    cells = {name: dict(row[:2] for row in result["rows"]) for name, result in results.items()}
+    measures = list(dict.fromkeys(measure for row in cells.values() for measure in row))
+    return {
+        "official": {},
+        "groups": {
+            name: {**result["official"], **result.get("beside", {})}
+            for name, result in results.items()
+        },
+        "columns": [what, *measures],
+        "rows": [
+            [name, *(row.get(measure, NONE) for measure in measures)] for name, row in cells.items()
+        ],
+        "notes": list(dict.fromkeys(note for each in results.values() for note in each["notes"])),
     }

@@ -12,8 +12,8 @@ from annotation.decisions.exclusions import leave_out
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
-from annotation.release.pseudonyms import pseudonym
 from annotation.release.publish_release import publish_release
+from annotation.release.records import pseudonym
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer, make_question, make_verdict
 from collector.models import Collection, Corpus

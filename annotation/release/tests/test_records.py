@@ -9,8 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.protocols.iirc.tests.island import HARBOUR, island
-from annotation.release.pseudonyms import pseudonym
-from annotation.release.records import main_stages, records, snapshot
+from annotation.release.records import main_stages, pseudonym, records, snapshot
 from annotation.release.records_schema import chosen_vote, is_kept
 from annotation.tests.making import make_answer, make_question, make_seed
 from tasks.models import Question

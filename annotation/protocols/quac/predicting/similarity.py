@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from annotation.metrics.normalisation import answer_tokens
 from annotation.metrics.result import ScoreError
+from annotation.metrics.squad import answer_tokens
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.predicting.sanity import Answering, Setting, span
 from annotation.protocols.quac.predicting.sentences import texts_of
