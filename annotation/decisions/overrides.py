@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotation.agreement.verdict import Outcome
 from annotation.decisions.counted_work import left_out_of
-from annotation.decisions.verdicts import decide_by_votes
+from annotation.decisions.verdicts import decide_by_votes, lock
 from annotation.models import Override, Verdict
 from common.actions import ActionError
 from tasks.models import Answer
@@ -95,7 +95,8 @@ def follow_votes(verdict: Verdict, note: str, by: str, now: datetime) -> Overrid
     """
     note = _checked(note)
     with transaction.atomic():
-        # The lock is the verdict's alone: its question and stage are read, not changed.
+        lock(verdict.question)
+        # The second lock is the verdict's alone: its stage is read, not changed.
         row = (
             Verdict.objects.select_for_update(of=("self",))
             .select_related("question__stage__collection", "question__seed")

@@ -52,20 +52,22 @@ def decide_collection(collection: Collection, now: datetime) -> int:
             .order_by("id")
         )
         for question in asked.select_related("seed").iterator(CHUNK):
-            changed += _decide(question, stage_names, validation, parameters, out, now)
+            changed += _decide(collection, question, stage_names, validation, parameters, now)
     return changed
 
 
 def decide_anew(collection: Collection, questions: Iterable[Question], now: datetime) -> None:
     """Decide these questions by the votes that count now, whoever decided before.
 
-    A question without any vote has no verdict, unless its writer is left out.
+    A question without any vote has no verdict, unless its writer is left out. Expects a
+    transaction, and the questions in the order of their ids.
     """
     parameters = parameters_of(collection)
     validation = get_protocol(collection.protocol).part(VALIDATION)
     out, stages = left_out_of(collection), voting_stages(parameters)
     for question in questions:
         names = stages[question.stage.name]
+        lock(question)
         decided = _decided(question, names, validation, parameters, out, now)
         rows = Verdict.objects.filter(question=question)
         if decided["n_votes"] or question.worker_id in out or rows.filter(overrides__isnull=False):
@@ -102,16 +104,27 @@ def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[st
     return list(rows.order_by(*IN_ORDER))
 
 
+def lock(question: Question) -> None:
+    """Let one decision of the question go after the other; expects a transaction.
+
+    Whoever decides reads its votes behind this lock: a decision by votes read before others came
+    in would else be written over theirs, and one that an exclusion has dropped would come back.
+    """
+    Question.objects.select_for_update(no_key=True).only("pk").get(pk=question.pk)
+
+
 def _decide(
+    collection: Collection,
     question: Question,
     stage_names: Sequence[str],
     validation: ValidationPart[object, Parameters],
     parameters: Parameters,
-    out: AbstractSet[str],
     now: datetime,
 ) -> int:
-    decided = _decided(question, stage_names, validation, parameters, out, now)
     with transaction.atomic():
+        lock(question)
+        out = left_out_of(collection)
+        decided = _decided(question, stage_names, validation, parameters, out, now)
         row = Verdict.objects.select_for_update().filter(question=question).first()
         if row and row.overridden and not _is_out(row, out):
             # A requester has decided since the question was picked.
@@ -123,7 +136,8 @@ def _decide(
 def decide_by_votes(verdict: Verdict, now: datetime) -> None:
     """Set the verdict, not saved, to what its votes say now, whoever decided before.
 
-    Raises ProtocolError for a collection that this installation cannot read.
+    Expects its question locked. Raises ProtocolError for a collection that this installation
+    cannot read.
     """
     question = verdict.question
     collection = question.stage.collection
