@@ -34,6 +34,10 @@ SMALL = {
     "answer_qualification.places_at_once": 4,
     **{f"answer_qualification.redundancy.{fold}": N_WORKERS for fold in FOLDS},
     "answer.items_per_hit": 3,
+    # Three passages a split: of one alone every question may be dropped by its votes.
+    **{f"splits.{fold}": 1 for fold in FOLDS},
+    "answer.redundancy.dev": 2,
+    "answer.redundancy.test": 2,
     "human_performance.items_per_hit": 3,
 }
 CROWD = ["--workers", str(N_WORKERS), "--inspect", "--seed", "3"]
