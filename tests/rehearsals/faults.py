@@ -136,9 +136,9 @@ FAULTS = (
     ),
     Fault(
         "agreement counts pairs of one and the same annotator",
-        "annotation/agreement/annotators.py",
-        "n_pairs = n_items * n_annotators * (n_annotators - 1)",
-        "n_pairs = n_items * n_annotators * n_annotators",
+        "annotation/agreement/kappa.py",
+        "agreeing = (table * (table - 1)).sum(axis=1) / pairs",
+        "agreeing = (table * table).sum(axis=1) / pairs",
         "annotation/agreement/tests",
     ),
     Fault(

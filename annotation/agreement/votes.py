@@ -1,0 +1,61 @@
+"""Votes as a table of items by annotators: what every measure of agreement is computed from."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+NONE = -1
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Who gave which label to which item; votes may be missing, each annotator has one an item.
+
+    codes: numpy int[n_items, n_annotators], the place of the label in `labels`, NONE without vote.
+    """
+
+    items: tuple[Hashable, ...]
+    annotators: tuple[Hashable, ...]
+    labels: tuple[Hashable, ...]
+    codes: Any
+
+    def counts(self) -> Any:
+        """Return numpy int[n_items, n_labels]: how many annotators gave the item the label."""
+        import numpy
+
+        places = numpy.arange(len(self.labels))
+        return (self.codes[:, :, None] == places).sum(axis=1)
+
+    def several(self) -> "Votes":
+        """Return the items that two annotators or more have voted on."""
+        chosen = (self.codes != NONE).sum(axis=1) > 1
+        items = tuple(item for item, has in zip(self.items, chosen, strict=True) if has)
+        return Votes(items, self.annotators, self.labels, self.codes[chosen])
+
+
+def votes_of(
+    cast: Iterable[tuple[Hashable, Hashable, Hashable]], labels: Sequence[Hashable] = ()
+) -> Votes:
+    """Return the table of (item, annotator, label) in the order in which each of them first comes.
+
+    labels: those that come first, in this order, whether anybody gave them or not. Raises
+    ValueError where an annotator votes twice on one item.
+    """
+    import numpy
+
+    items: dict[Hashable, int] = {}
+    annotators: dict[Hashable, int] = {}
+    places = {label: place for place, label in enumerate(labels)}
+    cells: dict[tuple[int, int], int] = {}
+    for item, annotator, label in cast:
+        cell = (
+            items.setdefault(item, len(items)),
+            annotators.setdefault(annotator, len(annotators)),
+        )
+        if cell in cells:
+            raise ValueError(f"{annotator} has two votes on {item}: give one.")
+        cells[cell] = places.setdefault(label, len(places))
+    codes = numpy.full((len(items), len(annotators)), NONE)
+    for cell, place in cells.items():
+        codes[cell] = place
+    return Votes(tuple(items), tuple(annotators), tuple(places), codes)
