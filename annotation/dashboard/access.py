@@ -8,25 +8,25 @@ from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.crypto import salted_hmac
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from collector.accounts import LONGEST_PASSWORD, create_account, owner
-from collector.models import User
+from collector.models import SignInTries, User
 from common.actions import ActionError
 from common.local_access import is_from_this_machine
+from common.rate_limit import Limit, client_address
 from common.way_back import way_back
 from common.without_nul import without_nul
 
 View = Callable[..., HttpResponseBase]
-# So many wrong passwords in a row for one account from one place, and it waits.
-TRIES = 5
-WAIT_SECONDS = 300
+# Wrong passwords for one account from one place; whoever has used them up waits for all again.
+WAIT_MINUTES = 5
+TRIES = Limit(at_once=5, seconds=WAIT_MINUTES * 60 / 5)
 NOT_YOURS = "Accounts are made by whoever set this server up."
 
 
@@ -57,41 +57,25 @@ def name_of(request: HttpRequest) -> str:
     return str(request.user.get_username())
 
 
-def client_address(request: HttpRequest) -> str:
-    """Return where a request came from; behind a front server, what that says of it."""
-    header = settings.CLIENT_ADDRESS_HEADER
-    told = request.headers.get(header, "").rpartition(",")[2].strip() if header else ""
-    return told or str(request.META.get("REMOTE_ADDR", ""))
-
-
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Ask for name and password, slowly after several wrong ones; then go where one wanted to."""
     target = way_back(request, "/")
-    tries = _tries_of(request)
     form = AuthenticationForm(request, data=request.POST or None)
     if request.method == "POST":
-        if cache.get(tries, 0) >= TRIES:
-            minutes = WAIT_SECONDS // 60
-            waiting = {"form": AuthenticationForm(request), "minutes": minutes, "next": target}
+        # Of this account, from this address: nobody's guesses keep anybody else out who sits behind
+        # the same one, and signing in to one's own between two guesses takes none of them back.
+        address = client_address(request, settings.CLIENT_ADDRESS_HEADER)
+        who = (request.POST.get("username", ""), address)
+        if not SignInTries.take(TRIES, timezone.now(), *who):
+            form = AuthenticationForm(request)
+            waiting = {"form": form, "minutes": WAIT_MINUTES, "next": target}
             return render(request, "dashboard/sign_in.html", waiting, status=429)
         if form.is_valid():
-            cache.delete(tries)
+            SignInTries.give_back(TRIES, *who)
             login(request, form.get_user())
             return redirect(target)
-        cache.add(tries, 0, WAIT_SECONDS)
-        cache.incr(tries)
     return render(request, "dashboard/sign_in.html", {"form": form, "next": target})
-
-
-def _tries_of(request: HttpRequest) -> str:
-    """Return under which key wrong passwords are counted: of this account, from this address.
-
-    Signing in to one's own account between guesses at another's takes none of them back, and
-    nobody's guesses keep anybody else out who sits behind the same address.
-    """
-    who = f"{request.POST.get('username', '')}\n{client_address(request)}"
-    return f"sign-in:{salted_hmac('collector.sign-in', who, algorithm='sha256').hexdigest()}"
 
 
 @require_POST

@@ -25,7 +25,7 @@ from collector.models.collection import (
 )
 from collector.models.corpus import Corpus, DumpFile, LinkGraph, SkippedPage
 from collector.models.seed import DroppedSeed, Seed, SeedParagraph
-from collector.models.user import User
+from collector.models.user import SignInTries, User
 
 __all__ = [
     "Article",
@@ -48,6 +48,7 @@ __all__ = [
     "SeedParagraph",
     "SetRole",
     "SetState",
+    "SignInTries",
     "SkippedPage",
     "Stage",
     "StageState",

@@ -12,7 +12,7 @@ from marketplace.desk.sessions import DeskRequest, begin, end, end_all
 from marketplace.desk.users import password_problem
 from marketplace.models import DeskUser
 from marketplace.site.pages import page
-from marketplace.site.signing_in.throttle import note_failure, too_many
+from marketplace.site.signing_in.sign_in_limits import signed_in, try_name
 
 WRONG = "This name and password do not belong together. Check both and try again."
 TOO_MANY = "Too many tries. Wait a quarter of an hour and try again."
@@ -24,13 +24,13 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _door(request, "", 200)
     now, name = clock.now(), request.POST.get("name", "").strip()[:80]
-    if too_many(request, f"desk:{name}", now):
+    if try_name(request, f"desk:{name}", now):
         return _door(request, TOO_MANY, 429)
     user = DeskUser.objects.filter(name=name, is_active=True).exclude(password="").first()
     # An unknown name takes as long as a wrong password.
     if not (user or DeskUser()).has_password(request.POST.get("password", "")) or user is None:
-        note_failure(request, f"desk:{name}", now)
         return _door(request, WRONG, 403)
+    signed_in(request, f"desk:{name}")
     response = redirect(way_back(request, "desk-home", under="/desk/"))
     begin(request, response, user)
     return response

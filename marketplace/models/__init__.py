@@ -22,7 +22,7 @@ from marketplace.models.qualifications import (
     RequestState,
 )
 from marketplace.models.requesters import AccessKey, IdempotencyToken, Requester, SeenRequest
-from marketplace.models.workers import Session, SignInFailure, Worker, WorkerBlock, WorkerProfile
+from marketplace.models.workers import Session, SignInTries, Worker, WorkerBlock, WorkerProfile
 
 __all__ = [
     "HANDED_IN",
@@ -63,7 +63,7 @@ __all__ = [
     "SeenRequest",
     "Session",
     "Setting",
-    "SignInFailure",
+    "SignInTries",
     "State",
     "Worker",
     "WorkerBlock",

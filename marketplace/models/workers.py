@@ -5,6 +5,7 @@ import unicodedata
 from django.db import models
 from django.db.models import Q
 
+from common.rate_limit import TokenBucket
 from marketplace.models.identifiers import new_worker_id
 from marketplace.models.requesters import Requester
 
@@ -114,18 +115,5 @@ class Session(models.Model):
         return f"session of {self.worker_id}"
 
 
-class SignInFailure(models.Model):
-    """One failed try; names and addresses are kept as digests only."""
-
-    name_digest = models.CharField(max_length=64, blank=True)
-    address_digest = models.CharField(max_length=64)
-    at = models.DateTimeField()
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["address_digest", "at"], name="sign_in_failure_address"),
-            models.Index(fields=["name_digest", "at"], name="sign_in_failure_name"),
-        ]
-
-    def __str__(self) -> str:
-        return f"failure at {self.at}"
+class SignInTries(TokenBucket):
+    """How many more tries to sign in are left; names and addresses are kept as digests only."""

@@ -12,7 +12,7 @@ from marketplace.desk.sessions import COOKIE
 from marketplace.desk.users import UserError, close_user, open_user
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Requester, Role
 from marketplace.people.opening import RequesterKeys
-from marketplace.site.signing_in.throttle import MOST_LINKS_PER_ADDRESS, note_failure
+from marketplace.site.signing_in.sign_in_limits import LINKS_PER_ADDRESS, try_name
 from marketplace.tests.desk import PASSWORD, DeskVisitor, desk_client
 
 
@@ -56,11 +56,11 @@ def test_the_wrong_password_is_refused_and_then_slow() -> None:
 
 def test_wrong_links_and_other_names_keep_nobody_out_of_the_desk(settings: Any) -> None:
     grace = DeskVisitor("Grace")
-    for _ in range(MOST_LINKS_PER_ADDRESS):
+    for _ in range(int(LINKS_PER_ADDRESS.at_once)):
         assert grace.get("/enter/nonsense/").status_code == 404
     assert grace.get("/enter/nonsense/").status_code == 429
     for number in range(60):
-        note_failure(RequestFactory().get("/"), f"desk:Somebody {number}", clock.now())
+        try_name(RequestFactory().get("/"), f"desk:Somebody {number}", clock.now())
     page = grace.post("/desk/sign-in/", "/desk/sign-in/", name="Grace", password=PASSWORD)
     assert page.status_code == 200
 

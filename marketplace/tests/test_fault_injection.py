@@ -14,9 +14,9 @@ from marketplace.people.opening import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
+from marketplace.wire.call_limit import _buckets, take
 from marketplace.wire.errors import WireError
 from marketplace.wire.fault_injection import FaultInjectionError, _chances, change_faults, faults_of
-from marketplace.wire.limits import _buckets, take
 
 
 def storm(**changes: Any) -> None:

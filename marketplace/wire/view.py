@@ -12,6 +12,7 @@ from common.outages import missing
 from marketplace import clock
 from marketplace.configuration import calls_per_second
 from marketplace.money.funds import InsufficientFundsError
+from marketplace.wire.call_limit import take, throttled
 from marketplace.wire.errors import (
     NotSupported,
     RequestError,
@@ -20,7 +21,6 @@ from marketplace.wire.errors import (
     WireError,
 )
 from marketplace.wire.fault_injection import NO_FAULTS, chance_of, faults_of
-from marketplace.wire.limits import take, throttled
 from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
 from marketplace.wire.replay_protection import refuse_replay
 from marketplace.wire.shapes import dump_reply, load_request, operation_names

@@ -18,10 +18,10 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
+from common.rate_limit import MemoryBucket
 from tasks.dialog import messages, socket_actions
 from tasks.dialog.dialog_state import TicketView
 from tasks.dialog.heartbeat import Heartbeats, Mark, mark_of
-from tasks.dialog.messages import Flow
 from tasks.dialog.notifier import group_of, notify_all, serve_here
 from tasks.dialog.rules import Refused
 
@@ -60,7 +60,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
         if not _from_our_page(self.scope):
             await self.close(UNKNOWN)
             return
-        self.flow = Flow()
+        self.bucket = MemoryBucket()
         serve_here()
         await self.accept()
         _warm_up()
@@ -79,7 +79,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
         message: dict[str, Any] = {}
         try:
             message = messages.read(text_data)
-            if wait := self.flow.wait_seconds(time.monotonic()):
+            if wait := self.bucket.take(messages.MESSAGES, time.monotonic()):
                 await self._refuse(TOO_MANY, message.get("id"), wait=wait)
                 return
             await (self._introduce if self.ticket_id is None else self._move)(message)

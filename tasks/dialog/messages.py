@@ -1,14 +1,16 @@
-"""What a page may say over its socket: how much of it, and in which form."""
+"""What a page may say over its socket: how much of it, how often, and in which form."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from common.rate_limit import Limit
 from tasks.dialog.rules import Refused, Reply
 from tasks.pages.payload import shallow, typable
 
+# Of one socket: as fast as anybody types, and not as fast as anybody can flood.
+MESSAGES = Limit(at_once=40, seconds=0.5)
 LONGEST_CHARACTERS = 8_192
 LONGEST_NOTE = 500
 REASONS = ("rude", "nonsense", "silent", "other")
@@ -73,28 +75,3 @@ def complaint_of(message: dict[str, Any]) -> tuple[str, str]:
     if reason not in REASONS:
         raise Refused("Choose what was wrong with your partner.")
     return str(reason), str(note)[:LONGEST_NOTE]
-
-
-BURST = 40.0
-PER_SECOND = 2.0
-
-
-@dataclass
-class Flow:
-    """Lets BURST messages through at once, and PER_SECOND for ever."""
-
-    left: float = BURST
-    at: float | None = None
-
-    def wait_seconds(self, now: float) -> float:
-        """Return 0 for a message that is let through, else how long to wait before the next try.
-
-        now: seconds of any clock that never goes back.
-        """
-        if self.at is not None:
-            self.left = min(BURST, self.left + PER_SECOND * (now - self.at))
-        self.at = now
-        if self.left >= 1:
-            self.left -= 1
-            return 0.0
-        return (1 - self.left) / PER_SECOND

@@ -19,7 +19,7 @@ from marketplace.people.invitations import (
 )
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, session_of
-from marketplace.site.signing_in.throttle import note_failure, too_many
+from marketplace.site.signing_in.sign_in_limits import try_link
 
 UNKNOWN = gettext_noop(
     "This code is not known here, or not good any more. Check it, or ask for a new one."
@@ -38,9 +38,8 @@ def join(request: HttpRequest) -> HttpResponse:
     found = class_code_of(code, now)
     if found is None:
         # A class sits behind one address: whoever types it right comes in, though others did not.
-        if problem := too_many(request, "", now):
+        if problem := try_link(request, now):
             return _drawn(request, problem, 429, code=code)
-        note_failure(request, "", now)
         return _drawn(request, _(UNKNOWN), 404, code=code)
     if request.method != "POST" or "name" not in request.POST:
         return _drawn(request, code=code, found=found)

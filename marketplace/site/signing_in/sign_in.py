@@ -15,7 +15,7 @@ from marketplace.people.invitations import mark_used
 from marketplace.people.passwords import LONGEST_NAME, worker_by_password
 from marketplace.site.pages import draw, page
 from marketplace.site.signing_in.sessions import begin, end
-from marketplace.site.signing_in.throttle import note_failure, too_many
+from marketplace.site.signing_in.sign_in_limits import signed_in, try_link, try_name
 
 
 @page
@@ -45,13 +45,13 @@ def _by_password(request: HttpRequest, name: str) -> HttpResponse:
     if not password:
         return sign_in_page(request, _("Write your password, too."), 403, asks_password=True)
     key = sign_in_name_of(name)
-    if problem := too_many(request, key, now):
+    if problem := try_name(request, key, now):
         return sign_in_page(request, problem, 429, asks_password=True)
     worker = worker_by_password(name, password)
     if worker is None:
-        note_failure(request, key, now)
         problem = _("This name and password do not go together.")
         return sign_in_page(request, problem, 403, asks_password=True)
+    signed_in(request, key)
     return _let_in(request, worker)
 
 
@@ -75,9 +75,8 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     # A class sits behind one address: whoever has a link comes in, however often others failed.
     worker = Worker.objects.filter(link_digest=digest(token), is_active=True).first()
     if worker is None:
-        if problem := too_many(request, "", now):
+        if problem := try_link(request, now):
             return sign_in_page(request, problem, 429)
-        note_failure(request, "", now)
         return sign_in_page(request, _("This link is not valid any more. Ask for a new one."), 404)
     if request.method != "POST":
         return draw(request, "enter.html", name=worker.display_name)

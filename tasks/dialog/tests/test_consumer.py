@@ -8,7 +8,7 @@ from django.utils import timezone
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tasks.dialog import consumer
-from tasks.dialog.messages import BURST
+from tasks.dialog.messages import MESSAGES
 from tasks.dialog.tests.lines import Line, open_line
 from tasks.dialog.tests.making import make_lease, make_talker
 from tasks.models import Dialog, LeaseState, PartnerReport, Ticket, Turn
@@ -195,7 +195,7 @@ def test_a_message_that_no_page_could_send_closes_the_line(pair):
 
 def test_whoever_floods_is_told_to_wait_and_loses_nothing(pair):
     student, _ = pair
-    for _ in range(int(BURST) + 5):
+    for _ in range(int(MESSAGES.at_once) + 5):
         student.say(type="ask", dialog=0, text="?")
     while (message := student.hear()).get("wait") is None:
         pass

@@ -1,0 +1,23 @@
+"""Counts tries to sign in by a bucket of tokens for each account and address."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('marketplace', '0011_system_messages_by_key'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='SignInTries',
+            fields=[
+                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ('full_at', models.DateTimeField(db_index=True)),
+            ],
+        ),
+        migrations.DeleteModel(
+            name='SignInFailure',
+        ),
+    ]

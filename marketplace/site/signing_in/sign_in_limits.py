@@ -1,0 +1,45 @@
+"""How often signing in may be tried, so that guessing passwords and links is slow."""
+
+from datetime import datetime
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from common.rate_limit import Limit, client_address
+from marketplace.configuration import client_address_header
+from marketplace.models import SignInTries
+
+QUARTER = 15 * 60
+# Many people may sit behind one address, and nobody may lock another person out from elsewhere.
+PER_NAME_AND_ADDRESS = Limit(at_once=5, seconds=QUARTER / 5)
+PER_NAME = Limit(at_once=50, seconds=QUARTER / 50)
+LINKS_PER_ADDRESS = Limit(at_once=50, seconds=QUARTER / 50)
+
+
+def try_name(request: HttpRequest, name: str, now: datetime) -> str:
+    """Count one try to sign in by this name; return a sentence when there were too many lately.
+
+    What others at the same address get wrong keeps nobody out. `signed_in` takes it back.
+    """
+    here = SignInTries.take(PER_NAME_AND_ADDRESS, now, name, _address(request))
+    return "" if here and SignInTries.take(PER_NAME, now, name) else _refusal()
+
+
+def signed_in(request: HttpRequest, name: str) -> None:
+    """Take the try back that has succeeded: only wrong ones count."""
+    SignInTries.give_back(PER_NAME_AND_ADDRESS, name, _address(request))
+    SignInTries.give_back(PER_NAME, name)
+
+
+def try_link(request: HttpRequest, now: datetime) -> str:
+    """Count one link or code that nobody has; return a sentence when there were too many lately."""
+    here = SignInTries.take(LINKS_PER_ADDRESS, now, "", _address(request))
+    return "" if here else _refusal()
+
+
+def _refusal() -> str:
+    return _("Too many tries. Wait a quarter of an hour, or open your personal link.")
+
+
+def _address(request: HttpRequest) -> str:
+    return client_address(request, client_address_header())
