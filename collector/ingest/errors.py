@@ -1,4 +1,4 @@
-"""What can go wrong with a dump as a whole, told in one sentence."""
+"""What can go wrong with a file as a whole, told in one sentence."""
 
 
 class DumpError(Exception):
@@ -12,3 +12,7 @@ class MalformedPage(ValueError):
         super().__init__(reason)
         self.title = title
         self.reason = reason
+
+
+class BookError(Exception):
+    """A book or a table of books cannot be read; the message names the file and says what to do."""

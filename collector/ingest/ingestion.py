@@ -18,7 +18,7 @@ from collector.ingest.resolving import resolve_links
 from collector.ingest.site import Site, direction_of
 from collector.ingest.store import store_records
 from collector.models.article import Article, Paragraph
-from collector.models.corpus import Corpus, CorpusState, DumpFile, DumpFileState
+from collector.models.corpus import Corpus, CorpusKind, CorpusState, DumpFile, DumpFileState
 from common.storable import NotStorable, storable
 
 HEAD_BYTES = 1 << 20
@@ -136,6 +136,8 @@ def _corpus_of(site: Site, options: CorpusOptions, name: str) -> Corpus:
     except NotStorable as error:
         raise DumpError(str(error)) from None
     corpus, _ = Corpus.objects.get_or_create(slug=options.slug, defaults=told)
+    if corpus.kind != CorpusKind.WIKI:
+        raise DumpError(f"The corpus {corpus.slug} holds no wiki; give {name} one of its own.")
     if corpus.language != language:
         raise DumpError(
             f"{name} is in {language}, the corpus {corpus.slug} in {corpus.language}; give it a "

@@ -27,8 +27,10 @@ from collector.models.article import (
     Subcategory,
 )
 from collector.models.corpus import Corpus, DumpFile, SkippedPage
+from common.commands import MANAGE
 
 MAX_NAME = 300
+_DISK_FULL = ("disk is full", "no space left", "disk full")
 
 _ARTICLE_COLUMNS = (
     *("id", "corpus_id", "page_id", "title", "kind", "redirect_target"),
@@ -213,3 +215,16 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         else:
             merged[key] = old.get(key, 0) + value
     return merged
+
+
+def storing_failure(error: Exception) -> str:
+    """Return in one sentence why the database or the disk did not take what was read."""
+    text = " ".join(str(error).split())
+    if any(words in text.lower() for words in _DISK_FULL):
+        return (
+            "the disk is full; free some space and run the same command: what was stored before "
+            "stays and is not read twice."
+        )
+    if "no such table" in text or 'relation "' in text:
+        return f"the database has no tables yet; run {MANAGE} migrate first."
+    return f"the database refused the rows: {text}"

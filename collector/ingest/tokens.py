@@ -3,6 +3,13 @@
 from collector.ingest.sentences import pipeline
 
 
+def tokenizer() -> str:
+    """Return the name under which counts of tokens are stored: the library's version."""
+    import spacy
+
+    return f"spacy-{spacy.__version__}"
+
+
 def tokens(text: str, language: str) -> list[tuple[int, int]]:
     """Return (start, end) of every token in code points; white space is none."""
     document = pipeline(language).make_doc(text)

@@ -8,6 +8,7 @@ from collector.models.article import (
     Section,
     Subcategory,
 )
+from collector.models.book import Book, BookKind, BookQuestion, Chapter, Passage
 from collector.models.candidate_sets import (
     CandidateMember,
     CandidateSet,
@@ -30,9 +31,13 @@ from collector.models.user import SignInTries, User
 __all__ = [
     "Article",
     "ArticleCategory",
+    "Book",
+    "BookKind",
+    "BookQuestion",
     "CandidateMember",
     "CandidateSet",
     "Category",
+    "Chapter",
     "Collection",
     "CollectionRevision",
     "CollectionState",
@@ -43,6 +48,7 @@ __all__ = [
     "LinkGraph",
     "PairTrial",
     "Paragraph",
+    "Passage",
     "Section",
     "Seed",
     "SeedParagraph",

@@ -9,6 +9,7 @@ class CorpusKind(models.TextChoices):
     """Where a corpus comes from."""
 
     WIKI = "wiki", "Wiki dump"
+    BOOKS = "books", "Books"
     IMPORTED = "imported", "Passages of published files"
 
 

@@ -12,12 +12,10 @@ from django.db import DatabaseError
 from collector.ingest.errors import DumpError
 from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
 from collector.ingest.licences import ADDRESSES
-from collector.ingest.store import AlreadyReading
+from collector.ingest.store import AlreadyReading, storing_failure
 from collector.models import Corpus
 from common.arguments import processes
 from common.commands import MANAGE
-
-_DISK_FULL = ("disk is full", "no space left", "disk full")
 
 
 class Command(BaseCommand):
@@ -71,7 +69,7 @@ class Command(BaseCommand):
         except (DumpError, AlreadyReading) as error:
             raise CommandError(str(error)) from error
         except (DatabaseError, OSError) as error:
-            raise CommandError(_disk_sentence(error)) from error
+            raise CommandError(storing_failure(error)) from error
         except KeyboardInterrupt:
             raise CommandError("stopped; the same command goes on after the last page.") from None
         self._print(corpus, as_json=options["json"])
@@ -127,15 +125,3 @@ def _rate(progress: Progress) -> str:
         return f"{progress.n_resolved:,} paragraphs"
     seconds = max(progress.seconds, 1e-6)
     return f"{progress.pages / seconds:,.0f} pages/s {progress.n_bytes / seconds / 1e6:.1f} MB/s"
-
-
-def _disk_sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    if any(words in text.lower() for words in _DISK_FULL):
-        return (
-            "the disk is full; free some space and run the same command: what was stored before "
-            "stays and is not read twice."
-        )
-    if "no such table" in text or 'relation "' in text:
-        return f"the database has no tables yet; run {MANAGE} migrate first."
-    return f"the database refused the rows: {text}"

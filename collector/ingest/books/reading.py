@@ -1,0 +1,116 @@
+"""Reads one book's file: which book it is, where its story stands, its chapters and passages."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from collector.ingest.books.chapters import Chapter, find_chapters
+from collector.ingest.books.decoding import decode
+from collector.ingest.books.gutenberg import Cut, Header, cut, header, trimmed
+from collector.ingest.books.tables import Document, Tables, story_range
+from collector.ingest.errors import BookError
+from collector.ingest.tokens import tokens
+
+MAX_DOCUMENT, MAX_TITLE, MAX_HEADING = 64, 250, 300
+# Shorter than any story: a note, a page of links, an error message that was saved as a book.
+LEAST_WORDS = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """Which book a file holds, before its text is cut into tokens.
+
+    `marks_missing`: how many of the table's two marks are not in the text.
+    """
+
+    path: Path
+    document: str
+    row: Document | None
+    sha256: str
+    encoding: str
+    header: Header
+    cut: Cut
+    marks_missing: int
+
+    @property
+    def title(self) -> str:
+        """Return the book's title: the table's, the header's, or the file's name."""
+        told = self.row.title if self.row else self.header.title
+        return (told or self.path.stem.replace("_", " "))[:MAX_TITLE]
+
+
+@dataclass(frozen=True)
+class BookRecord:
+    """A book as it is stored. passages: (start, end, number of tokens) in order."""
+
+    found: Found
+    front: str
+    text: str
+    back: str
+    n_tokens: int
+    passages: list[tuple[int, int, int]]
+    chapters: list[Chapter] = field(default_factory=list)
+
+
+def identify(path: Path, tables: Tables) -> Found:
+    """Return which book a file holds and where its story stands.
+
+    With a table of documents the book is the row of the file's name, or of its number in Project
+    Gutenberg; without one it is named after the file. Raises BookError for what is no book or no
+    row's.
+    """
+    content = path.read_bytes()
+    text, encoding = decode(content, path.name)
+    found = cut(text, path.name)
+    told = header(text[: found.start]) if found.is_gutenberg else Header("", "", "", None, False)
+    row = tables.documents.get(path.stem)
+    if row is None and told.number is not None:
+        row = tables.of_ebook(told.number)
+    if row is None and tables.documents:
+        raise BookError(
+            f"{path.name}: no row of documents.csv is its; name the file after its document_id."
+        )
+    missing = 0
+    if row is not None:
+        found, missing = _within_marks(text, found, row)
+    if len(text[found.start : found.end].split()) < LEAST_WORDS:
+        raise BookError(f"{path.name} is no book: it has fewer than {LEAST_WORDS} words.")
+    sha256 = hashlib.sha256(content).hexdigest()
+    document = row.id if row else path.stem[:MAX_DOCUMENT]
+    return Found(path, document, row, sha256, encoding, told, found, missing)
+
+
+def _within_marks(text: str, found: Cut, row: Document) -> tuple[Cut, int]:
+    """Return the story between the table's marks, never more than the licence leaves."""
+    first, last = story_range(text, row)
+    start, end = found.start, found.end
+    if first is not None and found.start < first < found.end:
+        start = first
+    if last is not None and start < last < found.end:
+        end = last
+    missing = [first, last].count(None)
+    return Cut(*trimmed(text, start, end), found.is_gutenberg), missing
+
+
+def read_book(found: Found, language: str, passage_tokens: int) -> BookRecord:
+    """Return the book with its chapters and its passages of `passage_tokens` tokens each."""
+    whole = decode(found.path.read_bytes(), found.path.name).text
+    text = whole[found.cut.start : found.cut.end]
+    places = tokens(text, language)
+    chapters = [one._replace(heading=one.heading[:MAX_HEADING]) for one in find_chapters(text)]
+    return BookRecord(
+        found,
+        whole[: found.cut.start],
+        text,
+        whole[found.cut.end :],
+        len(places),
+        passages(places, passage_tokens),
+        chapters,
+    )
+
+
+def passages(places: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int, int]]:
+    """Return (start, end, number of tokens) of each run of `size` tokens, the last one shorter."""
+    cuts = [places[first : first + size] for first in range(0, len(places), size)]
+    return [(run[0][0], run[-1][1], len(run)) for run in cuts]
