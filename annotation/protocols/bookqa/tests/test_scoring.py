@@ -1,0 +1,154 @@
+"""The metrics of free answers equal nlg-eval's on every golden vector, and two systems compare."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.metrics.bleu import bleu, bleu_counts
+from annotation.metrics.meteor import MeteorError, find_meteor, meteor
+from annotation.metrics.result import ScoreError
+from annotation.metrics.rouge import longest_common, rouge_l
+from annotation.metrics.tests.golden import vectors
+from annotation.protocols.bookqa.scoring import BLEUS, normalised, score
+
+pytestmark = pytest.mark.pure
+RAW = {"raw": True}
+words = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@pytest.fixture(autouse=True)
+def _without_meteor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave METEOR out, which takes many seconds to begin, except where it is what is tested."""
+    monkeypatch.setattr("annotation.protocols.bookqa.scoring.find_meteor", lambda: None)
+
+
+def scored(folder: Path, gold: Any, predictions: Any, **options: Any) -> Any:
+    paths = folder / "predictions.json", folder / "gold.json"
+    for path, content in zip(paths, (predictions, gold), strict=True):
+        path.write_text(json.dumps(content), "utf-8")
+    return score(*paths, options)
+
+
+def test_every_golden_case_has_the_official_scores() -> None:
+    cases = vectors("narrativeqa.json")["cases"]
+    assert len(cases) == 500
+    for case in cases:
+        assert rouge_l(case["hyp"], case["refs"]) == pytest.approx(case["rouge_l"], abs=1e-9)
+        found = bleu(bleu_counts(case["hyp"], case["refs"]))
+        assert found == pytest.approx(case["bleu_corpus_of_one"], abs=1e-9), case["id"]
+        assert found == pytest.approx(case["bleu_sentence"], abs=1e-9), case["id"]
+
+
+def test_every_golden_corpus_has_the_official_scores(tmp_path: Path) -> None:
+    loaded = vectors("narrativeqa.json")
+    cases = {case["id"]: case for case in loaded["cases"]}
+    assert len(loaded["corpora"]) == 12
+    for corpus in loaded["corpora"]:
+        ids = list(cases) if corpus["ids"] == "ALL" else corpus["ids"]
+        found = scored(
+            tmp_path,
+            {key: cases[key]["refs"] for key in map(int, ids)},
+            {key: cases[key]["hyp"] for key in map(int, ids)},
+            **RAW,
+        )["official"]
+        assert found["ROUGE_L"] == pytest.approx(corpus["ROUGE_L"], abs=1e-9)
+        assert [found[name] for name in BLEUS] == pytest.approx(corpus["Bleu"], abs=1e-9)
+
+
+def test_meteor_equals_the_golden_scores_where_its_program_is_there() -> None:
+    program = find_meteor()
+    if program is None:
+        pytest.skip("meteor-1.5.jar is not here: the package pycocoevalcap brings it.")
+    loaded = vectors("narrativeqa_meteor.json")
+    cases = loaded["cases"]
+
+    whole, each = meteor(program, [case["hyp"] for case in cases], [case["refs"] for case in cases])
+
+    assert whole == pytest.approx(loaded["corpus_score"], abs=1e-6)
+    assert each == pytest.approx([case["meteor"] for case in cases], abs=1e-6)
+
+
+def test_a_program_that_is_no_meteor_is_refused_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(MeteorError, match=r"does not answer|needs Java") as caught:
+        meteor(tmp_path / "none.jar", ["a"], [["a"]])
+    assert "\n" not in str(caught.value)
+
+
+def test_what_keeps_meteor_out_is_said(tmp_path: Path) -> None:
+    found = scored(tmp_path, {"q": ["A dog."]}, {"q": "a dog"})
+
+    assert "METEOR" not in found["official"]
+    assert found["notes"][0].startswith("METEOR is left out: it needs Java")
+
+
+def test_texts_are_lower_cased_and_freed_of_punctuation_unless_raw(tmp_path: Path) -> None:
+    gold, answers = {"q": ["A  dog!"]}, {"q": "a dog"}
+    assert scored(tmp_path, gold, answers)["official"]["ROUGE_L"] == 1
+    assert scored(tmp_path, gold, answers, **RAW)["official"]["ROUGE_L"] < 1
+    assert normalised(" It's  a DOG. ") == "its a dog"
+
+
+def test_a_question_without_a_prediction_is_answered_by_nothing(tmp_path: Path) -> None:
+    found = scored(tmp_path, {"q": ["a dog"], "r": ["a cat"]}, {"q": "a dog"})
+
+    assert found["official"]["ROUGE_L"] == 0.5
+    assert found["official"]["EM"] == 0.5
+    assert (
+        "predictions.json: questions without a prediction, answered by nothing: 1."
+        in (found["notes"])
+    )
+
+
+def test_a_better_system_is_sure_to_be_and_an_equal_one_is_not(tmp_path: Path) -> None:
+    gold = {str(number): ["the old man and the sea"] for number in range(300)}
+    good = dict.fromkeys(gold, "the old man and the sea")
+    bad = {key: "an old woman" if int(key) % 2 else "the old man and the sea" for key in gold}
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(bad))
+
+    found = scored(tmp_path, gold, good, against=str(other))
+
+    assert found["groups"]["p"]["ROUGE_L"] < 0.01
+    assert found["groups"]["against"]["EM"] == 0.5
+    assert [row[0] for row in found["rows"]] == ["predictions", "against", "p"]
+    other.write_text(json.dumps(good))
+    assert scored(tmp_path, gold, good, against=str(other))["groups"]["p"]["ROUGE_L"] == 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "predictions", "said"),
+    [
+        ([], {}, "gold must be an object"),
+        ({}, {}, "there is no question to score"),
+        ({"q": "a dog"}, {}, "q must have a list of references"),
+        ({"q": []}, {}, "q must have a list of references"),
+        ({"q": ["a"]}, [], "predictions must be an object"),
+        ({"q": ["a"]}, {"q": 3}, "the answer to q must be a text, not 3"),
+        ({"q": ["a"]}, {"r": "a"}, "none of its question ids"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_line(
+    tmp_path: Path, gold: Any, predictions: Any, said: str
+) -> None:
+    with pytest.raises(ScoreError, match=said) as caught:
+        scored(tmp_path, gold, predictions)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_not_json_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gold.json"
+    path.write_text("{")
+    with pytest.raises(ScoreError, match="it is not JSON"):
+        score(path, path, {})
+
+
+@given(words, words)
+def test_the_longest_common_subsequence_does_not_care_which_side_is_which(
+    one: list[str], other: list[str]
+) -> None:
+    assert longest_common(one, other) == longest_common(other, one) <= min(len(one), len(other))
+    assert longest_common(one, one) == len(one)
