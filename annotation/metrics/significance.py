@@ -29,7 +29,7 @@ def paired_bootstrap(
     rng = numpy.random.default_rng(seed)
     n_questions = len(one)
     size = min(size, n_questions)
-    n_not_better = 0
+    n_not_better: Any = 0
     for begin in range(0, subsets, CHUNK):
         drawn = rng.integers(0, n_questions, (min(CHUNK, subsets - begin), size))
         weights = numpy.stack([numpy.bincount(row, minlength=n_questions) for row in drawn])
