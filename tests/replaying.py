@@ -5,6 +5,7 @@ These functions run on the databases of a served instance.
 
 import random
 from pathlib import Path
+from unittest.mock import patch
 from uuid import uuid4
 
 from django.conf import settings
@@ -14,7 +15,9 @@ from django.utils import timezone
 from annotation.decisions.exclusions import leave_out
 from annotation.decisions.overrides import override_verdict
 from annotation.models import Verdict
-from collector.models import Collection
+from annotation.replay.log import AssignmentLine
+from annotation.replay.rerun import Rerun
+from collector.models import Collection, Stage
 from collector.protocols.loading import get_protocol
 from collector.protocols.revisions import revise
 from tasks.models import (
@@ -26,9 +29,10 @@ from tasks.models import (
     PostingState,
     ReceiptState,
     Submission,
+    Worker,
 )
 from tasks.money import bonuses
-from tasks.people import qualifications
+from tasks.people import eligibility, qualifications
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
@@ -80,9 +84,17 @@ def collect(out: str, log: str) -> None:
 
 
 def replay(out: str, log: str) -> None:
-    """Do it again."""
+    """Do it again, while jobs find no work for anybody before the log's next unit is made."""
     read_in()
-    call_command("replay_log", log, out=Path(out))
+    prepare = Rerun._prepare
+
+    def prepare_while_a_job_looks(rerun: Rerun, one: AssignmentLine, stage: Stage) -> None:
+        prepare(rerun, one, stage)
+        for worker in Worker.objects.filter(pk=one.worker, identity__isnull=False):
+            eligibility.found_nothing(worker, stage)
+
+    with patch.object(Rerun, "_prepare", prepare_while_a_job_looks):
+        call_command("replay_log", log, out=Path(out))
 
 
 def read_in() -> None:

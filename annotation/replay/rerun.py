@@ -21,13 +21,16 @@ from tasks.models import (
     Submission,
     Worker,
 )
-from tasks.people import qualifications
+from tasks.people import eligibility, qualifications
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
 from tasks.simulation.pages import Page
 from tasks.simulation.work_page import Desk
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
+
+# A job of the same instance may come between what is told and what is accepted.
+MOST_TRIES = 3
 
 
 @dataclass
@@ -86,9 +89,7 @@ class Rerun:
         if unit.taken >= unit.redundancy:
             self._make_room(one.unit)
         worker = self._worker(one)
-        page = worker.accept(self._places.vacant_hit(one, stage))
-        if page is None:
-            raise LogError(f"{_called(one)}: the marketplace does not let its worker in.")
+        page = self._accepted(one, worker, stage)
         with only(stage, unit):
             inner = worker.enter(page)
         lease = Lease.objects.filter(unit=unit, worker_id=one.worker, state=LeaseState.LIVE).first()
@@ -97,6 +98,19 @@ class Rerun:
         hold = self._holds[one.taken] = Hold(one, page, inner, worker.desk(inner), lease)
         if one.handed_in is None and one.end != LeaseState.LIVE:
             self._give_back(hold, LeaseState(one.end))
+
+    def _accepted(self, one: AssignmentLine, worker: SimulatedWorker, stage: Stage) -> Page:
+        """Return the page of a HIT that its worker has accepted; raises LogError."""
+        hit = self._places.vacant_hit(one, stage)
+        known = Worker.objects.filter(pk=one.worker)
+        for _ in range(MOST_TRIES):
+            page = worker.accept(hit)
+            if page is not None:
+                return page
+            # A job has found no work for them before this unit was made, and told so.
+            eligibility.note(known, [stage])
+            eligibility.tell(self.collection)
+        raise LogError(f"{_called(one)}: the marketplace does not let its worker in.")
 
     def _hand_in(self, one: AssignmentLine) -> None:
         hold = self._holds.pop(one.taken)
