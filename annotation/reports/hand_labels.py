@@ -2,17 +2,20 @@
 
 import csv
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.parts import REPORT
 from annotation.release.records_schema import SeedRecord, is_simulated
 from annotation.reports.collection import identified
+from annotation.reports.scheme_labels import tables_of
 from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
+from collector.protocols.label_schemes import scheme_of
 from collector.protocols.loading import get_protocol
 from common.spreadsheet import csv_lines
 
@@ -44,9 +47,17 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
     return len(rows)
 
 
-def tables_of_labels(collection: Collection, path: Path) -> list[Table]:
-    """Return the protocol's tables of a labelled sample; raises ProtocolError and ScoreError."""
-    count = get_protocol(collection.protocol).part(REPORT, "labelled").labelled
+def tables_of_labels(collection: Collection, path: Path, scheme: str = "") -> list[Table]:
+    """Return the protocol's tables of a labelled sample, or those of one of its label schemes.
+
+    Raises ProtocolError and ScoreError.
+    """
+    protocol = get_protocol(collection.protocol)
+    count: Callable[[Iterable[Mapping[str, str]]], list[Table]]
+    if scheme:
+        count = partial(tables_of, scheme=scheme_of(protocol, scheme))
+    else:
+        count = protocol.part(REPORT, "labelled").labelled
     try:
         with path.open(encoding=ENCODING, newline="") as file:
             rows = list(csv.DictReader(file))

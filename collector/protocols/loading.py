@@ -18,6 +18,8 @@ from pydantic import ValidationError
 from collector.protocols.parameters import Parameters, with_overrides
 from collector.protocols.parts import PARAMETERS, Part, T
 
+# The folder of a protocol's label schemes.
+SCHEMES = "labels"
 # The table that decides nothing of the data: what a collection made before does not say of it is
 # as protocol.toml says now, so that each number stands in one place.
 REPORT = "report"
@@ -65,7 +67,14 @@ class Protocol:
 
     def defaults(self) -> dict[str, object]:
         """Return protocol.toml as nested dictionaries, not validated yet."""
-        path = self.folder / "protocol.toml"
+        values = self._read(self.folder / "protocol.toml")
+        for table in values.values():
+            if isinstance(table, dict) and table.get("scheme") and "fields" not in table:
+                scheme = self._read(self.folder / SCHEMES / f"{table['scheme']}.toml")
+                table["fields"] = scheme.get("fields")
+        return values
+
+    def _read(self, path: Path) -> dict[str, object]:
         try:
             return deepcopy(_values(path.read_text("utf-8")))
         except FileNotFoundError:

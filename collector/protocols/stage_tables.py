@@ -109,6 +109,10 @@ class ValidationTable(StageTable):
     """Whether they also say how to go on."""
 
 
+# The keys that pages of forms act on themselves: the instructions, the next item, writing.
+PAGE_KEYS = frozenset("hnw")
+
+
 class ChoiceTable(Table):
     """One label: `value` is stored and shown, `hint` says when it fits."""
 
@@ -117,6 +121,14 @@ class ChoiceTable(Table):
     """The label that is stored and shown."""
     hint: str = ""
     """Says when the label fits."""
+    key: str = Field("", pattern=r"^[a-z0-9]?$")
+    """The key that chooses it; its number, where none is given."""
+    group: str = ""
+    """The group of labels that it belongs to."""
+    example: str = ""
+    """An example that it fits."""
+    over: list[str] = []
+    """The labels that it wins over where several fit."""
 
 
 class FieldTable(Table):
@@ -132,13 +144,46 @@ class FieldTable(Table):
     """Whether it must be filled in."""
     max_characters: int = Field(200, ge=1)
     """The most that can be written."""
+    rule: str = ""
+    """What decides where several labels fit: shown beside them."""
+    groups: str = Field("", pattern=r"^([a-z][a-z_]*)?$")
+    """The name in the data of what the groups of the labels say; none where they are headings."""
 
     @model_validator(mode="after")
     def _choices_differ(self) -> Self:
         values = [choice.value for choice in self.choices]
         if len(set(values)) != len(values):
             raise ValueError(f"two choices of {self.name!r} are the same")
+        keys = [choice.key for choice in self.choices if choice.key]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ValueError(f"two choices of {self.name!r} have the key {key!r}")
+            if key in PAGE_KEYS:
+                raise ValueError(f"a choice of {self.name!r} has {key!r}, a key of the page")
+        if keys and len(keys) < len(values):
+            raise ValueError(f"give a key to all choices of {self.name!r}, or to none")
+        if self.groups and not all(choice.group for choice in self.choices):
+            raise ValueError(f"every choice of {self.name!r} needs a group: {self.groups} is it")
         return self
+
+    @model_validator(mode="after")
+    def _precedence_ends(self) -> Self:
+        beaten = {choice.value: set(choice.over) for choice in self.choices}
+        for value, others in beaten.items():
+            if not others <= beaten.keys():
+                unknown = sorted(others - beaten.keys())[0]
+                raise ValueError(f"{value!r} wins over {unknown!r}, which {self.name!r} has not")
+        left = set(beaten)
+        # Who wins over nobody that is left is in no circle.
+        while done := {value for value in left if not beaten[value] & left}:
+            left -= done
+        if left:
+            raise ValueError(f"in {self.name!r} these win over one another: {sorted(left)}")
+        return self
+
+    def group_of(self, value: str) -> str:
+        """Return the group of a label, "" for one that is in none."""
+        return {choice.value: choice.group for choice in self.choices}.get(value, "")
 
 
 class FormTable(StageTable):
@@ -149,7 +194,7 @@ class FormTable(StageTable):
 
     @model_validator(mode="after")
     def _fields_differ(self) -> Self:
-        names = [field.name for field in self.fields]
+        names = [name for field in self.fields for name in (field.name, field.groups) if name]
         if len(set(names)) != len(names):
             raise ValueError("two fields have the same name")
         if not self.fields[0].required:
@@ -169,6 +214,9 @@ class TextTable(FormTable):
 
 class LabelTable(FormTable):
     """A label stage: the first field is the label, and the vote that agreement counts."""
+
+    scheme: str = ""
+    """The file of labels/ that the fields are read from, once, when a collection is created."""
 
     @model_validator(mode="after")
     def _first_is_a_choice(self) -> Self:

@@ -39,11 +39,18 @@ class Command(BaseCommand):
             "labels": "the paper's table of that sample, labelled",
         }.items():
             instead.add_argument(f"--{name}", type=Path, metavar="FILE", help=helps)
+        parser.add_argument(
+            "--scheme",
+            metavar="NAME",
+            help="count --labels by this label scheme of the protocol (its folder labels/)",
+        )
         parser.add_argument("--seed", type=seed, help="of the sample (default: the collection's)")
 
     def handle(self, **options: Any) -> None:
         """Print the tables, or say in one line why not."""
         collection = collection_named(options["name"])
+        if options["scheme"] and not options["labels"]:
+            raise CommandError("--scheme says how to count labels: give --labels FILE.")
         try:
             if options["sample"]:
                 self._sample(collection, options)
@@ -76,5 +83,5 @@ def _tables(collection: Collection, options: dict[str, Any]) -> list[Table]:
     if options["predictions"]:
         return tables_of_predictions(collection, options["predictions"])
     if options["labels"]:
-        return hand_labels.tables_of_labels(collection, options["labels"])
+        return hand_labels.tables_of_labels(collection, options["labels"], options["scheme"] or "")
     return tables_of(collection)

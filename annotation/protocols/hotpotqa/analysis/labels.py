@@ -5,10 +5,12 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from pathlib import Path
 
-from annotation.metrics.result import ScoreError
 from annotation.protocols.hotpotqa.analysis.examples import Example
+from annotation.reports.scheme_labels import cell_of, labels_of
 from annotation.reports.table import Cell, Table, share
+from collector.protocols.label_schemes import read_scheme
 
 HELD_OUT, TRAIN = "dev and test", "train-medium and train-hard"
 GROUPS = {
@@ -21,31 +23,21 @@ GROUPS = {
 # The paper looks at these two on their own, so each has a sample of its own (3).
 CHECKED = {"train-medium": (0.933, 0.32), "dev": (0.92, 0.15)}
 CHECK = "check"
-NOT_MULTI_HOP = ("single-hop", "unanswerable")
-# Label -> what it means and the paper's per cent in both groups.
-REASONING = {
-    "I": ("bridge entity to complete the second hop", 42, 38),
-    "II": ("answer entity that has several properties", 15, 29),
-    "III": ("property of an entity through a bridge entity", 6, 2),
-    "comparison": ("two entities compared", 27, 20),
-    "other": ("more than two supporting facts", 2, 7),
-    "single-hop": ("one paragraph is enough", 6, 2),
-    "unanswerable": ("the paragraphs do not tell", 2, 2),
+SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")
+REASONING = SCHEME.facet("reasoning")
+ANSWERS = [choice.value for choice in SCHEME.facet("answer_type").choices]
+NOT_MULTI_HOP = [each.value for each in REASONING.choices if each.group != "multi-hop"]
+LABELS = tuple(facet.name for facet in SCHEME.facets())
+# The paper's per cent in both groups.
+PAPER = {
+    "I": (42, 38),
+    "II": (15, 29),
+    "III": (6, 2),
+    "comparison": (27, 20),
+    "other": (2, 7),
+    "single-hop": (6, 2),
+    "unanswerable": (2, 2),
 }
-ANSWERS = (
-    "person",
-    "group",
-    "location",
-    "date",
-    "number",
-    "artwork",
-    "yes/no",
-    "adjective",
-    "event",
-    "proper noun",
-    "common noun",
-)
-LABELS = {"reasoning": tuple(REASONING), "answer_type": ANSWERS}
 
 
 def drawn(examples: Iterable[Example], wanted: int, rng: random.Random) -> list[dict[str, str]]:
@@ -78,20 +70,18 @@ def drawn(examples: Iterable[Example], wanted: int, rng: random.Random) -> list[
 def counted(rows: Iterable[Mapping[str, str]]) -> list[Table]:
     """Return Tables 3 and 2, and how train-medium and dev compare; a row without labels waits.
 
-    Raises ScoreError naming the row for a label that is none of LABELS.
+    Raises ScoreError naming the row for a label that is none of the scheme's.
     """
     found: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in LABELS}
     whole: Counter[str] = Counter()
     checked: Counter[tuple[str, str]] = Counter()
     waiting = 0
     for number, row in enumerate(rows, 1):
-        group, split = _cell(row, "sample", number), _cell(row, "split", number)
-        labels = {name: _label(row, name, number) for name in LABELS}
-        if not any(labels.values()):
+        group, split = cell_of(row, "sample", number), cell_of(row, "split", number)
+        labels = labels_of(row, number, SCHEME.facets())
+        if labels is None:
             waiting += 1
             continue
-        if not all(labels.values()):
-            raise ScoreError(f"Row {number}: label both of {', '.join(LABELS)}, or none.")
         whole[group] += 1
         for name, label in labels.items():
             found[name][group, label] += 1
@@ -107,15 +97,15 @@ def counted(rows: Iterable[Mapping[str, str]]) -> list[Table]:
 def _reasoning(found: Counter[tuple[str, str]], whole: Counter[str], note: str) -> Table:
     rows: list[list[Cell]] = [
         [
-            f"{label}: {meaning}",
-            found[HELD_OUT, label],
-            share(found[HELD_OUT, label], whole[HELD_OUT]),
-            held_out / 100,
-            found[TRAIN, label],
-            share(found[TRAIN, label], whole[TRAIN]),
-            train / 100,
+            f"{choice.value}: {choice.hint}",
+            found[HELD_OUT, choice.value],
+            share(found[HELD_OUT, choice.value], whole[HELD_OUT]),
+            PAPER[choice.value][0] / 100,
+            found[TRAIN, choice.value],
+            share(found[TRAIN, choice.value], whole[TRAIN]),
+            PAPER[choice.value][1] / 100,
         ]
-        for label, (meaning, held_out, train) in REASONING.items()
+        for choice in REASONING.choices
     ]
     columns = ["reasoning"]
     for group in (HELD_OUT, TRAIN):
@@ -169,19 +159,3 @@ def _row(example: Example) -> dict[str, str]:
         "facts": "\n".join(example.facts()),
         **dict.fromkeys(LABELS, ""),
     }
-
-
-def _label(row: Mapping[str, str], name: str, number: int) -> str:
-    given = _cell(row, name, number)
-    known = {label.lower(): label for label in LABELS[name]}
-    if given and given.lower() not in known:
-        raise ScoreError(
-            f"Row {number}: {name} must be one of {', '.join(known.values())}, not {given!r}."
-        )
-    return known.get(given.lower(), "")
-
-
-def _cell(row: Mapping[str, str], name: str, number: int) -> str:
-    if name not in row:
-        raise ScoreError(f"Row {number}: there is no column {name}; keep those of the sample.")
-    return (row[name] or "").strip()

@@ -176,7 +176,7 @@ def test_labels_are_counted() -> None:
     assert counted(rows)[0].note == "1 examples are labelled, 1 wait."
     for change, sentence in (
         ({"reasoning": "IV"}, "Row 1: reasoning must be one of I, II"),
-        ({"answer_type": ""}, "label both"),
+        ({"answer_type": ""}, "label all of reasoning, answer_type, or none"),
     ):
         with pytest.raises(ScoreError, match=sentence):
             counted([rows[0] | change])

@@ -9,36 +9,18 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from pathlib import Path
 
 from annotation.metrics.drop import answer_strings
-from annotation.metrics.result import ScoreError
 from annotation.protocols.iirc.analysis.released import gold_of
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
+from annotation.reports.scheme_labels import labels_of
 from annotation.reports.table import Cell, Table, share
+from collector.protocols.label_schemes import read_scheme
 
-Labels = Mapping[str, tuple[str, float | None]]
-# Label -> what it means and, where the paper says it, its share.
-RETRIEVAL: Labels = {
-    "one link": ("the passage and one linked article", None),
-    "several links": ("the passage and two or more linked articles", None),
-    "nothing found": ("no linked article tells", None),
-}
-REASONING: Labels = {
-    "look-up": ("the answer stands in a text once the article is found", None),
-    "discrete": ("counting, comparing, calculating with numbers or dates", 0.39),
-    "other": ("anything else that joins the texts", None),
-}
-ANSWER: Labels = {
-    "span": ("words of a text", None),
-    "number": ("a number and its unit", None),
-    "yes/no": ("yes or no", None),
-    "no answer": ("it cannot be answered from the linked articles", 0.30),
-}
-PARTS: Mapping[str, Labels] = {
-    "retrieval": RETRIEVAL,
-    "reasoning": REASONING,
-    "answer_kind": ANSWER,
-}
+SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")
+# Where the paper says it, the share of a label of a part.
+PAPER = {("reasoning", "discrete"): 0.39, ("answer_kind", "no answer"): 0.30}
 
 
 def drawn(seeds: Iterable[SeedRecord], number: int, rng: random.Random) -> list[dict[str, str]]:
@@ -59,24 +41,22 @@ def counted(rows: Iterable[Mapping[str, str]]) -> list[Table]:
     found: Counter[tuple[str, str]] = Counter()
     whole = waiting = 0
     for number, row in enumerate(rows, 1):
-        labels = {part: _label(row, part, number) for part in PARTS}
-        if not any(labels.values()):
+        labels = labels_of(row, number, SCHEME.facets())
+        if labels is None:
             waiting += 1
             continue
-        if not all(labels.values()):
-            raise ScoreError(f"Row {number}: label all of {', '.join(PARTS)}, or none.")
         whole += 1
         found.update(labels.items())
     lines: list[list[Cell]] = [
         [
-            part.replace("_", " "),
-            f"{label}: {meaning}",
-            found[part, label],
-            share(found[part, label], whole),
-            paper,
+            part.name.replace("_", " "),
+            f"{choice.value}: {choice.hint}",
+            found[part.name, choice.value],
+            share(found[part.name, choice.value], whole),
+            PAPER.get((part.name, choice.value)),
         ]
-        for part, labels_of in PARTS.items()
-        for label, (meaning, paper) in labels_of.items()
+        for part in SCHEME.facets()
+        for choice in part.choices
     ]
     note = f"{whole} questions are labelled, {waiting} wait."
     columns = ["part", "label", "questions", "share", "paper's share"]
@@ -107,15 +87,5 @@ def _row(seed: SeedRecord, question: QuestionRecord) -> dict[str, str]:
         "links": "\n".join(question["payload"].get("links") or ()),
         "evidence": "\n".join(evidence),
         "answer": " ".join([*words, payload.get("unit") or ""]).strip(),
-        **dict.fromkeys(PARTS, ""),
+        **{part.name: "" for part in SCHEME.facets()},
     }
-
-
-def _label(row: Mapping[str, str], part: str, number: int) -> str:
-    if part not in row:
-        raise ScoreError(f"Row {number}: there is no column {part}; keep those of the sample.")
-    given = (row[part] or "").strip().lower()
-    if given and given not in PARTS[part]:
-        known = ", ".join(PARTS[part])
-        raise ScoreError(f"Row {number}: {part} must be one of {known}, not {given!r}.")
-    return given

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import groupby
+from pathlib import Path
 
-from annotation.metrics.result import ScoreError
 from annotation.protocols.quac.turns import Turn, turns_of
 from annotation.release.records_schema import SeedRecord
+from annotation.reports.scheme_labels import labels_of
 from annotation.reports.table import Cell, Table, share
+from collector.protocols.label_schemes import read_scheme
 
-LABELS = ("factoid", "contextual_history", "contextual_article")
-YES, NO = "yes", "no"
+SCHEME = read_scheme(Path(__file__).parent.parent / "labels/questions.toml")
+LABELS = tuple(facet.name for facet in SCHEME.facets())
+YES = "yes"
 
 
 def drawn(seeds: Iterable[SeedRecord], number: int, rng: random.Random) -> list[dict[str, str]]:
@@ -33,13 +36,11 @@ def counted(rows: Iterable[Mapping[str, str]]) -> Table:
     """
     counts: Counter[str] = Counter()
     for number, row in enumerate(rows, 1):
-        given = [_label(row, name, number) for name in LABELS]
-        if not any(given):
+        labels = labels_of(row, number, SCHEME.facets())
+        if labels is None:
             counts["waiting"] += 1
             continue
-        if not all(given):
-            raise ScoreError(f"Row {number}: label all of {', '.join(LABELS)}, or none.")
-        factoid, history, article = (each == YES for each in given)
+        factoid, history, article = (labels[name] == YES for name in LABELS)
         counts["all"] += 1
         counts["factoid"] += factoid
         counts["contextual"] += history or article
@@ -84,12 +85,3 @@ def _row(seed: SeedRecord, turn: Turn) -> dict[str, str]:
         "answer": turn.teacher.text,
         **dict.fromkeys(LABELS, ""),
     }
-
-
-def _label(row: Mapping[str, str], name: str, number: int) -> str:
-    if name not in row:
-        raise ScoreError(f"Row {number}: there is no column {name}; keep those of the sample.")
-    label = (row[name] or "").strip().lower()
-    if label not in ("", YES, NO):
-        raise ScoreError(f"Row {number}: {name} must be {YES} or {NO}, not {label!r}.")
-    return label

@@ -54,7 +54,7 @@ def test_labels_are_counted_as_in_table_3() -> None:
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
-        (["maybe", "no", "no"], "Row 1: factoid must be yes or no, not 'maybe'"),
+        (["maybe", "no", "no"], "Row 1: factoid must be one of yes, no, not 'maybe'"),
         (["yes", "no", ""], "Row 1: label all of"),
         (["yes"], "Row 1: there is no column contextual_history"),
     ],
@@ -89,5 +89,11 @@ def test_the_command_writes_the_sample_and_reads_it_labelled(tmp_path: Path) -> 
     file.write_text(file.read_text("utf-8").replace(",,,", ",no,yes,no"), "utf-8")
     found = json.loads(report("--labels", str(file), "--json"))
     assert found["labels"]["rows"][1] == ["contextual", 1, 1.0]
+    by_scheme = json.loads(report("--labels", str(file), "--scheme", "questions", "--json"))
+    assert by_scheme["contextual_history"]["rows"][0][2:] == [1, 1.0]
+    with pytest.raises(CommandError, match=r"has no label scheme 'none'\. Known: questions"):
+        report("--labels", str(file), "--scheme", "none")
+    with pytest.raises(CommandError, match="give --labels FILE"):
+        report("--scheme", "questions")
     with pytest.raises(CommandError, match="cannot be read"):
         report("--labels", str(tmp_path / "missing.csv"))

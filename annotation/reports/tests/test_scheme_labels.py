@@ -1,0 +1,53 @@
+"""Rows labelled by hand are read and counted by a scheme."""
+
+from pathlib import Path
+
+import pytest
+
+from annotation.metrics.result import ScoreError
+from annotation.reports.scheme_labels import tables_of
+from collector.protocols.label_schemes import SchemeTable, read_scheme
+
+pytestmark = pytest.mark.pure
+
+
+@pytest.fixture
+def scheme(tmp_path: Path) -> SchemeTable:
+    path = tmp_path / "errors.toml"
+    path.write_text(
+        'title = "Errors"\nsource = "ours"\n'
+        '[[fields]]\nname = "error"\nlabel = "What is wrong?"\n'
+        'choices = [{ value = "link", hint = "none was followed" }, { value = "Model" }]\n'
+        '[[fields]]\nname = "note"\nlabel = "Note"\nrequired = false\n'
+    )
+    return read_scheme(path)
+
+
+def test_each_label_is_counted_whatever_its_case_and_notes_are_not(scheme: SchemeTable) -> None:
+    rows = [
+        {"error": " LINK "},
+        {"error": "model", "note": "odd"},
+        {"error": "link"},
+        {"error": ""},
+    ]
+    (table,) = tables_of(rows, scheme)
+
+    assert [list(row) for row in table.rows] == [
+        ["", "link: none was followed", 2, 2 / 3],
+        ["", "Model", 1, 1 / 3],
+    ]
+    assert "3 rows are labelled, 1 wait" in table.note
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"error": "typo"}, "Row 2: error must be one of link, Model, not 'typo'"),
+        ({"kind": "link"}, "Row 2: there is no column error; keep those of the sample"),
+    ],
+)
+def test_a_label_or_a_column_that_is_none_is_refused_by_its_row(
+    scheme: SchemeTable, row: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ScoreError, match=said):
+        tables_of([{"error": "link"}, row], scheme)
