@@ -3,8 +3,7 @@
 
 import sys
 
-from common.command_line import carry_out
-from common.commands import MANAGE
+from common.command_line import MANAGE, carry_out
 
 if __name__ == "__main__":
     carry_out(sys.argv, "collector.settings", f"{MANAGE} run (or, on a server, serve --prepare)")

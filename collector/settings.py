@@ -10,7 +10,7 @@ from csp.constants import NONE, SELF
 from collector.environment import read
 from common.environment import WrongEnvironment, key_in, mail_server
 from common.outages import logging_settings
-from common.private_files import private_databases, private_folder
+from common.safe_files import private_databases, private_folder
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 try:

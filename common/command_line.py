@@ -1,4 +1,4 @@
-"""Runs a command so that whatever stops it from outside is told in one line."""
+"""How a command is named, and run so that whatever stops it from outside is told in one line."""
 
 import os
 import sys
@@ -17,6 +17,8 @@ REFUSALS = (
     *(DatabaseError, InterfaceError, ImproperlyConfigured),
     *(NotStorable, OverflowError, RecursionError, UnicodeError, OSError),
 )
+# From the folder in which `make` has installed everything.
+MANAGE = ".venv/bin/python manage.py"
 
 
 def carry_out(arguments: Sequence[str], settings: str, set_up: str) -> None:

@@ -1,7 +1,8 @@
 """Says of an outage one line when it begins and one when it is over, in place of every failure.
 
 A service that is away fails each request and each job, many times a second; who reads the log wants
-to know since when, and until when.
+to know since when, and until when. A page that cannot be made meanwhile comes again, with what was
+sent.
 """
 
 import errno
@@ -9,11 +10,16 @@ import logging
 import random
 import re
 import sqlite3
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 10.0
 # It is over when the service answers, and nothing has failed for so long.
@@ -31,6 +37,13 @@ WORDS = {
 LOST = re.compile(r"[Cc]onnect|Error while reading|Timeout|timed out|broker|Message Error")
 
 log = logging.getLogger(__name__)
+STATUS = 503
+# Everybody waits for the same service: they do not come back all at once.
+SOONEST_SECONDS, LATEST_SECONDS = 5, 15
+FORM = "application/x-www-form-urlencoded"
+UNREAD = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
+
+Fields = list[tuple[str, str]]
 
 
 class Outage:
@@ -219,3 +232,34 @@ def _ask_site(url: str) -> None:
 def _write(home: str) -> None:
     with tempfile.TemporaryFile(dir=home) as file:
         file.write(b"0" * 65_536)
+
+
+def is_away() -> bool:
+    """Return whether the error being handled says that a service is away, and no fault of ours."""
+    error = sys.exc_info()[1]
+    return error is not None and missing(error) is not None
+
+
+def sent_fields(request: HttpRequest) -> Fields:
+    """Return what a form sent, for the same form in the page that answers it; [] for none.
+
+    Files cannot be sent again from a page, and passwords do not go back into one.
+    """
+    if request.method != "POST" or request.content_type != FORM:
+        return []
+    try:
+        fields = [(name, str(one)) for name, all_ in request.POST.lists() for one in all_]
+    except UNREAD:
+        return []
+    return [] if any("password" in name for name, _ in fields) else fields
+
+
+def come_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Return the response, marked as one of a moment: a page that was opened opens itself again."""
+    seconds = random.randint(SOONEST_SECONDS, LATEST_SECONDS)
+    response.status_code = STATUS
+    response.headers["Retry-After"] = str(seconds)
+    response.headers["Cache-Control"] = "no-store"
+    if request.method == "GET":
+        response.headers["Refresh"] = str(seconds)
+    return response

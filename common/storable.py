@@ -4,6 +4,7 @@ from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import Model
+from django.http import QueryDict
 
 Row = TypeVar("Row", bound=Model)
 
@@ -38,3 +39,13 @@ def _sentence(row: Model, name: str, why: str) -> str:
     value = str(getattr(row, name))
     shown = value if len(value) <= 60 else f"{value[:60]}…"
     return f"The {label} {shown!r} cannot be kept: {why[0].lower()}{why[1:].rstrip('.')}."
+
+
+def without_nul(given: QueryDict) -> QueryDict:
+    """Return what was sent without NULs."""
+    if not any("\x00" in value for _, values in given.lists() for value in values):
+        return given
+    cleaned = QueryDict(mutable=True)
+    for name, values in given.lists():
+        cleaned.setlist(name, [value.replace("\x00", "") for value in values])
+    return cleaned

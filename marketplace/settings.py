@@ -13,7 +13,7 @@ from common.environment import (
     read_environment,
 )
 from common.outages import logging_settings
-from common.private_files import private_databases, private_folder
+from common.safe_files import private_databases, private_folder
 from marketplace.environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent

@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.protocols.tests.folders import PROTOCOLS
 from collector.environment import Environment
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.tests.making import make_collection
 
 ROOT = Path(__file__).resolve().parent.parent

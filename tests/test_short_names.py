@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from annotation.release import release_folder
 from collector.graph import files as graphs
-from collector.inside import OutsideError, inside
 from collector.models import Collection, Corpus, LinkGraph
 from collector.retrieval import files as indexes
+from common.safe_files import OutsideError, inside
 from tasks.tests.making import make_collection, make_corpus
 from tests.serving import ROOT
 

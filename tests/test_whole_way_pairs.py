@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.protocols.hotpotqa.layout import FILES, WITHHELD
-from collector.ingest.sentences import split
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import split, tokens
 from tests.serving import Instance, serving
 
 DUMPS = ("enwiki-rock-performers-2025.xml.bz2", "enwiki-rappers-eastcoast-2023.xml.bz2")

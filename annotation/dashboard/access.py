@@ -18,10 +18,9 @@ from django.views.decorators.http import require_POST, require_safe
 from collector.accounts import LONGEST_PASSWORD, create_account, owner
 from collector.models import SignInTries, User
 from common.actions import ActionError
-from common.local_access import is_from_this_machine
 from common.rate_limit import Limit, client_address
-from common.way_back import way_back
-from common.without_nul import without_nul
+from common.storable import without_nul
+from common.visitors import is_from_this_machine, way_back
 
 View = Callable[..., HttpResponseBase]
 # Wrong passwords for one account from one place; whoever has used them up waits for all again.

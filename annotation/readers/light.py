@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.metrics.squad import answer_tokens
-from annotation.readers import features, question_type
+from annotation.readers import features
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
+from annotation.readers.features import Asked, plain_title
 from annotation.readers.reader import Tell, silent
 from annotation.readers.trees import Trees
 from annotation.readers.words import TOKEN, content
@@ -19,11 +20,45 @@ from annotation.readers.words import TOKEN, content
 if TYPE_CHECKING:
     import numpy
 
+SPAN, YES, NO = range(3)
+AUXILIARIES = "is are was were do does did has have had can could will would".split()
+MARKS = ("both", "same", "either", "or", "and", "also", "more", "than", "which", "who", "what")
+N_FEATURES = 8 + len(MARKS)
+
+
+def question_features(example: Example, asked: Asked) -> "numpy.ndarray":
+    """Return the row of features of one question; the first column is its auxiliary's number."""
+    import numpy
+
+    words = [word.lower() for word in TOKEN.findall(example.question)]
+    known = [content(f"{text.title}\n{text.text}") for text in example.texts]
+    both = set.intersection(*known) if known else set()
+    starts = [
+        content(text.text[slice(*text.sentences[0])]) if text.sentences else set()
+        for text in example.texts
+    ]
+    alike = set.intersection(*starts) if starts else set()
+    row = numpy.zeros(N_FEATURES, dtype=numpy.float32)
+    first = words[0] if words else ""
+    row[0] = AUXILIARIES.index(first) + 1 if first in AUXILIARIES else 0
+    row[1] = len(words)
+    row[2] = sum(plain_title(text.title) in asked.text for text in example.texts)
+    row[3] = sum(weight for each, weight in asked.weights.items() if each in both)
+    row[4] = sum(
+        weight for each, weight in asked.weights.items() if not any(each in one for one in known)
+    )
+    row[5] = len(alike) / (len(set().union(*starts)) or 1)
+    row[6] = sum(weight for each, weight in asked.weights.items() if each in alike)
+    row[7] = len(asked.weights)
+    row[8:] = [mark in words for mark in MARKS]
+    return row
+
+
 BATCH = 200
 # Wrong candidates to learn from, per question; fewer where there are many questions.
 MOST_WRONG = 24
 MOST_ROWS = 1_200_000
-_KINDS = {"yes": question_type.YES, "no": question_type.NO}
+_KINDS = {"yes": YES, "no": NO}
 
 
 class LightReader:
@@ -85,8 +120,8 @@ class LightReader:
 
         rows, kinds = [], []
         for example in examples:
-            rows.append(question_type.of_example(example, self._asked(example)))
-            kinds.append(_KINDS.get(example.answer, question_type.SPAN))
+            rows.append(question_features(example, self._asked(example)))
+            kinds.append(_KINDS.get(example.answer, SPAN))
         self.kinds.fit(numpy.array(rows), numpy.array(kinds), rng)
 
     def _learn_spans(self, examples: Examples, rng: random.Random, tell: Tell) -> None:
@@ -124,9 +159,7 @@ class LightReader:
         ends = numpy.cumsum([len(rows) for _, rows in found])
         own = numpy.split(scores, ends[:-1])
         kinds = self.kinds.probabilities(
-            numpy.array(
-                [question_type.of_example(*pair) for pair in zip(batch, asked, strict=True)]
-            ),
+            numpy.array([question_features(*pair) for pair in zip(batch, asked, strict=True)]),
             len(YES_NO) + 1,
         )
         for example, (answers, _), score, kind in zip(batch, found, own, kinds, strict=True):
@@ -148,11 +181,11 @@ def _best(answers: list[str], scores: "numpy.ndarray", kinds: "numpy.ndarray") -
             said.setdefault(name, answer)
             shares[name] = shares.get(name, 0.0) + float(weight)
     ranked = {
-        "yes": float(kinds[question_type.YES]),
-        "no": float(kinds[question_type.NO]),
+        "yes": float(kinds[YES]),
+        "no": float(kinds[NO]),
     }
     best = max(shares, key=shares.__getitem__, default=None)
-    of_kind = float(kinds[question_type.SPAN])
+    of_kind = float(kinds[SPAN])
     if best is not None and of_kind >= max(ranked.values()):
         return said[best], of_kind * shares[best]
     answer = max(ranked, key=ranked.__getitem__)

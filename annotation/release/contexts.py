@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from annotation.models import Context
 from annotation.release.records_schema import IMPORTED
 from annotation.splits.difficulty.examples import kept_questions
-from collector.ingest.sentences import split, version
+from collector.ingest.segmentation import split, version
 from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol

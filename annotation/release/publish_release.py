@@ -16,10 +16,10 @@ from annotation.release.contexts import find_contexts
 from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
 from annotation.replay.write_log import check_loggable, keep_log
-from collector.inside import inside
 from collector.models import Collection
 from collector.retrieval.file_format import RetrievalError
 from common.actions import ActionError
+from common.safe_files import inside
 from tasks.models import Question
 
 # At the end of the name of a folder that holds what a release withholds.

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from collector.inside import inside
 from common.actions import ActionError
+from common.safe_files import inside
 
 SUMS = "SHA256SUMS"
 READ_BYTES = 1 << 20

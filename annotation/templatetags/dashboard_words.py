@@ -13,7 +13,7 @@ from django.utils.safestring import mark_safe
 from annotation.dashboard.questions.question_filter import reason_words
 from annotation.dashboard.questions.readable_answers import PLACES
 from collector.protocols.parameters import Parameters
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.pages.wording import price as price_of
 from tasks.posting.hits import money
 

@@ -15,10 +15,10 @@ from collector.graph.building import Progress, build
 from collector.graph.file_format import VERSION, GraphError
 from collector.graph.links import Graph
 from collector.graph.pages import links_of, pages
-from collector.inside import inside
 from collector.models import Corpus, LinkGraph
 from collector.models.corpus import CorpusState
-from common.commands import MANAGE
+from common.command_line import MANAGE
+from common.safe_files import inside
 
 # A larger corpus is built by the command, in a process of its own.
 BUILT_ON_DEMAND = 50_000

@@ -27,7 +27,7 @@ from collector.models.article import (
     Subcategory,
 )
 from collector.models.corpus import Corpus, DumpFile, SkippedPage
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 MAX_NAME = 300
 _DISK_FULL = ("disk is full", "no space left", "disk full")

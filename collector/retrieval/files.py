@@ -11,13 +11,13 @@ from django.db.models import Max
 from collector.array_files import alone, put
 from collector.graph.files import corpus_version
 from collector.graph.pages import first_paragraphs
-from collector.inside import inside
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import CorpusState
 from collector.retrieval.building import Progress, build
 from collector.retrieval.file_format import VERSION, RetrievalError
 from collector.retrieval.index import Index
-from common.commands import MANAGE
+from common.command_line import MANAGE
+from common.safe_files import inside
 
 # A larger corpus is built by the command, in a process of its own.
 BUILT_ON_DEMAND = 50_000

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import translation
 
-from common.local_access import is_from_this_machine
+from common.visitors import is_from_this_machine
 from marketplace import clock
 from marketplace.configuration import open_desk
 from marketplace.desk.pages import leave_notice

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from common.way_back import way_back
+from common.visitors import way_back
 from marketplace import clock
 from marketplace.desk.access import desk_page, is_open_desk, record
 from marketplace.desk.pages import leave_notice, show

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, override
 
-from common import unavailable
+from common import outages
 from marketplace.desk import pages as desk_pages
 from marketplace.desk.sessions import Desk, DeskRequest
 from marketplace.desk.sessions import session_of as desk_session_of
@@ -78,14 +78,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for a fault of ours, or for a service that is away; it needs no database."""
-    if unavailable.is_away():
+    if outages.is_away():
         return _away(request)
     return harden(_drawn_for_anybody(request, BROKEN, is_bare=True))
 
 
 def _away(request: HttpRequest) -> HttpResponse:
     """Return the page of a moment without a database, which keeps what a form has sent."""
-    fields = unavailable.sent_fields(request)
+    fields = outages.sent_fields(request)
     sentence = LOOKS_AGAIN if request.method == "GET" else KEPT_HERE if fields else GO_BACK
     again = {"again": {"action": request.get_full_path(), "fields": fields}} if fields else {}
     if request.path.endswith("/externalSubmit"):
@@ -93,9 +93,9 @@ def _away(request: HttpRequest) -> HttpResponse:
         with speaking(request):
             given = {"heading": _(AWAY), "sentence": _(sentence), **again}
             response = render(request, "marketplace/in_frame.html", given)
-        return unavailable.come_again(request, harden(response, frame_ancestors="'self'"))
+        return outages.come_again(request, harden(response, frame_ancestors="'self'"))
     response = _drawn_for_anybody(request, PageError(sentence, 503, AWAY), is_bare=True, **again)
-    return unavailable.come_again(request, harden(response))
+    return outages.come_again(request, harden(response))
 
 
 def _page(request: HttpRequest, error: PageError) -> HttpResponse:

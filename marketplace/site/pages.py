@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.decorators import decorator_from_middleware
 from django.utils.translation import gettext_noop
 
-from common.without_nul import without_nul
+from common.storable import without_nul
 from marketplace.models import Message, Session, Worker
 from marketplace.site.languages import speaking
 from marketplace.site.page_error import PageError

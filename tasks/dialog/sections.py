@@ -1,11 +1,10 @@
 """The section a dialog is about, as the teacher reads it, and what the student may know of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import tokens
 from collector.models import Seed
-from collector.seeds.sections import section_text
 from common.committed_cache import kept_once_committed
 from tasks.dialog.rules import Token
 
@@ -57,3 +56,11 @@ def _paragraphs(texts: list[str]) -> Iterator[tuple[int, int]]:
     for text in texts:
         yield start, start + len(text)
         start += len(text) + 1
+
+
+def section_text(texts: Sequence[str]) -> str:
+    """Return the section's text, to which every offset refers: its paragraphs, a blank between.
+
+    texts: those of the seed's paragraphs in order, the background first.
+    """
+    return " ".join(texts[1:])

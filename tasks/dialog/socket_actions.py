@@ -9,7 +9,7 @@ from django.core import signing
 from django.core.cache import cache
 from django.utils import timezone
 
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import tokens
 from tasks.dialog import messages, moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import TicketView, view_of
 from tasks.dialog.rules import Ending, Refused

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from collector.ingest.sentences import split
+from collector.ingest.segmentation import split
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import ValidationTable
 from tasks.dialog.sections import section_of

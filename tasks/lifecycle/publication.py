@@ -10,7 +10,7 @@ from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.crowd.requester_api import call
 from tasks.money import maximum_total
 from tasks.work.samples import sample_of

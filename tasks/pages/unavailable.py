@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.defaults import server_error as broken
 
-from common import unavailable
+from common import outages
 from tasks.pages.notice_pages import notice
 from tasks.pages.views import framed
 
@@ -21,26 +21,26 @@ AGAIN = "Send it again"
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     """Return the page for a fault of ours, or for a service that is away; it needs no database."""
-    if not unavailable.is_away():
+    if not outages.is_away():
         return broken(request)
     if request.content_type == "application/json":
         # A script of a page has asked: the page keeps its text and asks again.
-        return unavailable.come_again(request, JsonResponse({"message": KEEP}))
-    fields = unavailable.sent_fields(request)
+        return outages.come_again(request, JsonResponse({"message": KEEP}))
+    fields = outages.sent_fields(request)
     message = LOOKS_AGAIN if request.method == "GET" else KEPT_HERE if fields else GO_BACK
     form = {"action": request.get_full_path(), "fields": fields, "label": AGAIN}
     if request.path.startswith(reverse("hit")):
         return _in_frame(request, message, form)
     again = form if fields else None
     context = {"title": TITLE, "message": message, "again": again}
-    return unavailable.come_again(request, render(request, "503.html", context))
+    return outages.come_again(request, render(request, "503.html", context))
 
 
 @framed
 def _in_frame(request: HttpRequest, message: str, form: dict[str, object]) -> HttpResponse:
     if not form["fields"]:
-        return unavailable.come_again(request, notice(request, TITLE, message))
+        return outages.come_again(request, notice(request, TITLE, message))
     # The notice's forms have one value for each name, as all forms of the frame do.
     fields = dict(form["fields"])  # type: ignore[call-overload]
     page = notice(request, TITLE, message, form={**form, "fields": fields})
-    return unavailable.come_again(request, page)
+    return outages.come_again(request, page)

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.models import (
     GrantState,
     Identity,

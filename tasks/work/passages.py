@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from collector.ingest.resolving import Resolver
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import tokens
 from collector.models import Article, Corpus, Paragraph, Seed
 from common.prepared_sql import execute
 
@@ -106,7 +106,7 @@ def cut(paragraphs: Iterable[Paragraph], language: str) -> None:
     whole = [paragraph for paragraph in paragraphs if paragraph.sentences is None]
     if not whole:
         return
-    from collector.ingest.sentences import split, version
+    from collector.ingest.segmentation import split, version
 
     for paragraph in whole:
         paragraph.sentences = split(paragraph.text, language)

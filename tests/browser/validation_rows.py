@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import call_command
 
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
-from collector.ingest.sentences import split
+from collector.ingest.segmentation import split
 from collector.models import Collection, Seed
 from tasks.dialog.sections import section_of
 from tasks.models import Answer, Question

@@ -5,7 +5,7 @@ from operator import eq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.agreement.annotators import agreeing_groups, largest_group
+from annotation.agreement.majority import agreeing_groups, largest_group
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9))

@@ -9,7 +9,7 @@ from annotation.dashboard.questions.highlights import Piece, Quote, pieces, quot
 from collector.ingest.article_text import join_article
 from collector.ingest.resolving import Resolver
 from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
-from collector.seeds.sections import section_text
+from tasks.dialog.sections import section_text
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN

@@ -15,8 +15,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import Desk, on_curated_desk
 from annotation.dashboard.questions.passages import Passage, paragraph_alone
 from collector.candidates.deciding import decide, try_pair
-from collector.candidates.drawing import Pair, Pools
-from collector.candidates.pools import linked, nodes_of
+from collector.candidates.pools import Pair, Pools, linked, nodes_of
 from collector.candidates.proposing import CandidatesError
 from collector.graph.file_format import GraphError
 from collector.graph.files import graph_of

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Release
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db

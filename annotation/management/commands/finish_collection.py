@@ -15,7 +15,7 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.lifecycle.publication import finish, reopen
 from tasks.pages.wording import price

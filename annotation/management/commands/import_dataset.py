@@ -14,7 +14,7 @@ from annotation.models import Placement
 from annotation.release.official_import import Source, import_official_files
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

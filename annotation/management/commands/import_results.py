@@ -18,7 +18,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.protocols.stage_tables import LabelTable
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 EXAMPLE = f"""
 Only reports what it would do, until --apply. Running it again adds nothing twice.

@@ -23,7 +23,7 @@ from collector.models import Collection
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.arguments import processes
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from annotation.splits.assignment import make_splits
 from collector.lookup import collection_named
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from annotation.replay.remake_release import Remade, remake
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.simulation.browser import UnreachableError, knock
 from tasks.simulation.pages import StuckError

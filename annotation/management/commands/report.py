@@ -17,7 +17,7 @@ from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
 from common.arguments import seed
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

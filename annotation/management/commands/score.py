@@ -17,7 +17,7 @@ from annotation.protocols.parts import BASELINES, SCORING, TakesOptions
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.parts import Part
 from common.arguments import seed
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 ALL = "all"
 # Of an option's definition what argparse is told; its help names every protocol's own.

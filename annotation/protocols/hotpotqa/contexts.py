@@ -1,17 +1,20 @@
 """The paragraphs of both settings: two gold ones among distractors, or what a search finds."""
 
+import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Context
-from annotation.protocols.hotpotqa.compared import COMPARED, compared
 from annotation.protocols.hotpotqa.layout import DISTRACTOR, FULL_WIKI, settings_of
 from collector.retrieval.index import Index
 from tasks.models import Question
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters
+
+# Of whose questions a sample is searched for in the full wiki, too.
+COMPARED = "train-medium"
 
 
 def wanted(splits: Mapping[str, str], parameters: "Parameters") -> dict[str, list[str]]:
@@ -76,3 +79,16 @@ def _searched(
 
 def _ids(index: Index, found: Sequence[Any]) -> list[int]:
     return [int(index.ids[each.text]) for each in found]
+
+
+def compared(keys: Iterable[str], number: int) -> list[str]:
+    """Return `number` of the keys of one split, or all: those whose hashes come first.
+
+    One question more takes the place of at most one other, so that a sample of what was searched
+    for before grows by few.
+    """
+    return sorted(keys, key=_drawn)[:number]
+
+
+def _drawn(key: str) -> bytes:
+    return hashlib.blake2b(key.encode(), key=COMPARED.encode()).digest()

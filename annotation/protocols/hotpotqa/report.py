@@ -9,11 +9,10 @@ from annotation.protocols.hotpotqa.analysis import labels
 from annotation.protocols.hotpotqa.analysis.answer_types import AnswerTypes
 from annotation.protocols.hotpotqa.analysis.drawn import Drawn
 from annotation.protocols.hotpotqa.analysis.examples import Example, examples_of
-from annotation.protocols.hotpotqa.analysis.people import People
 from annotation.protocols.hotpotqa.analysis.question_words import QuestionWords
 from annotation.protocols.hotpotqa.analysis.ranks import Ranks
+from annotation.protocols.hotpotqa.analysis.scores import People, Systems
 from annotation.protocols.hotpotqa.analysis.sizes import Sizes
-from annotation.protocols.hotpotqa.analysis.systems import Systems
 from annotation.protocols.hotpotqa.scoring import read_predictions
 from annotation.release.records_schema import SeedRecord
 from annotation.reports.table import Table

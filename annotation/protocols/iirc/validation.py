@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.agreement.annotators import agreeing_groups, largest_group
+from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.agreement.verdict import Outcome, Verdict
 from annotation.metrics.drop import answer_strings, exact_match
 from annotation.protocols.iirc.conversion import drop_answer

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.metrics.result import Option, Result, ScoreError
-from annotation.protocols.quac.predicting import bounds, sanity
+from annotation.protocols.quac.predicting import bounds
 from annotation.protocols.quac.predicting.regression import logistic_regression
 from annotation.protocols.quac.predicting.sentences import texts_of
 from annotation.protocols.quac.predicting.similarity import read_vectors, sentence_similarity
@@ -21,9 +21,9 @@ from annotation.protocols.quac.turns import Turn, read_turns
 
 HUMAN = "human"
 MAKERS = {
-    "random-sentence": sanity.random_sentence,
-    "majority": sanity.majority,
-    "transition-matrix": sanity.transition_matrix,
+    "random-sentence": bounds.random_sentence,
+    "majority": bounds.majority,
+    "transition-matrix": bounds.transition_matrix,
     "gold-na-transition-matrix": bounds.gold_no_answer_transition_matrix,
     "gold-sentence-na": bounds.gold_sentence_no_answer,
     HUMAN: bounds.human,
@@ -99,7 +99,7 @@ def _reads(name: str, option: str) -> bool:
     return option != "vectors" or name in READS_VECTORS
 
 
-def _setting(name: str, turns: list[Turn], options: Mapping[str, Any]) -> sanity.Setting:
+def _setting(name: str, turns: list[Turn], options: Mapping[str, Any]) -> bounds.Setting:
     train, file = options.get("train"), options.get("vectors")
     language = options.get("language") or "en"
     if train is None and name not in UNTRAINED:
@@ -110,7 +110,7 @@ def _setting(name: str, turns: list[Turn], options: Mapping[str, Any]) -> sanity
     vectors = None
     if file is not None:
         vectors = read_vectors(file, _texts([*learned, *turns], language))
-    return sanity.Setting(learned, random.Random(options.get("seed") or 0), language, vectors)
+    return bounds.Setting(learned, random.Random(options.get("seed") or 0), language, vectors)
 
 
 def _texts(turns: Iterable[Turn], language: str) -> set[str]:
@@ -127,7 +127,7 @@ def _dialog(turn: Turn) -> str:
     return turn.dialog
 
 
-def _line(dialog: list[Turn], answer: sanity.Answering) -> str:
+def _line(dialog: list[Turn], answer: bounds.Answering) -> str:
     """Return a dialog's line of the official predictions."""
     given = [answer(turn) for turn in dialog]
     line = {

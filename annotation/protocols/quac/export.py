@@ -26,7 +26,7 @@ from annotation.release.records_schema import (
     chosen_vote,
     released_votes,
 )
-from collector.seeds.sections import section_text
+from tasks.dialog.sections import section_text
 
 SPLITS = tuple(FILES)
 

@@ -15,12 +15,13 @@ from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.quac.analysis.groups import GROUPS
 from annotation.protocols.quac.chunks import standard
-from annotation.protocols.quac.majority import accuracies, read_labels
 from annotation.protocols.quac.parameters import defaults
 from annotation.protocols.quac.references import (
     CANNOT_ANSWER,
+    accuracies,
     counted,
     human_f1,
+    read_labels,
     system_f1,
 )
 from annotation.protocols.quac.turns import read_turns

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
 from collector.ingest.resolving import Resolver
-from collector.ingest.sentences import split
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import split, tokens
 from collector.models import Article, Corpus, Paragraph
+from collector.seeds.articles import articles_in, articles_with, incoming_links
 from collector.seeds.candidate import Candidate, Offered
-from collector.seeds.categories import articles_in
-from collector.seeds.incoming import incoming_links
-from collector.seeds.infoboxes import articles_with
-from collector.seeds.sections import section_text as text_of
+from tasks.dialog.sections import section_text as text_of
 
 if TYPE_CHECKING:
     from annotation.protocols.quac.parameters import Parameters, SeedsTable

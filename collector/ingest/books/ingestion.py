@@ -15,8 +15,8 @@ from collector.ingest.books.tables import Pair, Tables, is_table, read_tables
 from collector.ingest.errors import BookError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import licence_address
+from collector.ingest.segmentation import tokenizer
 from collector.ingest.site import direction_of
-from collector.ingest.tokens import tokenizer
 from collector.models import (
     Article,
     Book,

@@ -10,7 +10,7 @@ from collector.ingest.books.decoding import decode
 from collector.ingest.books.gutenberg import Cut, Header, cut, header, trimmed
 from collector.ingest.books.tables import Document, Tables, story_range
 from collector.ingest.errors import BookError
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import tokens
 
 MAX_DOCUMENT, MAX_TITLE, MAX_HEADING = 64, 250, 300
 # Shorter than any story: a note, a page of links, an error message that was saved as a book.

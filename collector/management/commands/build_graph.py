@@ -11,7 +11,7 @@ from collector.graph.file_format import GraphError
 from collector.graph.files import build_graph, path_of
 from collector.lookup import corpus_named
 from common.arguments import processes
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

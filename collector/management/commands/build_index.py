@@ -10,7 +10,7 @@ from collector.lookup import corpus_named
 from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import build_index
 from collector.retrieval.index import Index
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

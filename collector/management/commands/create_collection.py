@@ -15,7 +15,7 @@ from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from common.actions import ActionError
 from common.arguments import amount, seed
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 # So many seeds anybody can try.
 GUESSED = 1 << 32

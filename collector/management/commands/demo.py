@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector.serving import sample
 from collector.serving.one_process import prepare, serving
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

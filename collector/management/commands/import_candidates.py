@@ -19,7 +19,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import is_curated
 from common.arguments import whole
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import storing_failure
 from common.arguments import processes, whole
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 # What the paper reads: Book QA 3.1.
 PASSAGE_TOKENS = 200

@@ -15,7 +15,7 @@ from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import AlreadyReading, storing_failure
 from collector.models import Corpus
 from common.arguments import processes
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

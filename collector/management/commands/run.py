@@ -14,8 +14,8 @@ from collector.serving import sample
 from collector.serving.embedded_jobs import jobs
 from collector.serving.one_process import move_in, prepare, server
 from collector.serving.port_file import announced
-from common.commands import MANAGE
-from common.local_access import SAID_AT_START
+from common.command_line import MANAGE
+from common.visitors import SAID_AT_START
 
 
 class Command(BaseCommand):

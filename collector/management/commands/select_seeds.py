@@ -13,7 +13,7 @@ from collector.protocols.loading import ProtocolError
 from collector.seeds.selection import select_seeds
 from common.actions import ActionError
 from common.arguments import count
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 
 class Command(BaseCommand):

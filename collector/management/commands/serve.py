@@ -26,7 +26,7 @@ from collector.serving.plan import (
     plan,
 )
 from collector.serving.supervision import MOST_DEATHS, Supervisor
-from common.commands import MANAGE
+from common.command_line import MANAGE
 
 # Each connection is one, and hundreds may come that say nothing.
 MOST_FILES = 65_536

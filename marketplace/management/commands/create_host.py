@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.desk.users import UserError, open_user, reset_password
 from marketplace.models import DeskUser, Role

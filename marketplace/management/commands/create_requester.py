@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from common.arguments import amount
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import default_balance_cents, local_address, own_address
 from marketplace.money.amounts import price_of

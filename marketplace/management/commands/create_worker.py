@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import local_address, own_address
 from marketplace.people.countries import is_country

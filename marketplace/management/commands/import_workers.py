@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from common.spreadsheet import UploadError, text_of
 from marketplace import clock
 from marketplace.people.importing import Outcome, Report, import_workers

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import F, Value
 from django.db.models.functions import Replace
 
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from marketplace.models import HIT
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from marketplace.models import Requester
 from marketplace.wire.fault_injection import NO_FAULTS, FaultInjectionError, Faults, change_faults
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.http import require_POST
 
-from common.way_back import way_back
+from common.visitors import way_back
 from marketplace.models import Worker
 from marketplace.people.countries import is_country, is_subdivision
 from marketplace.site.languages import CODES, LANGUAGES, remember

@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from common.way_back import way_back
+from common.visitors import way_back
 from marketplace import clock
 from marketplace.configuration import open_sign_in
 from marketplace.models import Worker

@@ -17,7 +17,7 @@ from collector.protocols.parameters import assignment
 from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
 from common.arguments import amount
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.lifecycle.publication import raise_budget
 from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
 from tasks.pages.wording import price

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from collector.lookup import collection_named
 from collector.protocols.loading import ProtocolError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.money import external_bonuses

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.crowd import marketplace
 from tasks.models import Identity
 from tasks.models.people import ARCHIVE

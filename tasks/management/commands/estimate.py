@@ -12,7 +12,7 @@ from collector.lookup import collection_named
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.lifecycle.publication_notices import notices
 from tasks.money.estimates import StageEstimate, Totals, estimate, totals
 from tasks.money.expected_pay import shortfalls

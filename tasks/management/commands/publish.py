@@ -12,7 +12,7 @@ from collector.models import StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.lifecycle.publication import provider_name, publish

@@ -13,7 +13,7 @@ from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.arguments import processes, seed, whole
-from common.commands import MANAGE
+from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from annotation.protocols.hotpotqa.human import Reply
 from annotation.protocols.hotpotqa.layout import sentences_of
+from annotation.protocols.hotpotqa.measures import Reply
 from annotation.release.records_schema import (
     PassageRecord,
     QuestionRecord,

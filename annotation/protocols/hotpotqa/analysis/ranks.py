@@ -2,7 +2,7 @@
 
 from annotation.metrics.summation import plain_sum
 from annotation.protocols.hotpotqa.analysis.examples import Example
-from annotation.protocols.hotpotqa.compared import COMPARED, compared
+from annotation.protocols.hotpotqa.contexts import COMPARED, compared
 from annotation.release.records_schema import RanksRecord
 from annotation.reports.table import Cell, Table
 

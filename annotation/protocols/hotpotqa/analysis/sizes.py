@@ -6,7 +6,7 @@ from functools import lru_cache
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.protocols.hotpotqa.layout import SPLITS
 from annotation.reports.table import Cell, Table, share
-from collector.ingest.tokens import n_tokens as count_of_tokens
+from collector.ingest.segmentation import n_tokens as count_of_tokens
 
 ALL = "all"
 TYPES = ("bridge", "comparison")

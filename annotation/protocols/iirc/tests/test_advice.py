@@ -11,7 +11,7 @@ import pytest
 from annotation.protocols.iirc import checks, simulated
 from annotation.protocols.iirc.simulation.tests.test_replay import typed
 from annotation.protocols.tests.advising import assert_rare
-from collector.ingest.sentences import split
+from collector.ingest.segmentation import split
 from collector.protocols.loading import get_protocol
 
 PARAMETERS = get_protocol("iirc").parameters()

@@ -12,8 +12,7 @@ from typing import Any
 
 from annotation.protocols.quac.analysis.sizes import percent
 from annotation.protocols.quac.layout import AFFIRMATION
-from annotation.protocols.quac.majority import agreement, majority
-from annotation.protocols.quac.references import human_f1, person_f1
+from annotation.protocols.quac.references import agreement, human_f1, majority, person_f1
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table
 from collector.protocols.parameters import FOLDS

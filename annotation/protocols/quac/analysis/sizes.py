@@ -5,7 +5,7 @@ from functools import lru_cache
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Table, share
-from collector.ingest.tokens import n_tokens as count_of_tokens
+from collector.ingest.segmentation import n_tokens as count_of_tokens
 from collector.protocols.parameters import FOLDS
 
 ALL = "all"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.predicting.bounds import Answering, Setting, span
 from annotation.protocols.quac.predicting.features import Features, candidates
-from annotation.protocols.quac.predicting.sanity import Answering, Setting, span
 from annotation.protocols.quac.predicting.sentences import gold_sentence, texts_of
 from annotation.protocols.quac.predicting.similarity import vectors_of
 from annotation.protocols.quac.scoring import Prediction

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from annotation.protocols.quac.references import system_f1
 from annotation.protocols.quac.turns import Turn
-from collector.ingest.sentences import split
+from collector.ingest.segmentation import split
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,10 @@
 """What a plausible partner says next in a dialog: a curious student, an honest teacher."""
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.quac.simulation.questions import next_question
 from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, best_sentence
 
 # Longer ones are cut at a pause.
@@ -13,6 +13,34 @@ USUAL_TOKENS = 20
 ENOUGH = 5
 SHORT_OF_PATIENCE = 0.06
 NONSENSE = "What is the most important thing that this text says, number {number}?"
+NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)*")
+FIRST = (
+    "What happened in {heading}?",
+    "What is interesting about {heading}?",
+    "How did {heading} begin?",
+    "What can you tell me about {title} and {heading}?",
+)
+ABOUT_A_NAME = (
+    "What did {name} do?",
+    "Who or what is {name}?",
+    "What happened to {name} after that?",
+    "When was {name} first mentioned?",
+    "Did {name} have anything to do with {title}?",
+)
+OPEN = (
+    "What happened next?",
+    "Are there any other interesting aspects about this article?",
+    "Why did that happen?",
+    "When was that?",
+    "Where did it take place?",
+    "Who else was there?",
+    "Did anything else come of it?",
+    "How did people react?",
+    "Was that a success?",
+    "What was the result?",
+    "Which part of it is best known?",
+    "How long did it last?",
+)
 
 
 def speak(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
@@ -116,3 +144,28 @@ def _anything(state: Mapping[str, Any], most: int, rng: random.Random) -> dict[s
         "continuation": rng.choice(("follow_up", "maybe", "dont")),
         "affirmation": rng.choice(("yes", "no", "neither")),
     }
+
+
+def next_question(state: Mapping[str, Any], rng: random.Random) -> str:
+    """Return a question that has not been asked in this dialog yet.
+
+    state: the dialog as the student sees it. Nothing but it and `rng` decides what is asked.
+    """
+    asked = {turn["question"].casefold() for turn in state["turns"]}
+    for _ in range(20):
+        question = _one(state, rng)
+        if question.casefold() not in asked:
+            return question
+    return f"What else, as question {len(asked) + 1}?"
+
+
+def _one(state: Mapping[str, Any], rng: random.Random) -> str:
+    turns = state["turns"]
+    words = {"title": state["title"], "heading": state["heading"] or state["title"]}
+    if not turns:
+        return rng.choice(FIRST).format(**words)
+    answer = turns[-1]["answer"] or {}
+    names = NAME.findall(answer.get("text") or "") or NAME.findall(state["background"])
+    if names and rng.random() < 0.6:
+        return rng.choice(ABOUT_A_NAME).format(name=rng.choice(names), **words)
+    return rng.choice(OPEN)

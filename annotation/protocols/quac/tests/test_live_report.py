@@ -9,8 +9,7 @@ import pytest
 
 from annotation.protocols.quac.baselines import HUMAN
 from annotation.protocols.quac.baselines import run as run_baseline
-from annotation.protocols.quac.majority import read_labels
-from annotation.protocols.quac.references import human_f1
+from annotation.protocols.quac.references import human_f1, read_labels
 from annotation.protocols.quac.scoring import read_gold, score
 from annotation.protocols.quac.tests import test_whole_way as whole_way
 from annotation.protocols.quac.tests.test_report import made, rows

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import tokens
 from collector.models import Book, Corpus
 
 pytestmark = [pytest.mark.data, pytest.mark.django_db]

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from collector.ingest.sentences import split
-from collector.ingest.tokens import tokens
+from collector.ingest.segmentation import split, tokens
 from collector.protocols.loading import get_protocol
 
 PARAMETERS: Any = get_protocol("hotpotqa").parameters()

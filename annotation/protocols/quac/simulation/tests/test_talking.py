@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.quac.simulation import questions
-from annotation.protocols.quac.simulation.questions import next_question
-from annotation.protocols.quac.simulation.talking import speak
+from annotation.protocols.quac.simulation import talking
+from annotation.protocols.quac.simulation.talking import next_question, speak
 from tasks.dialog.rules import Dialog, Limits, Reply, answer, ask
 from tasks.simulation.behaviour import BEHAVIOURS, DILIGENT, SPAMMER
 
@@ -21,7 +20,7 @@ LIMITS = Limits(3, 12, 12, 30, 300, (5,))
 
 
 def tokens() -> tuple[tuple[int, int, bool], ...]:
-    from collector.ingest.tokens import tokens as split
+    from collector.ingest.segmentation import tokens as split
 
     return tuple(
         (start, end, any(letter.isalnum() for letter in SECTION[start:end]))
@@ -84,7 +83,7 @@ def test_the_same_seed_asks_the_same_wherever_it_runs(
     for folder in ("", str(data)):
         monkeypatch.setenv("COLLECTOR_DATA", folder)
         # As a process that is started there: nothing may be left from the one before.
-        started = importlib.reload(questions)
+        started = importlib.reload(talking)
         rng, turns = random.Random(1), []
         for _ in range(12):
             question = started.next_question(seen(turns, "student"), rng)

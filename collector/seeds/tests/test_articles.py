@@ -3,7 +3,7 @@
 import pytest
 
 from collector.models import Article, Corpus, Paragraph, Section
-from collector.seeds.incoming import incoming_links
+from collector.seeds.articles import incoming_links
 
 pytestmark = pytest.mark.django_db
 

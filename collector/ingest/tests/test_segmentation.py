@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.ingest.sentences import split, version
+from collector.ingest.segmentation import n_tokens, split, tokens, version
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
@@ -54,3 +54,15 @@ def test_sentences_cover_all_that_is_not_blank(text: str) -> None:
 
 def test_its_version_names_the_library_and_the_rules() -> None:
     assert version().startswith("spacy-")
+
+
+def test_tokens_have_places_and_white_space_is_none() -> None:
+    text = "Ada's  notes,\nread."
+    assert [text[start:end] for start, end in tokens(text, "en")] == [
+        *("Ada", "'s", "notes", ",", "read", ".")
+    ]
+
+
+@given(st.text())
+def test_as_many_are_counted_as_are_cut(text: str) -> None:
+    assert n_tokens(text, "en") == len(tokens(text, "en"))

@@ -1,4 +1,4 @@
-"""Cuts a text into sentences with spaCy's blank pipeline for its language."""
+"""Cuts a text into sentences and tokens with spaCy's blank pipeline for its language."""
 
 import re
 from functools import lru_cache
@@ -91,3 +91,22 @@ def _pipeline(language: str) -> Any:
     # Long articles are cut paragraph by paragraph, so the library's guard is not needed.
     pipeline.max_length = 10_000_000
     return pipeline
+
+
+def tokenizer() -> str:
+    """Return the name under which counts of tokens are stored: the library's version."""
+    import spacy
+
+    return f"spacy-{spacy.__version__}"
+
+
+def tokens(text: str, language: str) -> list[tuple[int, int]]:
+    """Return (start, end) of every token in code points; white space is none."""
+    document = pipeline(language).make_doc(text)
+    return [(token.idx, token.idx + len(token.text)) for token in document if not token.is_space]
+
+
+def n_tokens(text: str, language: str) -> int:
+    """Return how many tokens `tokens` would give, without making them."""
+    document = pipeline(language).make_doc(text)
+    return len(document) - int(document.to_array("IS_SPACE").sum())

@@ -1,9 +1,10 @@
-"""Tells whether a request comes from this very machine, not by a server for somebody elsewhere."""
+"""Where a visitor comes from: this very machine, and the page that a form leads back to."""
 
 import re
 from ipaddress import ip_address
 
 from django.http import HttpRequest
+from django.utils.http import url_has_allowed_host_and_scheme
 
 # What browsers send by themselves. Whatever else is there a server in between has put there; each
 # has words of its own for whom it stands for.
@@ -34,3 +35,13 @@ def is_from_this_machine(request: HttpRequest) -> bool:
         return ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback
     except ValueError:
         return False
+
+
+def way_back(request: HttpRequest, otherwise: str, under: str = "/") -> str:
+    """Return the path that `next` names, or `otherwise` unless it is one of this site, `under` it.
+
+    A word without a slash is no path: it may be the name of a page, or of nothing.
+    """
+    wanted = request.POST.get("next") or request.GET.get("next", "")
+    is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
+    return wanted if is_here and wanted.startswith(under) else otherwise

@@ -1,4 +1,4 @@
-"""Keeps what is stored for its owner alone: folders 0700, files 0600."""
+"""Files of ours: for their owner alone (folders 0700, files 0600), and nowhere but in place."""
 
 import os
 import stat
@@ -43,3 +43,16 @@ def _close(path: Path, mode: int) -> None:
     now = stat.S_IMODE(path.stat().st_mode)
     if now & ~mode and path.stat().st_uid == os.geteuid():
         path.chmod(now & mode)
+
+
+class OutsideError(ValueError):
+    """A name leads out of its folder; the message is one line that names both."""
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of `name` directly in `folder`; raises OutsideError for any other place."""
+    whole = folder.resolve()
+    path = (whole / name).resolve()
+    if path.parent != whole:
+        raise OutsideError(f"{name!r} is no name of a file in {folder}.")
+    return path
