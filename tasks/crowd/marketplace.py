@@ -1,4 +1,4 @@
-"""What Collector asks of a marketplace: HITs, assignments, qualifications."""
+"""What Collector asks of a marketplace: HITs, assignments, qualifications, messages to workers."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -310,3 +310,8 @@ def required(qualification_id: str) -> dict[str, object]:
         "IntegerValues": [1],
         "ActionsGuarded": "Accept",
     }
+
+
+def send_message(person: str, *, subject: str, text: str) -> None:
+    """Send a letter of at most 200 and 4,096 characters; raises MarketplaceError."""
+    call("notify_workers", Subject=subject[:200], MessageText=text[:4096], WorkerIds=[person])

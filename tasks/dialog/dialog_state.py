@@ -12,8 +12,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.stage_tables import DialogTable
 from common.prepared_sql import JoinedQuery, Table, execute
 from tasks.dialog import rules
-from tasks.dialog.limits import limits_of
-from tasks.dialog.rules import Ending, Reply, Role
+from tasks.dialog.rules import Ending, Reply, Role, limits_of
 from tasks.kinds.kind import table_as
 from tasks.models import Dialog, Lease, Posting, Session, Ticket, Topic
 

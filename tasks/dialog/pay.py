@@ -6,7 +6,7 @@ from typing import Any
 from collector.models import Stage
 from collector.protocols.parameters import Parameters
 from tasks.dialog import rules
-from tasks.dialog.limits import limits_of
+from tasks.dialog.rules import limits_of
 from tasks.models import Dialog, Payment, PaymentKind, Ticket
 from tasks.money import budget
 

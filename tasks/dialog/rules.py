@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from collector.protocols.stage_tables import DialogTable
+
 
 class Role(StrEnum):
     """Who asks, and who answers from the section."""
@@ -182,3 +184,15 @@ def _check_reply(reply: Reply, tokens: Sequence[Token], limits: Limits) -> None:
     n_words = sum(is_word for _, _, is_word in inside)
     if n_words > limits.max_span_tokens:
         raise Refused(f"The answer has {n_words} words; mark at most {limits.max_span_tokens}.")
+
+
+def limits_of(table: DialogTable) -> Limits:
+    """Return the limits that a dialog stage's table of the parameters gives."""
+    return Limits(
+        min_pairs=table.min_pairs,
+        max_questions=table.max_questions,
+        max_unanswerable=table.max_unanswerable,
+        max_span_tokens=table.max_span_tokens,
+        max_question_characters=table.max_question_characters,
+        pay_cents=tuple(table.turn_cents),
+    )

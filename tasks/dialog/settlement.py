@@ -11,10 +11,9 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.dialog import rules
 from tasks.dialog.dialog_state import state_of
-from tasks.dialog.limits import limits_of
 from tasks.dialog.pay import owe_turns, owe_wait
 from tasks.dialog.presence import stop_clock
-from tasks.dialog.rules import Ending, Role
+from tasks.dialog.rules import Ending, Role, limits_of
 from tasks.dialog.sections import section_of
 from tasks.models import (
     Answer,

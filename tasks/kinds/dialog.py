@@ -7,8 +7,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
-from tasks.dialog.limits import limits_of
 from tasks.dialog.pay import usual_turns_cents
+from tasks.dialog.rules import limits_of
 from tasks.kinds.kind import Data, Documents, Item, Kind, Promise, table_as
 from tasks.models import (
     Exposure,

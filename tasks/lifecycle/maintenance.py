@@ -15,14 +15,14 @@ from tasks.models import Lease, LeaseState
 from tasks.money import (
     bonuses,
     compensation,
+    estimates,
     external_bonuses,
     funding,
-    maximum_total,
     payments,
     rejection_delivery,
 )
 from tasks.money.awards import counting
-from tasks.people import eligibility, partner_reports, problem_reports, qualifications
+from tasks.people import eligibility, qualifications, reports
 from tasks.posting import hits, posting_demand, reconcile, unmatched
 from tasks.work import leases, units
 
@@ -109,7 +109,7 @@ def _steps(
     running = collection.state == CollectionState.COLLECTING
     open_stages = [stage for stage in stages if running and stage.state == StageState.OPEN]
     return {
-        "maximum said": lambda: maximum_total.keep(collection, now),
+        "maximum said": lambda: estimates.keep_maximum(collection, now),
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
@@ -120,8 +120,8 @@ def _steps(
         ),
         "eligibility known": lambda: eligibility.look(collection, open_stages),
         "eligibility told": lambda: eligibility.tell(collection),
-        "warnings told": lambda: partner_reports.tell_warned(collection, now),
-        "reports answered": lambda: problem_reports.tell_reporters(collection, now),
+        "warnings told": lambda: reports.tell_warned(collection, now),
+        "reports answered": lambda: reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejection_delivery.lapse(collection, now),
         "rejections carried out": lambda: rejection_delivery.carry_out(collection, now),

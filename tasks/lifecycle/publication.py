@@ -1,4 +1,4 @@
-"""Opens a collection to workers, pauses it, finishes it and reopens it."""
+"""Opens a collection to workers, pauses, finishes and reopens it; what is said beforehand."""
 
 from datetime import datetime
 
@@ -9,10 +9,14 @@ from django.utils import timezone
 from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import Parameters
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import call
-from tasks.money import maximum_total
+from tasks.money import estimates
+from tasks.money.expected_pay import Shortfall, shortfalls
+from tasks.pages.wording import price
+from tasks.posting.qualification_requirements import notice
 from tasks.work.samples import sample_of
 
 
@@ -29,7 +33,7 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
     _check(collection)
     _check_samples(collection)
     call("get_account_balance")
-    maximum_total.say(collection, timezone.now())
+    estimates.say_maximum(collection, timezone.now())
     with transaction.atomic():
         # Stages come before their collection, in the order in which places are planned too.
         stages = list(collection.stages.select_for_update(no_key=True))
@@ -166,3 +170,44 @@ def _enter(
     )
     collection.state = state
     collection.save(update_fields=["state"])
+
+
+def notices(parameters: Parameters) -> list[str]:
+    """Return what is asked of nobody, what pays too little, and until when work can be rejected."""
+    told = notice(parameters)
+    return [
+        *([told] if told else []),
+        *(_too_little(each, parameters) for each in shortfalls(parameters)),
+        rejection_notice(parameters),
+    ]
+
+
+def hours_to_reject(parameters: Parameters) -> float:
+    """Return how long after it was handed in work of every stage can be rejected, at most."""
+    by_marketplace = (24 * table.auto_approval_days for table in parameters.stages().values())
+    return min(parameters.pay.approve_after_hours, *by_marketplace)
+
+
+def rejection_notice(parameters: Parameters) -> str:
+    """Return whether work can be rejected, and until when."""
+    hours = hours_to_reject(parameters)
+    if not hours:
+        return (
+            "Nothing can be rejected: work is paid as soon as the marketplace confirms it. To read "
+            "it first, set the hours before work is paid (pay.approve_after_hours)."
+        )
+    unit = "hour" if hours == 1 else "hours"
+    return (
+        f"Work can be rejected within {hours:g} {unit} of the marketplace confirming it; then it "
+        "is paid by itself. A proposed rejection needs a second person, or a day."
+    )
+
+
+def _too_little(each: Shortfall, parameters: Parameters) -> str:
+    floor = price(parameters.pay.floor_cents_per_hour, parameters)
+    return (
+        f"“{each.title}” pays {price(each.cents_per_hour, parameters)} an hour by its "
+        f"{each.minutes} expected minutes, below your floor of {floor}. Pay "
+        f"{price(each.missing_cents, parameters)} more a HIT ({each.stage}.reward_cents), or "
+        "correct the minutes."
+    )

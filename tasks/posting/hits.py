@@ -1,4 +1,4 @@
-"""Publishes a stage's places as HITs: the intention is a row first, the call comes second."""
+"""Publishes places as HITs, and what they state: the intention is a row first, the call second."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -12,16 +12,19 @@ from collector.models import CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from tasks.crowd import marketplace
+from tasks.kinds.registry import kind_of
 from tasks.models import LeaseState, Posting, PostingState
 from tasks.money import budget, funding
 from tasks.money.awards.fund import cover
 from tasks.people import qualifications
-from tasks.posting import keywords, qualification_requirements
+from tasks.posting import qualification_requirements
 from tasks.work.units import is_done
 
 # The marketplace knows a token for a day; an hour is for clocks that differ.
 TOKEN_HOLDS = timedelta(hours=23)
 OUTSTANDING = (PostingState.PUBLISHING, PostingState.LIVE)
+# The wire takes no more.
+LONGEST = 1000
 
 
 def money(cents: int, minor_units: int) -> str:
@@ -156,7 +159,7 @@ def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: 
     return marketplace.create_hit_type(
         title=table.title,
         description=table.description,
-        keywords=keywords.keywords(stage, parameters),
+        keywords=keywords(stage, parameters),
         reward=money(posting.reward_cents, parameters.pay.minor_units),
         duration=timedelta(minutes=table.allotted_minutes),
         auto_approval=timedelta(days=table.auto_approval_days),
@@ -228,3 +231,45 @@ def expire(posting: Posting) -> int:
         elif not inherited:
             budget.release(posting.stage.collection_id, posting.reserved_cents)
     return ended
+
+
+def keywords(stage: Stage, parameters: Parameters) -> str:
+    """Return the keywords of a stage's HITs; the requester's own give way where all do not fit.
+
+    The marketplace tells workers by them what the HIT is part of, what it pays beside the reward,
+    how long it is estimated to take, and which qualification it earns.
+    """
+    table = parameters.stages()[stage.name]
+    promise, minor_units = kind_of(table).promise(table), parameters.pay.minor_units
+    # Equal values would share a HIT type, and "next" would lead into another collection.
+    stated = [stage.collection.slug, f"part-of:{_name(stage)}"]
+    stated.append(f"expected-minutes:{table.expected_minutes}")
+    if table.extension_minutes:
+        stated.append(f"extension-minutes:{table.extension_minutes}")
+    if promise.bonus_cents:
+        stated.append(f"bonus-up-to:{promise.bonus_cents / 10**minor_units:.{minor_units}f}")
+    if promise.waiting_cents:
+        cents = promise.waiting_cents / 10**minor_units
+        stated.append(f"waiting-per-minute:{cents:.{minor_units}f}")
+        stated.append(f"waiting-minutes:{promise.waiting_minutes}")
+    if promise.keeps_work:
+        stated.append("keeps-work")
+    if promise.is_one_at_a_time:
+        stated.append("one-at-a-time")
+    if table.qualifies:
+        stated += ["once", *(f"earns:{known}" for known in _earned(stage))]
+    own = [word.strip() for word in table.keywords.split(",") if word.strip()]
+    while own and len(", ".join([*own, *stated])) > LONGEST:
+        own.pop()
+    return ", ".join([*own, *stated])
+
+
+def _name(stage: Stage) -> str:
+    # A comma would end it.
+    return " ".join(stage.collection.title.replace(",", ";").split())[:200]
+
+
+def _earned(stage: Stage) -> Iterable[str]:
+    yield qualifications.external_id(stage)
+    for opened in qualifications.opened_by(stage):
+        yield qualifications.entry_id(opened)

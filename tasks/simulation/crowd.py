@@ -13,7 +13,6 @@ from django.db import connections
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.simulation import collection_watch
-from tasks.simulation.turn_taking import Turns
 from tasks.simulation.worker import SimulatedWorker
 
 # A worker who found nothing looks again after this long, or as soon as there is something new.
@@ -169,3 +168,41 @@ class Crowd:
             return False
         self.result.waiting = collection_watch.waiting(self.collection)
         return not self.result.waiting or quiet > PATIENCE_SECONDS
+
+
+class Turns:
+    """Shared by threads; workers are numbers from 0. clock: seconds, never going back."""
+
+    def __init__(self, n_workers: int, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        # Equal times keep the order of numbers: who waited longest comes first.
+        self._ready_at = dict.fromkeys(range(n_workers), clock())
+        self._busy: set[int] = set()
+
+    def take(self) -> int | None:
+        """Return the worker who has waited longest for a turn, None while all rest or work."""
+        with self._lock:
+            idle = [number for number in self._ready_at if number not in self._busy]
+            number = min(idle, key=self._ready_at.__getitem__, default=None)
+            if number is None or self._ready_at[number] > self._clock():
+                return None
+            self._busy.add(number)
+            return number
+
+    def give_back(self, number: int, rest_seconds: float) -> None:
+        """End a worker's turn; the next comes after `rest_seconds` at the earliest."""
+        with self._lock:
+            self._busy.discard(number)
+            self._ready_at[number] = self._clock() + rest_seconds
+
+    def wake(self) -> None:
+        """End everybody's rest: there is something new."""
+        with self._lock:
+            now = self._clock()
+            self._ready_at = {number: min(at, now) for number, at in self._ready_at.items()}
+
+    @property
+    def n_busy(self) -> int:
+        """Return how many workers are at work."""
+        return len(self._busy)

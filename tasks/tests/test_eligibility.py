@@ -7,7 +7,7 @@ from tasks import jobs
 from tasks.crowd import marketplace
 from tasks.models import Consent, Eligibility, Lease, LeaseState, Worker, WorkerBlock
 from tasks.people import eligibility, qualifications
-from tasks.posting import keywords
+from tasks.posting import hits
 from tasks.tests.making import (
     NOW,
     consent,
@@ -134,14 +134,12 @@ def test_silence_of_the_marketplace_is_no_obstacle(collection, told, monkeypatch
 
 def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
     parameters = parameters_of(collection)
-    words = keywords.keywords(stage_of(collection, "question_qualification"), parameters).split(
-        ", "
-    )
+    words = hits.keywords(stage_of(collection, "question_qualification"), parameters).split(", ")
     earned = qualifications.external_id(stage_of(collection, "question_qualification"))
     assert {"once", "keeps-work", f"earns:{earned}", "expected-minutes:8"} <= set(words)
     assert f"part-of:{collection.title}" in words
     assert "extension-minutes:30" in words
-    main = keywords.keywords(stage_of(collection, "question"), parameters)
+    main = hits.keywords(stage_of(collection, "question"), parameters)
     assert "once" not in main.split(", ")
     assert "earns:" not in main
     assert Worker.objects.count() == Lease.objects.count() == 0

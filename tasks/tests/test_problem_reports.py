@@ -3,10 +3,10 @@
 import pytest
 
 from common.actions import ActionError
-from tasks.crowd import messages
+from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import LeaseState, Payment, PaymentKind, ProblemReport
-from tasks.people import problem_reports
+from tasks.people import reports
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
 
@@ -27,7 +27,7 @@ def report(work):
 def told(monkeypatch):
     """Return the letters that the marketplace was asked to pass on."""
     found = []
-    monkeypatch.setattr(messages, "call", lambda operation, **given: found.append(given))
+    monkeypatch.setattr(marketplace, "call", lambda operation, **given: found.append(given))
     return found
 
 
@@ -42,13 +42,13 @@ def unfinished(report):
 
 
 def answer(report, words="It leads somewhere now.", cents=0):
-    problem_reports.answer(report, words, cents, "rita", SOON)
+    reports.answer(report, words, cents, "rita", SOON)
 
 
 def test_the_worker_reads_the_answer_once(collection, report, told):
     answer(report)
-    assert problem_reports.tell_reporters(collection, SOON) == 1
-    assert problem_reports.tell_reporters(collection, SOON) == 0
+    assert reports.tell_reporters(collection, SOON) == 1
+    assert reports.tell_reporters(collection, SOON) == 0
     (letter,) = told
     assert letter["WorkerIds"] == [report.lease.worker.identity.person]
     assert letter["MessageText"] == ("It leads somewhere now.\n\nYou wrote:\nThe link is dead.")
@@ -61,9 +61,9 @@ def test_an_answer_that_nobody_heard_of_is_passed_on_later(collection, report, m
         raise MarketplaceError("It does not answer.", permanent=False)
 
     answer(report)
-    monkeypatch.setattr(messages, "call", silent)
+    monkeypatch.setattr(marketplace, "call", silent)
     with pytest.raises(MarketplaceError):
-        problem_reports.tell_reporters(collection, SOON)
+        reports.tell_reporters(collection, SOON)
     assert ProblemReport.objects.get().told_at is None
 
 

@@ -6,13 +6,12 @@ from itertools import groupby
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max, QuerySet
+from django.db.models import F, Max, Q, QuerySet, Sum
 
 from collector.models import Seed, Stage, StageState
 from collector.protocols.parameters import FOLDS, Parameters, StageTable
 from tasks.kinds.registry import kind_of
-from tasks.models import GrantState, Question, Skip, Unit, UnitItem
-from tasks.work import tickets
+from tasks.models import GrantState, LeaseState, Question, Skip, TicketState, Topic, Unit, UnitItem
 
 # Two writers' questions let each of them be examined on the other's.
 EXAMINATION_UNITS = 2
@@ -36,7 +35,7 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         if waiting is None:
-            return tickets.top_up(stage, table)
+            return top_up(stage, table)
         if table.items_from == "seeds":
             return _bundle_seeds(stage, table, waiting)
         return _bundle_questions(stage, table, waiting, parameters)
@@ -165,3 +164,53 @@ def _make(
             create_unit(stage, chunk, redundancy)
             made += 1
     return made
+
+
+def top_up(stage: Stage, table: StageTable) -> int:
+    """Return how many tickets were made; expects a transaction with the stage's row locked.
+
+    Two people for every dialog that is wanted and does not go on yet, whether they wait already
+    or are still to come. A ticket is a unit without items: its section is chosen at pairing.
+    Free tickets that nobody is needed for any more are closed.
+    """
+    _add_topics(stage, table)
+    open_topics = Topic.objects.filter(stage=stage, taken__lt=F("wanted"))
+    dialogs = open_topics.aggregate(n=Sum(F("wanted") - F("taken"), default=0))["n"]
+    missing = 2 * dialogs - _people(stage)
+    if missing < 0:
+        _close(stage, -missing)
+    return _make_tickets(stage, missing)
+
+
+def _add_topics(stage: Stage, table: StageTable) -> None:
+    """Make every seed of the stage something to talk about as often as its fold asks for."""
+    new = stage.collection.seeds.filter(stage_name=stage.name, topic=None).order_by("position")
+    Topic.objects.bulk_create(
+        Topic(stage=stage, seed=seed, wanted=table.redundancy.of(seed.fold)) for seed in new
+    )
+
+
+def _people(stage: Stage) -> int:
+    """Return how many can still be paired: free tickets, and those whose holders wait or read."""
+    tickets = Unit.objects.filter(stage=stage, closed=False)
+    live = Q(leases__state=LeaseState.LIVE)
+    reading = live & Q(leases__ticket=None)
+    waiting = live & Q(leases__ticket__state=TicketState.WAITING)
+    free = Q(taken=0)
+    return tickets.filter(free | reading | waiting).distinct().count()
+
+
+def _close(stage: Stage, surplus: int) -> None:
+    free = stage.units.filter(closed=False, taken=0).order_by("-position")[:surplus]
+    for unit in list(free.values_list("pk", flat=True)):
+        # Somebody may have taken it since.
+        Unit.objects.filter(pk=unit, taken=0).update(closed=True)
+
+
+def _make_tickets(stage: Stage, number: int) -> int:
+    last = stage.units.aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    made = Unit.objects.bulk_create(
+        Unit(stage=stage, position=first + each, redundancy=1) for each in range(number)
+    )
+    return len(made)

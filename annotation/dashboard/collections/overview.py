@@ -26,7 +26,7 @@ from collector.models import Collection, CollectionState
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
-from tasks.lifecycle.publication_notices import notices
+from tasks.lifecycle.publication import notices
 from tasks.money.estimates import estimate, totals
 
 SHOWN = 6

@@ -16,7 +16,7 @@ from collector.models import CollectionState, Stage
 from common.actions import ActionError
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
-from tasks.lifecycle.publication_notices import notices
+from tasks.lifecycle.publication import notices
 from tasks.money.estimates import estimate, totals
 
 LONGEST_AMOUNT = 40

@@ -4,12 +4,12 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from tasks.crowd import messages
+from tasks.crowd import marketplace
 from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
 from tasks.models import Grant, GrantState, PartnerReport, Payment
-from tasks.people import partner_reports
+from tasks.people import reports
 from tasks.tests.making import stage_of
 
 pytestmark = pytest.mark.django_db
@@ -60,11 +60,11 @@ def test_nothing_to_do_is_a_decision(rita, report):
 
 def test_a_warning_is_told_once_in_the_words_of_the_requester(rita, report, monkeypatch):
     sent = []
-    monkeypatch.setattr(messages, "call", lambda operation, **given: sent.append(given))
+    monkeypatch.setattr(marketplace, "call", lambda operation, **given: sent.append(given))
     decide(rita, report, "warn", "Do not swear at anybody.")
     collection = report.dialog.stage.collection
-    assert partner_reports.tell_warned(collection, timezone.now()) == 1
-    assert partner_reports.tell_warned(collection, timezone.now()) == 0
+    assert reports.tell_warned(collection, timezone.now()) == 1
+    assert reports.tell_warned(collection, timezone.now()) == 0
     [letter] = sent
     assert letter["MessageText"] == "Do not swear at anybody."
     assert letter["WorkerIds"] == [report.reported.identity.person]

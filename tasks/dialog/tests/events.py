@@ -20,8 +20,7 @@ from tasks.dialog import (
     waiting_room,
 )
 from tasks.dialog.dialog_state import state_of, view_of
-from tasks.dialog.limits import limits_of
-from tasks.dialog.rules import Ending, Refused, Reply
+from tasks.dialog.rules import Ending, Refused, Reply, limits_of
 from tasks.dialog.sections import section_of
 from tasks.dialog.tests.making import make_lease, message
 from tasks.models import (

@@ -13,7 +13,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters
 from common.command_line import MANAGE
-from tasks.lifecycle.publication_notices import notices
+from tasks.lifecycle.publication import notices
 from tasks.money.estimates import StageEstimate, Totals, estimate, totals
 from tasks.money.expected_pay import shortfalls
 from tasks.pages.wording import price

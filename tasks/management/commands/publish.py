@@ -15,8 +15,7 @@ from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
-from tasks.lifecycle.publication import provider_name, publish
-from tasks.lifecycle.publication_notices import notices
+from tasks.lifecycle.publication import notices, provider_name, publish
 from tasks.pages.wording import price
 
 

@@ -1,6 +1,6 @@
 """Turns go round: whoever waited longest comes next, nobody is in two places."""
 
-from tasks.simulation.turn_taking import Turns
+from tasks.simulation.crowd import Turns
 
 
 def test_everybody_has_a_turn_before_anybody_has_two() -> None:
