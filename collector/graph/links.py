@@ -25,13 +25,8 @@ class Graph:
         self._in: Any = mapped["in_offsets"]
         self._targets: Any = mapped["targets"]
         self._from: Any = mapped["edge_from"]
-        self._to: Any = mapped["edge_to"]
         self.n_nodes = len(self.page_ids)
         self.n_edges = len(self._targets)
-
-    def in_degree(self, node: int) -> int:
-        """Return how many nodes lead to `node`."""
-        return int(self._in[node + 1] - self._in[node])
 
     def in_degrees(self, nodes: Sequence[int]) -> list[int]:
         """Return how many nodes lead to each of `nodes`."""
@@ -52,11 +47,6 @@ class Graph:
         """Return the a of a uniform edge (a, node); raises ValueError where none leads there."""
         start = int(self._in[node])
         return int(self._from[start + rng.randrange(int(self._in[node + 1]) - start)])
-
-    def draw_edge(self, rng: random.Random) -> tuple[int, int]:
-        """Return a uniform edge; raises ValueError where there is none."""
-        edge = rng.randrange(self.n_edges)
-        return int(self._from[edge]), int(self._to[edge])
 
     def nodes_of(self, page_ids: Sequence[int]) -> dict[int, int]:
         """Return the node of each page; pages that are none are left out."""

@@ -2,14 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-
-class ParagraphOfText(NamedTuple):
-    """`section`: the position of its section; the rest as on the paragraph's row."""
-
-    section: int
-    text: str
 
 
 @dataclass(frozen=True)

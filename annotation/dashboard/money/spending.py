@@ -1,6 +1,5 @@
 """A collection's money at a glance: the budget and what is bound of it, at most and expected."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F, Q, Sum
@@ -70,14 +69,3 @@ def spending_of(collection: Collection, whole: Totals) -> Spending:
         repeats=whole.repeats if collection.state == CollectionState.DRAFT else 0,
         expected=expected,
     )
-
-
-def confirmed_cents(collections: Iterable[Collection]) -> dict[int, int]:
-    """Return what the marketplace has confirmed, fees included, by collection id; one query."""
-    rows = (
-        Payment.objects.filter(collection__in=collections, state=PaymentState.CONFIRMED)
-        .order_by()
-        .values("collection_id")
-        .annotate(cents=Sum(CENTS))
-    )
-    return {row["collection_id"]: row["cents"] for row in rows}

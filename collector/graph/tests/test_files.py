@@ -33,7 +33,7 @@ def edges(graph: Graph) -> dict[str, set[str]]:
     found = {names[a]: {names[b] for b in graph.targets(a)} for a in range(graph.n_nodes)}
     for b in range(graph.n_nodes):
         assert {names[a] for a in graph.sources(b)} == {a for a in found if names[b] in found[a]}
-        assert graph.in_degree(b) == len(graph.sources(b))
+        assert graph.in_degrees([b]) == [len(graph.sources(b))]
     return {name: reached for name, reached in found.items() if reached}
 
 
