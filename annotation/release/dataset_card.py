@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from annotation.decisions.counted_work import left_out_of
-from annotation.release import assignment_log, attribution, croissant, votes_table
+from annotation.release import articles, assignment_log, croissant, votes_table
 from annotation.release.release_folder import SUMS
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table, markdown
@@ -39,7 +39,7 @@ def card(
         "## How it was collected\n\n" + _method(collection, withheld),
         "## What is in it\n\n" + "\n".join(markdown(table) for table in tables),
         "## Limitations\n\n" + _limitations(collection, outcomes),
-        "## Licence\n\n" + attribution.licence_text(collection),
+        "## Licence\n\n" + articles.licence_text(collection),
         "## How to cite\n\n" + croissant.citation(collection) + "\n",
         "## Parameters\n\n" + _parameters(collection),
     ]
@@ -86,8 +86,8 @@ def _files(official: Sequence[str], withheld: Sequence[str]) -> str:
         **dict.fromkeys(official, "in the official layout of the protocol"),
         votes_table.FILE: "every vote on every question, those left out of the dataset included",
         assignment_log.FILE: "who took which bundle of work, in which order (pseudonyms)",
-        attribution.FILE: "every article used, with the revision that was read",
-        attribution.LICENCE_FILE: "what you may do with all this",
+        articles.FILE: "every article used, with the revision that was read",
+        articles.LICENCE_FILE: "what you may do with all this",
         croissant.FILE: "this description for machines (Croissant 1.0)",
         MANIFEST: "parameters, counts, and the checksum of every file",
         SUMS: "checksums; check them with `sha256sum -c SHA256SUMS`",

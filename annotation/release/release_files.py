@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.models import Placement
 from annotation.protocols.parts import EXPORT
-from annotation.release import assignment_log, attribution, croissant, release_folder, votes_table
+from annotation.release import articles, assignment_log, croissant, release_folder, votes_table
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes, description
@@ -89,12 +89,8 @@ def write(
     watcher.say("Writing votes, licence and card")
     n_votes = votes_table.write_votes(made / votes_table.FILE, shown(spool.seeds(), withheld))
     used = chain(shown(spool.seeds(), withheld), *in_public.values())
-    release_folder.put(
-        made, attribution.FILE, attribution.attribution_lines(collection.corpus, used)
-    )
-    release_folder.put(
-        made, attribution.LICENCE_FILE, [attribution.licence_text(collection).encode()]
-    )
+    release_folder.put(made, articles.FILE, articles.attribution_lines(collection.corpus, used))
+    release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
     return _describe(collection, made, private, spool, _kept(spool, by_split), official, n_votes)
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from django.db.models import QuerySet
 
 from collector.graph.files import graph_of
-from collector.graph.links import Graph
+from collector.graph.graph_file import Graph
 from collector.models import CandidateMember, CandidateSet, Collection, SetRole, SetState
 
 Pair = tuple[int, int]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from collector.graph.files import graph_of
-from collector.graph.links import Graph
+from collector.graph.graph_file import Graph
 from collector.ingest.resolving import Resolver
 from collector.ingest.titles import MAX_TITLE_BYTES
 from collector.models import (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.array_files import Columns, column
-from collector.graph import file_format
+from collector.graph import graph_file
 from collector.graph.titles import NOWHERE, Names, hashes, open_table, write_table
 from collector.ingest.resolving import MAX_HOPS
 from collector.parallel import in_order
@@ -41,7 +41,7 @@ def build(
     write_table(folder, names, MAX_HOPS)
     n_edges = _write_edges(folder, n_nodes, links, processes, progress)
     path = folder / "graph"
-    arrays = file_format.create(path, n_nodes, n_edges)
+    arrays = graph_file.create(path, n_nodes, n_edges)
     for name in ("page_ids", "articles", "paragraphs"):
         arrays[name][:] = column(folder, name, "<i8")
     arrays["out_offsets"][1:] = column(folder, "counts", "<i4").cumsum(dtype="<i8")

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from collector.array_files import alone, put
 from collector.graph.building import Progress, build
-from collector.graph.file_format import VERSION, GraphError
-from collector.graph.links import Graph
+from collector.graph.graph_file import VERSION, Graph, GraphError
 from collector.graph.pages import links_of, pages
 from collector.models import Corpus, LinkGraph
 from collector.models.corpus import CorpusState

@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 
 from collector.array_files import Columns, column
 from collector.retrieval import file_format
-from collector.retrieval.file_format import KEY_BITS, MANY, REST_BITS, RetrievalError, table_bits
+from collector.retrieval.file_format import (
+    KEY_BITS,
+    MANY,
+    REST_BITS,
+    SEPARATOR,
+    RetrievalError,
+    Vocabulary,
+    table_bits,
+)
 from collector.retrieval.grams import words
-from collector.retrieval.keys import SEPARATOR, Vocabulary
 
 TEXT_BITS = 14
 TEXTS_AT_ONCE = 1 << TEXT_BITS

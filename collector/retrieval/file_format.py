@@ -1,11 +1,11 @@
-"""The layout of an index's file: postings by n-gram, n-grams by bucket, buckets by a table."""
+"""An index's file: postings by n-gram, n-grams by bucket, buckets by a table; and their keys."""
 
 from pathlib import Path
 from typing import Any
 
 from collector import array_files
 from collector.array_files import ArraysError
-from collector.retrieval.grams import BUCKET_BITS
+from collector.retrieval.grams import BUCKET_BITS, JOINT, N_BUCKETS, bucket, counts
 
 VERSION = 1
 # An n-gram's key: its bucket, then bits that tell apart the n-grams that share a bucket.
@@ -15,6 +15,13 @@ REST_BITS = 32
 LEAST_TABLE_BITS = 8
 # A posting counts as much in one byte; where the n-gram is more often there, `often` says how much.
 MANY = 255
+# Of a seed of its own, so that words of one bucket differ.
+CHECK_SEED = 1
+# Odd numbers of 32 bits; as they differ, so do "a b" and "b a".
+FIRST, SECOND = 0x9E3779B1, 0x85EBCA77
+CHECK_MASK = (1 << CHECK_BITS) - 1
+# The number of every word that makes no n-gram.
+SEPARATOR = 0
 
 
 class RetrievalError(Exception):
@@ -61,3 +68,63 @@ def open_arrays(path: Path) -> dict[str, Any]:
 
 def _holds() -> str:
     return f"retrieval index {VERSION}"
+
+
+def key_of(gram: str) -> int:
+    """Return the key of an n-gram of one or two words."""
+    first, joint, second = gram.partition(JOINT)
+    check = _check(first)
+    if joint:
+        check = _mixed(check, _check(second))
+    return bucket(gram) << CHECK_BITS | check
+
+
+class Vocabulary(dict[str, int]):
+    """Numbers each word as it is met, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words = [""]
+        self._keys = [0]
+
+    def __missing__(self, word: str) -> int:
+        number = SEPARATOR
+        if counts(word):
+            number = len(self._words)
+            self._words.append(word)
+            self._keys.append(key_of(word))
+        self[word] = number
+        return number
+
+    def keys_of_words(self, words: Any) -> Any:
+        """Return the key (uint64) of each of these words, given by number."""
+        import numpy
+
+        keys = self._keys
+        return numpy.fromiter((keys[word] for word in words.tolist()), "<u8", len(words))
+
+    def keys_of_pairs(self, firsts: Any, seconds: Any) -> Any:
+        """Return the key (uint64) of each pair of neighbours, given by numbers."""
+        import numpy
+        from murmurhash.mrmr import hash_unicode
+
+        words = self._words
+        pairs = zip(firsts.tolist(), seconds.tolist(), strict=True)
+        hashed = (hash_unicode(words[first] + JOINT + words[second]) for first, second in pairs)
+        buckets = numpy.fromiter(hashed, "<i4", len(firsts)).astype("<u4").astype("<u8") % N_BUCKETS
+        checks = _mixed(
+            self.keys_of_words(firsts) & CHECK_MASK, self.keys_of_words(seconds) & CHECK_MASK
+        )
+        return buckets << CHECK_BITS | checks
+
+
+def _check(word: str) -> int:
+    from murmurhash.mrmr import hash_unicode
+
+    return int(hash_unicode(word, CHECK_SEED)) & CHECK_MASK
+
+
+def _mixed(first: Any, second: Any) -> Any:
+    """Return the check of a pair, or of each pair, from those of its words."""
+    mixed = (first * FIRST + second * SECOND) & CHECK_MASK
+    return mixed ^ mixed >> 16

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collector.retrieval.file_format import KEY_BITS, REST_BITS, open_arrays, table_bits
+from collector.retrieval.file_format import KEY_BITS, REST_BITS, key_of, open_arrays, table_bits
 from collector.retrieval.grams import BUCKET_BITS, bucket, grams
-from collector.retrieval.keys import key_of
 
 # Before a list this long, texts that it cannot lift among the best are given up.
 LONG = 4096

@@ -13,7 +13,7 @@ from django.utils import timezone
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import pools_of
 from collector.candidates.proposing import CandidatesError
-from collector.graph.file_format import GraphError
+from collector.graph.graph_file import GraphError
 from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol

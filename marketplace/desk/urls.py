@@ -3,15 +3,7 @@
 from django.urls import path
 
 from marketplace.desk import sign_in
-from marketplace.desk.host import (
-    groups,
-    importing,
-    invitations,
-    payouts,
-    requesters,
-    settings_page,
-    workers,
-)
+from marketplace.desk.host import groups, invitations, payouts, requesters, settings_page, workers
 from marketplace.desk.requester import (
     account,
     batches,
@@ -40,7 +32,7 @@ urlpatterns = [
     path("people/<int:key>/password/", requesters.renew_password, name="desk-renew-password"),
     path("people/<int:key>/close/", requesters.end_user, name="desk-end-user"),
     path("workers/", workers.workers, name="desk-workers"),
-    path("workers/import/", importing.import_people, name="desk-import"),
+    path("workers/import/", workers.import_people, name="desk-import"),
     path("workers/<int:key>/", workers.worker, name="desk-worker"),
     path("workers/<int:key>/close/", workers.close, name="desk-close-worker"),
     path("workers/<int:key>/merge/", workers.merge_into, name="desk-merge"),

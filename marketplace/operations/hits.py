@@ -44,7 +44,7 @@ from marketplace.operations.tokens import AlreadyDoneError, claim_token
 from marketplace.router import DATABASE
 from marketplace.wire.errors import DoesNotExist, InvalidParameter, NotSupported, RequestError
 from marketplace.wire.registry import Call, operation
-from marketplace.wire.replay_protection import SEEN, forget_old, refuse_replay, replayed
+from marketplace.wire.signature import SEEN, forget_old, refuse_replay, replayed
 
 MOST_ASSIGNMENTS = 1_000_000
 LAYOUT_ID = re.compile(Project.LAYOUT + r"([1-9][0-9]{0,17})")

@@ -1,4 +1,4 @@
-"""Verifies a request's Signature Version 4 against the keys of the marketplace."""
+"""Verifies a request's Signature Version 4, and that the same bytes are not carried out twice."""
 
 import hashlib
 import hmac
@@ -9,9 +9,10 @@ from functools import lru_cache
 
 from django.http import HttpRequest
 
-from common.prepared_sql import PreparedQuery, fields_of, instance_of
+from common.prepared_sql import PreparedQuery, execute, fields_of, instance_of
 from marketplace import clock
-from marketplace.models import AccessKey, Requester
+from marketplace.models import AccessKey, Requester, SeenRequest
+from marketplace.router import DATABASE
 from marketplace.wire.errors import WireError
 
 ALLOWED_SKEW = timedelta(minutes=5)
@@ -31,6 +32,12 @@ LIVING_KEY = PreparedQuery(
     key=str,
 )
 ALGORITHM = "AWS4-HMAC-SHA256"
+# Twice what a signature is good for, either way.
+REMEMBERED = timedelta(minutes=20)
+SEEN = (
+    f"INSERT INTO {SeenRequest._meta.db_table} (attempt, seen_at) VALUES (%s, %s) "
+    "ON CONFLICT DO NOTHING RETURNING id"
+)
 
 
 @dataclass(frozen=True)
@@ -169,3 +176,30 @@ def _signing_key(secret: str, day: str, region: str, service: str) -> bytes:
     for part in (day, region, service, "aws4_request"):
         key = hmac.digest(key, part.encode(), "sha256")
     return key
+
+
+def refuse_replay(attempt: str, now: datetime) -> None:
+    """Remember an attempt of a change; raises `InvalidSignatureException` when it was seen.
+
+    Clients number their attempts outside the signature, so this stops who sends again what they
+    heard, not who changes the number; that needs TLS in front. One that nothing names passes.
+    """
+    if not attempt:
+        return
+    if not execute(SEEN, [attempt, now], DATABASE):
+        raise replayed()
+    forget_old(attempt, now)
+
+
+def replayed() -> WireError:
+    """Return the refusal of an attempt that was seen before."""
+    return WireError(
+        "InvalidSignatureException",
+        "This very request was carried out before; sign each request anew.",
+    )
+
+
+def forget_old(attempt: str, now: datetime) -> None:
+    """Clean up now and then, which is enough; what is old is refused for its age."""
+    if attempt.startswith("000"):
+        SeenRequest.objects.filter(seen_at__lt=now - REMEMBERED).delete()

@@ -22,9 +22,8 @@ from marketplace.wire.errors import (
 )
 from marketplace.wire.fault_injection import NO_FAULTS, chance_of, faults_of
 from marketplace.wire.registry import OPERATIONS, REMEMBERING, Call
-from marketplace.wire.replay_protection import refuse_replay
 from marketplace.wire.shapes import dump_reply, load_request, operation_names
-from marketplace.wire.signature import authenticate
+from marketplace.wire.signature import authenticate, refuse_replay
 
 log = logging.getLogger(__name__)
 

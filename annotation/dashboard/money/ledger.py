@@ -1,11 +1,11 @@
-"""The ledger of a collection: what is owed and paid, what could not be, and compensation."""
+"""A collection's ledger: owed and paid, what could not be, compensation and unfinished work."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -17,11 +17,11 @@ from annotation.dashboard.collections.todo import decisions_of
 from annotation.dashboard.money.assignments import assignments_of, lines_of
 from annotation.dashboard.money.hourly_pay import Pace, pace_of
 from annotation.dashboard.money.spending import spending_of
-from annotation.dashboard.money.unfinished_work import debt_of, debts_of, unfinished
-from annotation.dashboard.people.worker_names import people_of
+from annotation.dashboard.people.worker_names import People, people_of
 from annotation.reports.attention import attention_to, refused_bonuses
 from collector.models import Collection, Stage
-from tasks.models import ON_MARKETPLACE, Payment, PaymentKind, PaymentState
+from tasks.kinds.registry import kind_of
+from tasks.models import ON_MARKETPLACE, Lease, LeaseState, Payment, PaymentKind, PaymentState
 from tasks.money import bonuses
 from tasks.money.compensation import compensate
 from tasks.money.estimates import estimate, totals
@@ -37,6 +37,7 @@ BESIDE = {
     "elsewhere": ("Paid on the marketplace", _bonus & Q(by=ON_MARKETPLACE)),
     "compensation": ("Compensation", Q(kind=PaymentKind.COMPENSATION)),
 }
+SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -172,3 +173,63 @@ def _sums(collection: Collection) -> dict[int, dict[str, Any]]:
         row["stage_id"]: {name: value for name, value in row.items() if name != "stage_id"}
         for row in rows
     }
+
+
+@dataclass(frozen=True)
+class Debt:
+    """`cents` is the reward's share by how much was saved; `most_cents` the whole reward.
+
+    `blocked` tells that paying it by itself failed: the budget could not hold it.
+    """
+
+    lease: Lease
+    who: str
+    share_percent: int
+    cents: int
+    most_cents: int
+    blocked: bool
+
+
+def unfinished(desk: Desk) -> QuerySet[Lease]:
+    """Return the leases that ended with a draft, were not taken up again and are not paid."""
+    again = Lease.objects.filter(
+        unit=OuterRef("unit"),
+        worker=OuterRef("worker"),
+        state__in=[LeaseState.LIVE, LeaseState.SUBMITTED],
+    )
+    return (
+        Lease.objects.filter(
+            unit__stage__collection=desk.collection,
+            state__in=[LeaseState.EXPIRED, LeaseState.RETURNED],
+            draft__isnull=False,
+            submission__isnull=True,
+            paid=False,
+        )
+        .exclude(Exists(again))
+        .select_related("unit__stage", "session__posting")
+        .order_by("-closed_at", "-pk")
+    )
+
+
+def debts_of(desk: Desk, people: People) -> list[Debt]:
+    """Return the newest unfinished work with anything saved in it; one query."""
+    found = [debt_of(desk, lease, people) for lease in unfinished(desk)[:SHOWN]]
+    return [debt for debt in found if debt.share_percent]
+
+
+def debt_of(desk: Desk, lease: Lease, people: People) -> Debt:
+    """Return what is due for one lease."""
+    stage = lease.unit.stage
+    kind, table = kind_of(stage), desk.parameters.stages()[stage.name]
+    data = (lease.draft or {}).get("data")
+    wanted = kind.questions_per_hit(table) or table.items_per_hit
+    reward = lease.session.posting.reward_cents
+    share = kind.share_done(data if isinstance(data, dict) else {}, wanted)
+    return Debt(
+        lease=lease,
+        who=people.name(lease.worker_id),
+        share_percent=round(share * 100),
+        cents=int(share * reward),
+        most_cents=reward,
+        blocked=lease.state == LeaseState.EXPIRED and not lease.compensated,
+    )

@@ -17,9 +17,8 @@ from annotation.dashboard.questions.passages import Passage, paragraph_alone
 from collector.candidates.deciding import decide, try_pair
 from collector.candidates.pools import Pair, Pools, linked, nodes_of
 from collector.candidates.proposing import CandidatesError
-from collector.graph.file_format import GraphError
 from collector.graph.files import graph_of
-from collector.graph.links import Graph
+from collector.graph.graph_file import Graph, GraphError
 from collector.ingest.resolving import Resolver
 from collector.models import CandidateSet, Paragraph, SetRole, SetState
 

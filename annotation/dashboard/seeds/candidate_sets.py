@@ -21,9 +21,8 @@ from collector.candidates.deciding import Added, add_sets
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import Union, union_of
 from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
-from collector.graph.file_format import GraphError
 from collector.graph.files import graph_of
-from collector.graph.links import Graph
+from collector.graph.graph_file import Graph, GraphError
 from collector.models import CandidateMember, CandidateSet, SetRole, SetState
 
 PER_PAGE = 40

@@ -13,8 +13,7 @@ from rich.progress import Progress
 from annotation.models import Fold, JudgingRun, RunState
 from annotation.readers.predictions import PredictionsError
 from annotation.splits.difficulty.parameters import DifficultyTable
-from annotation.splits.difficulty.question_files import write_examples
-from annotation.splits.difficulty.runs import begin_run, run_from_file
+from annotation.splits.difficulty.runs import begin_run, run_from_file, write_examples
 from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided
 from annotation.splits.difficulty.status import last_run, n_unjudged, table_of
 from annotation.splits.difficulty.training import work_on

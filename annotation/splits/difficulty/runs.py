@@ -1,4 +1,4 @@
-"""Begins a cross-validation over the questions that need both paragraphs, and sums it up."""
+"""A cross-validation over the questions that need both paragraphs: begun, given away, summed up."""
 
 import hashlib
 import json
@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.metrics.squad import exact_match
 from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
-from annotation.readers.example import Prediction
+from annotation.readers.example import Example, Prediction
 from annotation.readers.predictions import check_complete, read_predictions
-from annotation.splits.difficulty.examples import answer_of, kept_questions
+from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
 from collector.models import Collection
@@ -197,3 +198,38 @@ def _deal(
         ),
         batch_size=BATCH,
     )
+
+
+def write_examples(collection: Collection, table: DifficultyTable, path: Path) -> int:
+    """Write the questions to judge as JSON lines to a new file and return how many.
+
+    A model trained on the other folds answers each: that is what `run_from_file` takes. Raises
+    ActionError as `begin_run` does, and for a file that is there already.
+    """
+    rows = to_judge(collection, table)
+    folds = fold_of((key for _, key in rows), table.folds, collection.random_seed)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            for example in examples(kept_questions(collection)):
+                if example.key in folds:
+                    line = _line(example, folds[example.key])
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise ActionError(f"{path}: it cannot be written ({error.strerror}).") from None
+    return len(rows)
+
+
+def _line(example: Example, fold: int) -> dict[str, Any]:
+    return {
+        "id": example.key,
+        "fold": fold,
+        "question": example.question,
+        "answer": example.answer,
+        "supporting_facts": [
+            [example.texts[text].title, sentence] for text, sentence in example.facts
+        ],
+        "context": [
+            [text.title, [text.text[start:end] for start, end in text.sentences]]
+            for text in example.texts
+        ],
+    }

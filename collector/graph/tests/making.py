@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from collector.graph.building import build
-from collector.graph.links import Graph
+from collector.graph.graph_file import Graph
 from collector.graph.pages import Page
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.tests.dumps import dump, write

@@ -9,9 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collector.graph import building, files
-from collector.graph.file_format import GraphError
 from collector.graph.files import build_graph, graph_of, path_of
-from collector.graph.links import Graph
+from collector.graph.graph_file import Graph, GraphError
 from collector.graph.tests.making import EDGES, ISLANDS, make_islands
 from collector.ingest.ingestion import CorpusOptions, ingest_files
 from collector.ingest.tests.dumps import dump, write

@@ -12,7 +12,7 @@ from django.utils import timezone
 from collector.candidates.deciding import Added, add_sets
 from collector.candidates.defaults import UNSEEN, propose_defaults
 from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
-from collector.graph.file_format import GraphError
+from collector.graph.graph_file import GraphError
 from collector.lookup import collection_named
 from collector.models import CandidateSet, Collection, SetRole
 from collector.protocols.creation import parameters_of

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from annotation.metrics.tests.golden import vectors
 from collector.retrieval import building, index
 from collector.retrieval.building import build
-from collector.retrieval.file_format import RetrievalError
+from collector.retrieval.file_format import RetrievalError, key_of
 from collector.retrieval.grams import bucket, grams
 from collector.retrieval.index import Index
-from collector.retrieval.keys import key_of
 
 pytestmark = pytest.mark.pure
 # Every example builds an index of the real number of buckets.
@@ -139,7 +138,7 @@ def test_n_grams_of_one_bucket_weigh_together_and_are_told_apart(
 ) -> None:
     texts = ["ash bay", "cove", "bay elm", "dune fen ash", *["fen"] * 8]
     monkeypatch.setattr("collector.retrieval.grams.N_BUCKETS", 2)
-    monkeypatch.setattr("collector.retrieval.keys.N_BUCKETS", 2)
+    monkeypatch.setattr("collector.retrieval.file_format.N_BUCKETS", 2)
     indexed = made(texts)
     assert {bucket(gram) for text in texts for gram in grams(text)} == {0, 1}
     assert len({key_of(gram) for text in texts for gram in grams(text)}) == len(

@@ -1,4 +1,6 @@
-"""The host's pages of workers: found, looked at, changed, closed, merged."""
+"""The host's pages of workers: imported, found, looked at, changed, closed, merged."""
+
+from typing import Any
 
 from django import forms
 from django.db import IntegrityError, transaction
@@ -7,19 +9,27 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from common.spreadsheet import UploadError
 from marketplace import clock
 from marketplace.desk.access import host_page, record
-from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.pages import leave_notice, page_of, show, text_to_carry
 from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
 from marketplace.people.groups import groups
+from marketplace.people.importing import Outcome, import_workers
 from marketplace.people.merging import MergeError, merge
 from marketplace.people.qualifications.requirements import standing_of
+from marketplace.people.roster import COLUMNS
 from marketplace.router import DATABASE
 from marketplace.site.page_error import first_or_error
 
 NO_WORKER = "There is no such worker. Choose one from the list."
+MOST_SHOWN = 500
+EXAMPLE = (
+    "name,mail,mturk_id,prolific_id,language,qualifications,notes\n"
+    "Ada,ada@example.org,A2XK41EXAMPLE,,en,Spring class; Reader=85,Came with the pilot\n"
+)
 
 
 class PersonForm(forms.Form):
@@ -178,3 +188,23 @@ def merge_into(request: DeskRequest, key: int) -> HttpResponse:
     left = f" {n_left} HITs that both accounts did stay with the second one." if n_left else ""
     leave_notice(request, f"{second.worker_id} is part of this account now.{left}")
     return redirect("desk-worker", key=key)
+
+
+@host_page
+def import_people(request: DeskRequest) -> HttpResponse:
+    """Show what a file would do, row by row, and do it when the host says so."""
+    context: dict[str, Any] = {"columns": COLUMNS, "example": EXAMPLE, "here": "workers"}
+    if request.method != "POST":
+        return show(request, "import.html", **context)
+    is_dry = "apply" not in request.POST
+    try:
+        text = text_to_carry(request)
+        by = "" if is_dry else request.desk.who
+        report = import_workers(text, clock.now(), is_dry=is_dry, by=by)
+    except UploadError as error:
+        return show(request, "import.html", status=400, problem=str(error), **context)
+    carried = text if is_dry else ""
+    # Those to mend stand first, and a browser is not given ten thousand rows to draw.
+    lines = sorted(report.lines, key=lambda line: line.outcome != Outcome.PROBLEM)
+    context |= {"lines": lines[:MOST_SHOWN], "n_more": len(lines) - MOST_SHOWN}
+    return show(request, "import.html", report=report, is_dry=is_dry, carried=carried, **context)

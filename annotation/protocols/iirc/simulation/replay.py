@@ -10,8 +10,7 @@ from annotation.protocols.iirc.layout import LayoutError
 from annotation.protocols.iirc.reading import parse
 from annotation.protocols.iirc.simulation.answering import Opener, answer
 from annotation.protocols.iirc.simulation.documents import Documents, laid_out
-from annotation.protocols.iirc.simulation.published import passages_of
-from annotation.protocols.iirc.simulation.rewritten import rewritten
+from annotation.protocols.iirc.simulation.published import passages_of, rewritten
 from annotation.protocols.iirc.simulation.worked import Passage, Question
 from annotation.protocols.iirc.simulation.writing import write
 from tasks.simulation.replay import RealWork
