@@ -8,6 +8,7 @@ from marketplace import clock
 from marketplace.configuration import session_lifetime
 from marketplace.models import DeskSession, DeskUser, Requester, Role
 from marketplace.models.identifiers import digest, new_secret
+from marketplace.site.signing_in.sessions import keep_token
 
 COOKIE = "marketplace_desk"
 PATH = "/desk/"
@@ -33,15 +34,7 @@ def begin(request: HttpRequest, response: HttpResponse, user: DeskUser) -> DeskS
     session = DeskSession.objects.create(
         user=user, token_digest=digest(token), created_at=now, expires_at=now + session_lifetime()
     )
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=int(session_lifetime().total_seconds()),
-        path=PATH,
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure(),
-    )
+    keep_token(request, response, COOKIE, token, PATH)
     return session
 
 

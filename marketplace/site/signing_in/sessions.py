@@ -34,10 +34,18 @@ def begin(request: HttpRequest, response: Any, worker: Worker) -> None:
         created_at=now,
         expires_at=now + session_lifetime(),
     )
+    keep_token(request, response, COOKIE, token)
+
+
+def keep_token(
+    request: HttpRequest, response: Any, cookie: str, token: str, path: str = "/"
+) -> None:
+    """Have the browser keep a session's token in a cookie, for as long as the session lasts."""
     response.set_cookie(
-        COOKIE,
+        cookie,
         token,
         max_age=int(session_lifetime().total_seconds()),
+        path=path,
         httponly=True,
         samesite="Lax",
         secure=request.is_secure(),
