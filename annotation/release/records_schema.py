@@ -58,6 +58,15 @@ class VerdictRecord(TypedDict):
     overridden: bool
 
 
+# Of a question that was read from published files.
+PUBLISHED: VerdictRecord = {
+    "outcome": "kept",
+    "reason": "published",
+    "sentence": "It is in the published files.",
+    "overridden": False,
+}
+
+
 class RanksRecord(TypedDict):
     """Where retrieval over a whole corpus found what answers a question, ranks from 1.
 

@@ -25,16 +25,7 @@ def clean_all(
     for one that may not be read. An item that was not answered gets an answer of type None; what
     an answer must have is for the protocol to say. A problem's index counts the page's items.
     """
-    sent = raw.get("answers") if isinstance(raw, dict) else None
-    problems = []
-    if not isinstance(sent, list):
-        problems.append(Problem("The answers could not be read: reload the page; they are kept."))
-        sent = []
-    by_item = {
-        entry["item"]: entry
-        for entry in sent
-        if isinstance(entry, dict) and isinstance(entry.get("item"), str)
-    }
+    by_item, problems = answers_by_item(raw)
     answers = []
     for index, item in enumerate(items):
         answer, found = clean(
@@ -47,6 +38,18 @@ def clean_all(
     if by_item:
         problems.append(Problem("An answer is to a question of another HIT: reload the page."))
     return {"answers": answers}, problems
+
+
+def answers_by_item(raw: object) -> tuple[dict[str, dict], list[Problem]]:
+    """Return what a page sent as {"answers": […]} by item id, and a problem where it is no list."""
+    sent = raw.get("answers") if isinstance(raw, dict) else None
+    if not isinstance(sent, list):
+        return {}, [Problem("The answers could not be read: reload the page; they are kept.")]
+    return {
+        entry["item"]: entry
+        for entry in sent
+        if isinstance(entry, dict) and isinstance(entry.get("item"), str)
+    }, []
 
 
 def _texts(

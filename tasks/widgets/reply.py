@@ -6,6 +6,7 @@ from typing import Any
 
 from tasks.dialog.rules import AFFIRMATION, CONTINUATION
 from tasks.widgets import choice, spans
+from tasks.widgets.answer import answers_by_item
 from tasks.widgets.problems import Problem
 
 TYPES = ("span", "none")
@@ -27,16 +28,7 @@ def clean_all(
     answer of type None; what an answer must have is for the protocol to say. A problem's index
     counts the page's items.
     """
-    sent = raw.get("answers") if isinstance(raw, dict) else None
-    problems = []
-    if not isinstance(sent, list):
-        problems.append(Problem("The answers could not be read: reload the page; they are kept."))
-        sent = []
-    by_item = {
-        entry["item"]: entry
-        for entry in sent
-        if isinstance(entry, dict) and isinstance(entry.get("item"), str)
-    }
+    by_item, problems = answers_by_item(raw)
     answers = []
     for index, (item, passage) in enumerate(passages.items()):
         answer, found = clean(

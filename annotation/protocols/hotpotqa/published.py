@@ -7,13 +7,13 @@ from typing import Any
 from annotation.protocols.hotpotqa.layout import TRAIN, WITHHELD, File, LayoutError, file_of
 from annotation.release.records_schema import (
     IMPORTED,
+    PUBLISHED,
     PassageRecord,
     QuestionRecord,
     SeedRecord,
     VoteRecord,
 )
 
-REASON = "published"
 # The stage in which the writer asks and answers.
 QUESTION = "question"
 # What the published test files hold; the rest of a test item is its gold.
@@ -75,12 +75,7 @@ def seed_record(item: Mapping[str, Any], file: File, at: int, where: str) -> See
         "stage": QUESTION,
         "worker": None,
         "synthetic": False,
-        "verdict": {
-            "outcome": "kept",
-            "reason": REASON,
-            "sentence": "It is in the published files.",
-            "overridden": False,
-        },
+        "verdict": PUBLISHED.copy(),
         "split": split,
         "votes": [_vote(item, facts, passages, is_withheld=split in WITHHELD)],
     }

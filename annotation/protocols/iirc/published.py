@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.protocols.iirc.layout import Article, Dataset, Passage, Question, Span
-from annotation.release.records_schema import IMPORTED, ArticleRecord, QuestionRecord, SeedRecord
-
-REASON = "published"
+from annotation.release.records_schema import (
+    IMPORTED,
+    PUBLISHED,
+    ArticleRecord,
+    QuestionRecord,
+    SeedRecord,
+)
 
 
 def seed_records(dataset: Dataset) -> Iterator[SeedRecord]:
@@ -83,12 +87,7 @@ def _question(question: Question, fold: str, key: str) -> QuestionRecord:
         "stage": "",
         "worker": None,
         "synthetic": False,
-        "verdict": {
-            "outcome": "kept",
-            "reason": REASON,
-            "sentence": "It is in the published files.",
-            "overridden": False,
-        },
+        "verdict": PUBLISHED.copy(),
         "split": fold,
         "votes": [
             {

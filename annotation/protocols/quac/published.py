@@ -12,9 +12,14 @@ from annotation.protocols.quac.layout import (
     others_of,
     split_of,
 )
-from annotation.release.records_schema import IMPORTED, QuestionRecord, SeedRecord, VoteRecord
+from annotation.release.records_schema import (
+    IMPORTED,
+    PUBLISHED,
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+)
 
-REASON = "published"
 # The stages in which a teacher answers, and whoever answers the same questions again.
 DIALOG, VALIDATION = "dialog", "validation"
 ACTS = {
@@ -93,12 +98,7 @@ def _question(
         "stage": DIALOG,
         "worker": None,
         "synthetic": False,
-        "verdict": {
-            "outcome": "kept",
-            "reason": REASON,
-            "sentence": "It is in the published files.",
-            "overridden": False,
-        },
+        "verdict": PUBLISHED.copy(),
         "split": split,
         "votes": [
             _vote(question["orig_answer"], context, acts, chosen=True),
