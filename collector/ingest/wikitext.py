@@ -4,13 +4,12 @@ import re
 from dataclasses import dataclass, field
 
 from collector.ingest import names
+from collector.ingest.dropped_markup import drop_media, drop_tables
 from collector.ingest.elements import drop_elements
 from collector.ingest.inline import clean, has_variants
 from collector.ingest.lines import Paragraph, Section, read_lines
 from collector.ingest.links import LinkReader
-from collector.ingest.media import drop_media
 from collector.ingest.site import Site
-from collector.ingest.tables import drop_tables
 from collector.ingest.templates import Templates
 from collector.ingest.titles import Titles
 

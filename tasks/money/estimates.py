@@ -20,7 +20,7 @@ from django.db.models import Count
 from collector.models import Collection, CollectionRevision, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters
-from tasks.dialog.estimates import talks_to_come
+from tasks.dialog.pay import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
 from tasks.kinds.registry import kind_of
 from tasks.models import Posting
 from tasks.money import budget, expected_pay
@@ -229,3 +229,34 @@ def _asked(collection: Collection) -> str:
     changes = collection.revisions.exclude(key__in=CollectionRevision.NOT_PARAMETERS)
     newest = changes.order_by("-pk").values_list("pk", flat=True).first()
     return f"{collection.seeds.count()} seeds, change {newest or 0}"
+
+
+@dataclass(frozen=True)
+class Talks:
+    """What is still to come, in cents with fees: at most, and as dialogs and waits usually are.
+
+    `hits`: the HITs that are still to be put up for them.
+    """
+
+    hits: int
+    most: int
+    expected: int
+
+
+def talks_to_come(wanted: int, bound: Bound, table: Any, parameters: Parameters) -> Talks:
+    """Return what the dialogs that nobody has begun yet come to.
+
+    wanted: how many dialogs the stage's sections are to have. Two people each: some have HITs that
+    are up, and some of these wait with their wait held.
+    """
+    missing = max(0, wanted - bound.talks)
+    wait = longest_wait_cents(table, parameters)
+    here = max(0, bound.standing - 2 * bound.talking)
+    waiting = max(0, bound.tickets - 2 * bound.talking)
+    waits = max(0, 2 * missing - waiting)
+    return Talks(
+        hits=max(0, 2 * missing - here),
+        most=waits * wait + missing * longest_dialog_cents(table, parameters),
+        # Nobody knows before how many wait at a time: half the longest wait.
+        expected=missing * (wait + usual_dialog_cents(table, parameters)),
+    )

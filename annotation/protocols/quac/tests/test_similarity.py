@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.protocols.quac.predicting.features import candidates, matches, past_of
+from annotation.protocols.quac.predicting.regression import candidates, matches, past_of
 from annotation.protocols.quac.predicting.sentences import sentences_of
 from annotation.protocols.quac.predicting.similarity import TfIdf, Unit, cosine
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write

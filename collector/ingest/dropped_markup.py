@@ -1,4 +1,4 @@
-"""Drops files, categories and interlanguage links; tells which categories there were."""
+"""Drops tables, files, categories and interlanguage links; tells which categories there were."""
 
 import re
 
@@ -6,6 +6,7 @@ from collector.ingest.titles import Prefix, Titles
 from collector.ingest.whitespace_repair import join
 
 _PREFIXED = re.compile(r"\[\[([^\[\]|:\n]+):([^\[\]|\n]*)(?:\|[^\[\]\n]*)?(\]\])?")
+_EDGE = re.compile(r"\n[ \t:*#;]*\{\||\n[ \t]*\|\}")
 
 
 def drop_media(text: str, titles: Titles) -> tuple[str, list[str]]:
@@ -66,3 +67,27 @@ def _end(text: str, position: int, limit: int) -> int:
         depth += text.count("[[", position, close) - 1
         position = close + 2
     return position
+
+
+def drop_tables(text: str) -> str:
+    """Return `text`, which begins with a newline, without `{| … |}`, nested or not.
+
+    A table that is never closed keeps its lines; those that begin with a bar are no prose.
+    """
+    if "{" not in text or "{|" not in text:
+        return text
+    kept: list[str] = []
+    opened: list[int] = []
+    position = 0
+    for edge in _EDGE.finditer(text):
+        kept.append(text[position : edge.start()])
+        position = edge.end()
+        if edge[0].endswith("{|"):
+            opened.append(len(kept))
+            kept.append("\n|")
+        else:
+            if opened:
+                del kept[opened.pop() :]
+            kept.append("\n")
+    kept.append(text[position:])
+    return "".join(kept)
