@@ -22,7 +22,7 @@ from tasks.money import (
     rejection_delivery,
 )
 from tasks.money.awards import counting
-from tasks.people import eligibility, qualifications, reports
+from tasks.people import eligibility, partner_reports, problem_reports, qualifications
 from tasks.posting import hits, posting_demand, reconcile, unmatched
 from tasks.work import leases, units
 
@@ -120,8 +120,8 @@ def _steps(
         ),
         "eligibility known": lambda: eligibility.look(collection, open_stages),
         "eligibility told": lambda: eligibility.tell(collection),
-        "warnings told": lambda: reports.tell_warned(collection, now),
-        "reports answered": lambda: reports.tell_reporters(collection, now),
+        "warnings told": lambda: partner_reports.tell_warned(collection, now),
+        "reports answered": lambda: problem_reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
         "rejections lapsed": lambda: rejection_delivery.lapse(collection, now),
         "rejections carried out": lambda: rejection_delivery.carry_out(collection, now),

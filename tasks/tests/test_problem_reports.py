@@ -6,7 +6,7 @@ from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import LeaseState, Payment, PaymentKind, ProblemReport
-from tasks.people import reports
+from tasks.people import problem_reports
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
 
@@ -42,13 +42,13 @@ def unfinished(report):
 
 
 def answer(report, words="It leads somewhere now.", cents=0):
-    reports.answer(report, words, cents, "rita", SOON)
+    problem_reports.answer(report, words, cents, "rita", SOON)
 
 
 def test_the_worker_reads_the_answer_once(collection, report, told):
     answer(report)
-    assert reports.tell_reporters(collection, SOON) == 1
-    assert reports.tell_reporters(collection, SOON) == 0
+    assert problem_reports.tell_reporters(collection, SOON) == 1
+    assert problem_reports.tell_reporters(collection, SOON) == 0
     (letter,) = told
     assert letter["WorkerIds"] == [report.lease.worker.identity.person]
     assert letter["MessageText"] == ("It leads somewhere now.\n\nYou wrote:\nThe link is dead.")
@@ -63,7 +63,7 @@ def test_an_answer_that_nobody_heard_of_is_passed_on_later(collection, report, m
     answer(report)
     monkeypatch.setattr(marketplace, "call", silent)
     with pytest.raises(MarketplaceError):
-        reports.tell_reporters(collection, SOON)
+        problem_reports.tell_reporters(collection, SOON)
     assert ProblemReport.objects.get().told_at is None
 
 

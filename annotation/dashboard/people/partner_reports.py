@@ -16,7 +16,7 @@ from annotation.dashboard.people.worker_names import People, people_of
 from common.actions import ActionError
 from tasks.dialog.sections import section_of
 from tasks.models import PartnerReport, ReportDecision, Turn
-from tasks.people import reports
+from tasks.people import partner_reports
 
 PER_PAGE = 10
 REASONS = {
@@ -79,7 +79,7 @@ def decide_report(request: HttpRequest, desk: Desk) -> HttpResponse:
     try:
         decision = ReportDecision(request.POST.get("decision", ""))
         words = request.POST.get("words", "")[:500]
-        reports.decide(row, decision, words, name_of(request), timezone.now())
+        partner_reports.decide(row, decision, words, name_of(request), timezone.now())
     except ActionError as error:
         messages.error(request, error.on_page)
     except ValueError:

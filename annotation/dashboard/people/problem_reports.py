@@ -18,8 +18,8 @@ from annotation.decisions.verdicts import voting_stages
 from common.actions import ActionError
 from tasks.kinds.registry import kinds_that_pair
 from tasks.models import ProblemReport, UnitItem
-from tasks.people import reports
-from tasks.people.reports import MOST_WORDS
+from tasks.people import problem_reports
+from tasks.people.problem_reports import MOST_WORDS
 
 PER_PAGE = 20
 
@@ -50,7 +50,7 @@ def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
     rows = rows.order_by("-resolved_at" if resolved else "at", "pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     people = people_of(desk.collection)
-    unpayable = reports.unpayable(row.lease for row in page)
+    unpayable = problem_reports.unpayable(row.lease for row in page)
     return desk.render(
         request,
         "people/problem_reports.html",
@@ -71,7 +71,7 @@ def resolve(request: HttpRequest, desk: Desk) -> HttpResponse:
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
     row = get_object_or_404(_reports(desk), pk=key)
     again = request.POST.get("again") == "yes"
-    reports.resolve(row, None if again else timezone.now())
+    problem_reports.resolve(row, None if again else timezone.now())
     messages.success(request, "Opened again." if again else "Marked as resolved.")
     return redirect(desk.url("problems") + ("?show=resolved" if again else ""))
 
@@ -88,7 +88,7 @@ def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
     try:
         if cents is None:
             raise ActionError("Write the amount as a number, such as 0.50, or leave it empty.")
-        reports.answer(row, words, cents, name_of(request), timezone.now())
+        problem_reports.answer(row, words, cents, name_of(request), timezone.now())
     except ActionError as error:
         typed = {"words": words[: 2 * MOST_WORDS], "amount": amount[:LONGEST_AMOUNT]}
         request.session[_typed(row)] = typed

@@ -9,7 +9,7 @@ from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
 from tasks.models import Grant, GrantState, PartnerReport, Payment
-from tasks.people import reports
+from tasks.people import partner_reports
 from tasks.tests.making import stage_of
 
 pytestmark = pytest.mark.django_db
@@ -63,8 +63,8 @@ def test_a_warning_is_told_once_in_the_words_of_the_requester(rita, report, monk
     monkeypatch.setattr(marketplace, "call", lambda operation, **given: sent.append(given))
     decide(rita, report, "warn", "Do not swear at anybody.")
     collection = report.dialog.stage.collection
-    assert reports.tell_warned(collection, timezone.now()) == 1
-    assert reports.tell_warned(collection, timezone.now()) == 0
+    assert partner_reports.tell_warned(collection, timezone.now()) == 1
+    assert partner_reports.tell_warned(collection, timezone.now()) == 0
     [letter] = sent
     assert letter["MessageText"] == "Do not swear at anybody."
     assert letter["WorkerIds"] == [report.reported.identity.person]

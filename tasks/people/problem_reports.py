@@ -1,4 +1,4 @@
-"""What workers report, of a HIT or a partner: read by a person, answered, and paid for."""
+"""Answers what workers report about a HIT: they read it, and are paid for the trouble."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,81 +10,15 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.crowd import marketplace
-from tasks.models import (
-    Grant,
-    GrantState,
-    Lease,
-    LeaseState,
-    PartnerReport,
-    Payment,
-    ProblemReport,
-    ReportDecision,
-    Submission,
-)
+from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
 from tasks.money import bonuses
 from tasks.money.compensation import compensate
-from tasks.people import qualifications
 from tasks.posting.hits import money
 
 MOST_WORDS = 2000
 PAID_FOR = "For the problem you reported."
 AT_WORK = "They are still at work on it: answer without an amount, or pay once it is handed in."
 PAID_BEFORE = "This work was compensated already: answer without an amount."
-
-
-def decide(
-    report: PartnerReport, decision: ReportDecision, words: str, by: str, now: datetime
-) -> None:
-    """Record what a person has made of a report; it may be decided again, but for a warning told.
-
-    With `withdraw` the reported worker loses the qualification of the role they had in the dialog.
-    What they have earned stays theirs. Raises ActionError without words for the worker.
-    """
-    if decision != ReportDecision.NOTHING and not words.strip():
-        raise ActionError("Say in a sentence what was wrong: the worker is told.")
-    with transaction.atomic():
-        PartnerReport.objects.filter(pk=report.pk).update(
-            decision=decision, words=words.strip(), decided_by=by, decided_at=now
-        )
-        if decision == ReportDecision.WITHDRAW:
-            _withdraw(report, words.strip(), by, now)
-
-
-def _withdraw(report: PartnerReport, words: str, by: str, now: datetime) -> None:
-    stage = report.dialog.stage
-    table = parameters_of(stage.collection).stages()[stage.name]
-    role = "student" if report.reported_id == report.dialog.student_id else "teacher"
-    grants = Grant.objects.filter(
-        worker_id=report.reported_id,
-        state=GrantState.GRANTED,
-        qualification__stage__collection=stage.collection,
-        qualification__stage__name=getattr(table, f"requires_{role}"),
-    )
-    for grant in grants:
-        qualifications.decide(grant, granted=False, note=words, by=by, now=now)
-
-
-def tell_warned(collection: Collection, now: datetime) -> int:
-    """Pass on the warnings that nobody was told of yet; returns how many.
-
-    Twice is possible where the reply was lost, never is not. Raises MarketplaceError.
-    """
-    untold = PartnerReport.objects.filter(
-        dialog__stage__collection=collection,
-        decision=ReportDecision.WARN,
-        told_at=None,
-        reported__identity__isnull=False,
-    ).select_related("reported__identity")
-
-    def tell(report: PartnerReport) -> int:
-        marketplace.send_message(
-            report.reported.identity.person,
-            subject=f"About a dialog of yours: {collection.title}",
-            text=report.words,
-        )
-        return PartnerReport.objects.filter(pk=report.pk, told_at=None).update(told_at=now)
-
-    return marketplace.one_by_one(untold, tell)
 
 
 def answer(report: ProblemReport, words: str, cents: int, by: str, now: datetime) -> None:
