@@ -5,6 +5,7 @@ Whoever sends slowly, or nothing at all, holds a connection and nothing else.
 
 import asyncio
 import io
+import math
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -82,18 +83,21 @@ class Pages(ASGIHandler):
         """Return the body of a request, whole; raises _Refused or RequestAborted."""
         most: int = settings.LONGEST_BODY_BYTES
         headers = dict(scope["headers"])
-        told = headers.get(b"content-length", b"")
+        told, in_pieces = headers.get(b"content-length", b""), b"transfer-encoding" in headers
         if told.isdigit() and int(told) > most:
             raise _too_long(most)
-        if not told and b"transfer-encoding" not in headers and scope["http_version"] in HTTP_1:
+        if not told and not in_pieces and scope["http_version"] in HTTP_1:
             # A page that is only asked for: to wait for nothing takes as long as to make it.
             return io.BytesIO()
-        short = told.isdigit() and int(told) <= IN_MEMORY_BYTES
+        length = int(told) if told.isdigit() and not in_pieces else math.inf
         # Closed with its page.
-        body = io.BytesIO() if short else tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115
+        body: IO[bytes] = io.BytesIO()
+        if length > IN_MEMORY_BYTES:
+            body = tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115
         came, more, began = 0, True, time.monotonic()
         try:
-            while more:
+            # To be told that all has come takes as long as to read it, and is known by its length.
+            while more and came < length:
                 left = began + BODY_SECONDS + came / BYTES_A_SECOND - time.monotonic()
                 async with asyncio.timeout(left):
                     message = await receive()

@@ -206,6 +206,16 @@ def test_who_reads_slowly_holds_no_thread(
     assert all(one.closed for one in made)
 
 
+def test_a_body_of_known_length_is_answered_when_all_of_it_has_come(pages: Pages) -> None:
+    visit = Visit(pages, b"ha", b"lf", is_whole=False)
+    visit.scope = {**SCOPE, "headers": [(b"host", b"localhost"), (b"content-length", b"4")]}
+    assert asyncio.run(asyncio.wait_for(visit.answer(), 5)) == b"half"
+
+
+def test_a_body_in_pieces_is_read_to_its_end_whatever_length_is_told(pages: Pages) -> None:
+    assert asyncio.run(Visit(pages, b"all", b" of it", told=3).answer()) == b"all of it"
+
+
 def test_a_request_without_a_body_is_answered_before_anything_more_comes(pages: Pages) -> None:
     visit = Visit(pages)
     visit.scope = {**SCOPE, "method": "GET", "headers": [(b"host", b"localhost")]}
