@@ -1,0 +1,1 @@
+"""Passages of a book ranked for questions, and what rankers learn from."""

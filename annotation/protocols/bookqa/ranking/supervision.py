@@ -1,0 +1,51 @@
+"""Labels of passages from a question and its answers alone: distant supervision (Book QA 4.2)."""
+
+import random
+from dataclasses import dataclass
+from typing import Protocol
+
+from annotation.protocols.bookqa.ranking.coverage import held
+from annotation.protocols.bookqa.ranking.rankings import Ranked
+
+
+class SupervisionNumbers(Protocol):
+    """What the labels need of the parameters."""
+
+    depth: int
+    sigma: float
+    alpha: float
+    beta: float
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Passages of the question's book by position: in order, those to learn as right and wrong."""
+
+    question: str
+    document: str
+    positives: list[int]
+    negatives: list[int]
+
+
+def label(one: Ranked, numbers: SupervisionNumbers, rng: random.Random) -> Labelled:
+    """Return the labels of one question.
+
+    Right may be what is retrieved by the question and also by question and answers, wrong the rest
+    of what either retrieves. So many wrong ones are drawn that there are `sigma` right ones to
+    each. Of those the right ones stay whose best span of the answer's length has ROUGE-L above
+    `alpha`, the wrong ones with less than `beta`.
+    """
+    by_question, by_both = set(one.bm25[: numbers.depth]), set(one.oracle[: numbers.depth])
+    right = sorted(by_question & by_both)
+    rest = sorted(by_question ^ by_both)
+    wrong = rng.sample(rest, min(len(rest), round(len(right) / numbers.sigma)))
+
+    def similarity(passage: int) -> float:
+        return held(one.book.words[passage], one.question.answer_words).rouge_l
+
+    return Labelled(
+        one.question.id,
+        one.book.document,
+        [passage for passage in right if similarity(passage) > numbers.alpha],
+        sorted(passage for passage in wrong if similarity(passage) < numbers.beta),
+    )

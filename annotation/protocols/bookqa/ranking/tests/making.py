@@ -1,0 +1,61 @@
+"""Books, questions and numbers that tests rank by; and the real ones, where they are at hand."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from annotation.protocols.bookqa.ranking.books import Question, RankedBook
+from collector.ingest.books.decoding import decode
+from collector.ingest.books.gutenberg import cut
+from collector.ingest.books.reading import passages
+from collector.ingest.segmentation import tokens
+
+
+@dataclass
+class Numbers:
+    """The numbers of protocol.toml, as far as rankers need them."""
+
+    depth: int = 32
+    k1: float = 0.9
+    b: float = 0.4
+    coverage_at: list[int] = field(default_factory=lambda: [3, 5, 10])
+    sigma: float = 0.25
+    alpha: float = 0.5
+    beta: float = 0.25
+    cloze_min_words: int = 3
+    cloze_negatives: int = 500
+    bootstrap_subsets: int = 10_000
+    bootstrap_size: int = 1_000
+
+
+def book(*texts: str, name: str = "ford", asked: tuple[Question, ...] = ()) -> RankedBook:
+    """Return a book of these passages."""
+    return RankedBook(name, "valid", texts, asked, "en", [(0, len(text)) for text in texts])
+
+
+def question(text: str, *answers: str, name: str = "q") -> Question:
+    """Return a question with its answers."""
+    return Question(name, text, answers)
+
+
+def real_books(data: Path, n_books: int = 20) -> list[RankedBook]:
+    """Return real books with the questions that are asked about them."""
+    asked: dict[str, list[Question]] = {}
+    names: dict[str, str] = {}
+    lines = (data / "replay" / "narrativeqa_books.jsonl").read_bytes().splitlines()
+    for number, line in enumerate(lines):
+        row = orjson.loads(line)
+        made = Question(str(number), row["question_tokens"], tuple(row["answers_tokens"]))
+        asked.setdefault(row["document_id"], []).append(made)
+        names[row["document_id"]] = row["book"]
+    found = []
+    for document, questions in list(asked.items())[:n_books]:
+        path = data / "books" / f"{names[document]}.txt"
+        whole = decode(path.read_bytes(), path.name).text
+        story = cut(whole, path.name)
+        text = whole[story.start : story.end]
+        places = [(first, last) for first, last, _ in passages(tokens(text, "en"), 200)]
+        texts = [text[first:last] for first, last in places]
+        found.append(RankedBook(document, "valid", texts, questions, "en", places))
+    return found
