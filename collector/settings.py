@@ -172,7 +172,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"polling_interval": 0.02} if CELERY_BROKER_URL.startswith("memory:") else {}
 )
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_ACKS_LATE = True
+# A job that is lost is due again at the next look, since rows say what is to do. One that the queue
+# was still to be told of when it went away would end its whole worker: none is taken up before
+# there is a process for it, and none is kept in mind afterwards.
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_DISABLE_PREFETCH = CELERY_BROKER_URL.startswith(("redis:", "rediss:"))
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # However long an outage, whoever waits for its end is there.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

@@ -1,10 +1,13 @@
 """One round of everything a collection needs: each step finds its work in rows."""
 
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from time import monotonic
 
+from django.db import DatabaseError, connection
 from django.db.models import Q
 
 from collector.models import Collection, CollectionState, Stage, StageState
@@ -27,10 +30,10 @@ from tasks.posting import hits, posting_demand, reconcile, unmatched
 from tasks.work import leases, units
 
 log = logging.getLogger(__name__)
-# A round renews its claim before every step; a process that died blocks nobody for longer.
-CLAIM = timedelta(minutes=1)
-# What is still held for this long need not be renewed.
-AMPLE = timedelta(seconds=45)
+# A process that died, or whose database went away, amid a round blocks nobody for longer.
+CLAIM = timedelta(seconds=10)
+# A round that is at work says so this often.
+SIGN_SECONDS = 3.0
 
 
 def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:
@@ -39,7 +42,8 @@ def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:
     if not claim.take():
         return {}
     try:
-        return maintain(collection, now, claim.renew)
+        with claim.kept():
+            return maintain(collection, now)
     finally:
         claim.give_up()
 
@@ -58,11 +62,31 @@ class Claim:
         free = Q(tended_until__isnull=True) | Q(tended_until__lt=self._now)
         return self._move(free, self._time())
 
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Renew it now and then while the block lasts, however long one of its steps may be."""
+        over = threading.Event()
+        keeper = threading.Thread(target=self._keep, args=(over,), name="claim", daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            over.set()
+            keeper.join()
+
+    def _keep(self, over: threading.Event) -> None:
+        while not over.wait(SIGN_SECONDS):
+            try:
+                self.renew()
+            except DatabaseError as error:
+                log.warning("%s: %s", type(error).__name__, error)
+            finally:
+                # Nobody else closes what this thread has opened.
+                connection.close()
+
     def renew(self) -> None:
-        """Hold it for longer if it soon runs out, unless it did and somebody else has it now."""
-        time = self._time()
-        if time + AMPLE > self._until:
-            self._move(Q(tended_until=self._until), time)
+        """Hold it for longer, unless it ran out and somebody else has it now."""
+        self._move(Q(tended_until=self._until), self._time())
 
     def give_up(self) -> None:
         """Let the next round have it."""
@@ -78,18 +102,15 @@ class Claim:
         return True
 
 
-def maintain(
-    collection: Collection, now: datetime, before_each: Callable[[], None] = lambda: None
-) -> dict[str, int]:
+def maintain(collection: Collection, now: datetime) -> dict[str, int]:
     """Run every step once and return what each did; a step that fails leaves the others alone.
 
     A marketplace that does not answer, and a step that fails, are logged and met again in the next
-    round. before_each: called before every step.
+    round.
     """
     done: dict[str, int] = {}
     stages = list(collection.stages.select_related("collection"))
     for name, step in _steps(collection, stages, now).items():
-        before_each()
         try:
             done[name] = step()
         except MarketplaceError as error:

@@ -1,6 +1,7 @@
 """One round at a time, and no round blocks the next one for long."""
 
 from datetime import timedelta
+from time import monotonic, sleep
 
 import pytest
 from django.db import connection
@@ -12,27 +13,39 @@ from tasks.models import Posting, PostingState
 from tasks.tests.making import NOW
 
 pytestmark = pytest.mark.django_db
-LATER = NOW + timedelta(minutes=1, seconds=1)
+LATER = NOW + timedelta(seconds=11)
 
 
 def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, desk):
     assert maintenance.Claim(collection, NOW).take()
-    assert maintenance.maintain_alone(collection, NOW + timedelta(seconds=59)) == {}
+    assert maintenance.maintain_alone(collection, NOW + timedelta(seconds=9)) == {}
 
 
-def test_a_round_that_died_blocks_the_next_one_for_a_minute_at_most(collection, desk):
+def test_a_round_that_died_blocks_the_next_one_for_ten_seconds_at_most(collection, desk):
     assert maintenance.Claim(collection, NOW).take()
     assert maintenance.maintain_alone(collection, LATER)
     assert Collection.objects.get().tended_until is None
 
 
-def test_a_long_round_renews_its_claim_before_every_step(collection, monkeypatch):
-    passed = iter(range(0, 2000, 40))
-    monkeypatch.setattr(maintenance, "monotonic", lambda: next(passed))
-    claim = maintenance.Claim(collection, NOW)
-    assert claim.take()
-    claim.renew()
-    assert Collection.objects.get().tended_until == NOW + timedelta(seconds=80) + maintenance.CLAIM
+@pytest.mark.django_db(transaction=True)
+def test_a_round_keeps_its_claim_however_long_one_step_is(collection, desk, monkeypatch):
+    seen = []
+
+    def wait_for_signs(*_):
+        began = Collection.objects.get().tended_until
+        until = monotonic() + 30
+        while Collection.objects.get().tended_until == began and monotonic() < until:
+            sleep(0.01)
+        seen.append(Collection.objects.get().tended_until - began)
+        # Whoever comes meanwhile has nothing to do.
+        seen.append(maintenance.maintain_alone(collection, NOW + maintenance.CLAIM))
+
+    monkeypatch.setattr(maintenance, "SIGN_SECONDS", 0.05)
+    monkeypatch.setattr(maintenance.maximum_total, "keep", wait_for_signs)
+    assert maintenance.maintain_alone(collection, NOW)
+    assert seen[0] > timedelta(0)
+    assert seen[1] == {}
+    assert Collection.objects.get().tended_until is None
 
 
 def test_who_lost_a_claim_does_not_take_it_back(collection):

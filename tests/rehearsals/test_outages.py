@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -32,6 +33,8 @@ from tests.test_whole_way import SAMPLE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUTAGE_SECONDS = 6
+# REHEARSAL_OUTAGES="disk|Redis" rehearses those that have one of these in their names.
+CHOSEN = os.environ.get("REHEARSAL_OUTAGES", "")
 # The processes of `serve`, and the workers that three of them start; each has a log of its own.
 N_LOGS = 8 + 3 * 2 + 2
 MOST_LINES = 20
@@ -211,7 +214,7 @@ def outages(
     if os.path.ismount(disk):
         found["disk full"] = lambda: fill(disk)
     found["serve killed"] = lambda: kill_all(site)
-    return found
+    return {name: outage for name, outage in found.items() if re.search(CHOSEN, name)}
 
 
 def strike(site: Served, name: str, how: Callable[[int], None]) -> None:
