@@ -32,6 +32,7 @@ from tests.serving import ROOT, SETTINGS, Instance
 from tests.test_whole_way import SAMPLE
 
 pytestmark = pytest.mark.django_db(transaction=True)
+RECEIPTS = "tests.rehearsals.receipts"
 OUTAGE_SECONDS = 6
 # REHEARSAL_OUTAGES="disk|Redis" rehearses those that have one of these in their names.
 CHOSEN = os.environ.get("REHEARSAL_OUTAGES", "")
@@ -54,19 +55,19 @@ for each in ("question_qualification", "answer_qualification"):
 CREATE = ["--protocol", "iirc", "--corpus", "read", "--budget", "20000", "--seed", "5"]
 CREATE += [word for value in MANY for word in ("--set", value)]
 HELD = """
-SELECT count(*), coalesce(sum(reward_cents), 0) FROM marketplace_assignment
-WHERE state IN ('submitted', 'approved')
+SELECT count(*), coalesce(sum(reward_cents), 0) FROM marketplace_assignment WHERE state IN %s
 """
+NAMES = "SELECT worker_id, display_name FROM marketplace_worker"
 
 
-def ask(database: str, query: str) -> tuple[int, ...]:
-    """Return the one row of a query."""
+def ask(database: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """Return the rows of a query."""
     server = psycopg2.connect(database)
     with server, server.cursor() as cursor:
-        cursor.execute(query)
-        row = cursor.fetchone() or ()
+        cursor.execute(query, parameters or None)
+        rows = cursor.fetchall()
     server.close()
-    return tuple(map(int, row))
+    return rows
 
 
 class Served:
@@ -130,14 +131,19 @@ class Served:
                 found[int(pid)] = " ".join(words)
         return {pid: command for pid, command in found.items() if "survivors" not in command}
 
-    def held(self) -> tuple[int, int]:
+    def held(self, *states: str) -> tuple[int, int]:
         """Return how much work the marketplace has, and what it is worth in cents."""
-        number, cents = ask(self.market, HELD)
-        return number, cents
+        [(number, cents)] = ask(self.market, HELD, states or ("submitted", "approved"))
+        return int(number), int(cents)
+
+    def names(self) -> dict[str, str]:
+        """Return how the marketplace's workers sign in, by their ids."""
+        return dict(ask(self.market, NAMES))
 
     def turns(self) -> int:
         """Return how many questions of live dialogs are stored."""
-        return ask(self.environment["DATABASE_URL"], "SELECT count(*) FROM tasks_turn")[0]
+        [(number,)] = ask(self.environment["DATABASE_URL"], "SELECT count(*) FROM tasks_turn")
+        return int(number)
 
     def lines(self) -> list[str]:
         """Return what was said so far."""
@@ -164,7 +170,8 @@ def test_whatever_goes_away_no_work_is_lost(tmp_path: Path) -> None:
         with working(site), talking(site, instance) as crowd:
             for name, outage in outages(site, database, redis, disk).items():
                 suffer(site, name, outage)
-        check(site, instance)
+        settle(site, instance)
+        check_receipts(site, instance)
         check_dialogs(instance, crowd)
         assert site.talkative == []
 
@@ -362,21 +369,50 @@ def check_dialogs(instance: Instance, crowd: Crowd) -> None:
     assert not any(one["error"] for one in seen), {one["error"] for one in seen}
 
 
-def check(site: Served, instance: Instance) -> None:
-    """The ledger, the marketplace and what was handed in are equal to the cent."""
+def settle(site: Served, instance: Instance) -> None:
+    """Wait until the marketplace has all that was handed in but the receipts that were cut off."""
 
     def found() -> tuple[dict[str, int], tuple[int, int]]:
         ours = instance.call("tests.rehearsals.test_crowd:ledger", "whole")
         return ours, site.held()
 
     def is_even() -> bool:
-        ours, (number, cents) = found()
-        return ours["submissions"] == ours["rewards"] == number and ours["spent_cents"] >= cents
+        ours, (number, _) = found()
+        arrived = ours["submissions"] - ours["held"]
+        return ours["submissions"] == ours["rewards"] and arrived == number
 
     even = wait_until(is_even, 120)
     ours, theirs = found()
-    print(json.dumps(ours), theirs)
+    print(json.dumps(ours), theirs, flush=True)
     assert even, (ours, theirs)
-    assert ours["submissions"] == ours["rewards"] == ours["leases"] == theirs[0] > 0
-    assert ours["spent_cents"] == ours["ledger_cents"]
+    assert ours["submissions"] == ours["rewards"] == ours["leases"] > 0
+    assert ours["spent_cents"] == ours["ledger_cents"] >= theirs[1] > 0
     assert ours["overbooked"] == 0
+
+
+def check_receipts(site: Served, instance: Instance) -> None:
+    """A receipt that was cut off is sent by whoever comes back; all others are paid by a HIT.
+
+    Each is paid once, and then both ledgers are equal to the cent.
+    """
+    before = instance.call(f"{RECEIPTS}:held", "whole")
+    for name in ("Who comes back", "Who stays away"):
+        instance.call(f"{RECEIPTS}:cut_off", "whole", "question_qualification", name)
+    assert instance.call(f"{RECEIPTS}:held", "whole") == before + 2
+    assert instance.call(f"{RECEIPTS}:come_back", "Who comes back") == "submitted"
+    done = wait_until(lambda: instance.call(f"{RECEIPTS}:held", "whole") == before + 1, 60)
+    assert done, "a receipt that was sent again is not confirmed"
+    # Their HITs are over then, and what came in is approved.
+    did = instance.call(f"{RECEIPTS}:pass_days", "whole", 3)
+    assert did["lost receipts"] == before + 1
+    n_hits = instance.call(f"{RECEIPTS}:collect", "whole", site.names())
+    assert n_hits >= before + 1
+    instance.call(f"{RECEIPTS}:pass_days", "whole", 3)
+    assert instance.call(f"{RECEIPTS}:collect", "whole", site.names()) == 0
+    ours, theirs = instance.call(f"{RECEIPTS}:ledger", "whole"), site.held("approved")
+    print(f"{before} receipts cut off by outages, then: {json.dumps(ours)} {theirs}", flush=True)
+    assert (ours["number"], ours["cents"]) == theirs == site.held()
+    assert ours["paid_once"] == ours["submissions"]
+    assert ours["rerouted"] == before + 1
+    assert ours["open"] == 0
+    assert instance.call(f"{RECEIPTS}:held", "whole") == 0
