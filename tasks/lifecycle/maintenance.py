@@ -141,6 +141,18 @@ def _steps(
         ),
         "eligibility known": lambda: eligibility.look(collection, open_stages),
         "eligibility told": lambda: eligibility.tell(collection),
+        # People wait for HITs; what is asked about those of before takes its time.
+        "postings expired": lambda: reconcile.expire_postings(collection, now),
+        "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
+        "HITs closed": lambda: marketplace.one_by_one(
+            posting_demand.with_surplus(stages), hits.close_surplus
+        ),
+        "assignments planned": lambda: sum(
+            hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
+        ),
+        "HITs published": lambda: marketplace.one_by_one(
+            posting_demand.with_plans(open_stages), lambda stage: hits.publish_pending(stage, now)
+        ),
         "warnings told": lambda: partner_reports.tell_warned(collection, now),
         "reports answered": lambda: problem_reports.tell_reporters(collection, now),
         "submissions confirmed": lambda: reconcile.confirm_submissions(collection, now),
@@ -157,17 +169,6 @@ def _steps(
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),
-        "postings expired": lambda: reconcile.expire_postings(collection, now),
-        "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
-        "HITs closed": lambda: marketplace.one_by_one(
-            posting_demand.with_surplus(stages), hits.close_surplus
-        ),
-        "assignments planned": lambda: sum(
-            hits.plan_postings(stage, now) for stage in posting_demand.with_room(open_stages)
-        ),
-        "HITs published": lambda: marketplace.one_by_one(
-            posting_demand.with_plans(open_stages), lambda stage: hits.publish_pending(stage, now)
-        ),
         "compensations published": lambda: compensation.publish_pending(collection, now),
     }
 

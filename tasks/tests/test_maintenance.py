@@ -13,6 +13,7 @@ from tasks.models import Posting, PostingState
 from tasks.tests.making import NOW
 
 pytestmark = pytest.mark.django_db
+CONFIRM = "confirm_submissions"
 LATER = NOW + timedelta(seconds=11)
 
 
@@ -68,3 +69,12 @@ def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(collection, desk,
     assert [sql for sql in statements if sql.startswith(("BEGIN", "SAVEPOINT"))] == []
     assert len(statements) <= 41
     assert caplog.messages == []
+
+
+def test_hits_go_up_before_those_of_before_are_asked_about(collection, desk, monkeypatch):
+    order = []
+    for step, name in ((maintenance.hits, "publish_pending"), (maintenance.reconcile, CONFIRM)):
+        monkeypatch.setattr(step, name, lambda *_, name=name: order.append(name) or 0)
+    maintenance.maintain_alone(collection, NOW)
+    assert order[0] == "publish_pending"
+    assert order[-1] == CONFIRM
