@@ -95,6 +95,45 @@ def test_an_answer_that_never_arrives(practice: Instance, enter: Enter) -> None:
     assert handed_in(practice) == before + 1
 
 
+def test_a_receipt_that_is_cut_off(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada whose receipt is lost")
+    page, question = begin(ada)
+    page.write(question)
+    before, sent = handed_in(practice), count()
+
+    def cut_off_the_first(route: Route) -> None:
+        if next(sent) == 0:
+            route.abort("connectionrefused")
+        else:
+            route.continue_()
+
+    ada.page.route("**/externalSubmit", cut_off_the_first)
+    ada.click("[data-action=submit]")
+    # The browser's own page of an error stands in the frame, until the page around opens again.
+    frame = ada.page.frame_locator("#task")
+    expect(frame.get_by_role("heading", name="Your work is saved")).to_be_visible(timeout=30_000)
+    frame.get_by_role("button", name="Send the receipt again").click()
+    ada.expect_receipt()
+    assert next(sent) == 2
+    assert handed_in(practice) == before + 1
+
+
+def test_an_answer_to_a_receipt_that_is_cut_off(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada who is not told")
+    page, question = begin(ada)
+    page.write(question)
+
+    def cut_off_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort("connectionreset")
+
+    ada.page.route("**/externalSubmit", cut_off_the_answer)
+    ada.click("[data-action=submit]")
+    # It may have been approved meanwhile.
+    receipt = ada.page.get_by_role("link", name="Read what you sent")
+    expect(receipt).to_be_visible(timeout=30_000)
+
+
 def test_two_tabs_of_one_person(practice: Instance, enter: Enter) -> None:
     ada = enter("Ada of two tabs")
     page, question = begin(ada)

@@ -10,6 +10,8 @@ const preference = document.getElementById("next-preference");
 
 const LOUD_SECONDS = 600;
 const SPOKEN_MINUTES = [10, 5, 1];
+// What a task hands in is answered within this time, or the way here was cut.
+const ANSWER_SECONDS = 5;
 // setTimeout cannot wait longer than this, and a sleeping computer wakes up late anyway.
 const LONGEST_WAIT_SECONDS = 60;
 
@@ -126,6 +128,25 @@ function afterSubmitting() {
   }
 }
 
+/** Where no answer comes, this page is opened again once it can be: it shows the receipt of what came
+through, else the task, which offers to hand in once more. */
+function awaitAnswer() {
+  setTimeout(async () => {
+    // An answer, whatever it says, is a page of this site, and only such a page can be looked into.
+    if (frame.contentDocument) return;
+    try {
+      const answer = await fetch(window.location.href, { method: "HEAD", credentials: "same-origin" });
+      if (answer.status < 500) {
+        window.location.reload();
+        return;
+      }
+    } catch {
+      // Nobody is there yet.
+    }
+    awaitAnswer();
+  }, 1000 * ANSWER_SECONDS);
+}
+
 const quietTitle = document.title;
 
 /** A task that waits for its worker says so in the title of the tab; "" when it does not any more. */
@@ -149,6 +170,8 @@ window.addEventListener("message", (event) => {
     if (frame.dataset.submitted) afterSubmitting();
   } else if (event.origin === frame.dataset.origin && event.data.collector === "return") {
     askToReturn();
+  } else if (event.origin === frame.dataset.origin && event.data.collector === "handing-in") {
+    awaitAnswer();
   } else if (event.origin === frame.dataset.origin && typeof event.data.title === "string") {
     callByTitle(event.data.title);
   } else if (event.origin === frame.dataset.origin && typeof event.data.leaving === "string") {
