@@ -45,6 +45,8 @@ WORKERS = part_of(30)
 N_DIALOGS = part_of(6)
 # Work that does not move for so long after an outage has stalled.
 STALLED_SECONDS = 120
+# On a machine that is busy with other things.
+START_UP_SECONDS = 300
 # A crowd that has handed nothing in for so long makes room for the next; to begin takes a while.
 QUIET_SECONDS, START_SECONDS = 25, 45
 TALK = {**LONG, "dialog.grace_seconds": 3600, "dialog.ready_seconds": 3600}
@@ -105,7 +107,7 @@ class Served:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        assert wait_until(self.is_well, 120), self.log.read_text()[-3000:]
+        assert wait_until(self.is_well, START_UP_SECONDS), self.log.read_text()[-3000:]
 
     def stop(self) -> None:
         """End everything."""
