@@ -42,7 +42,7 @@ def test_a_round_keeps_its_claim_however_long_one_step_is(collection, desk, monk
         seen.append(maintenance.maintain_alone(collection, NOW + maintenance.CLAIM))
 
     monkeypatch.setattr(maintenance, "SIGN_SECONDS", 0.05)
-    monkeypatch.setattr(maintenance.maximum_total, "keep", wait_for_signs)
+    monkeypatch.setattr(maintenance.estimates, "keep_maximum", wait_for_signs)
     assert maintenance.maintain_alone(collection, NOW)
     assert seen[0] > timedelta(0)
     assert seen[1] == {}
