@@ -77,7 +77,11 @@ def test_three_kinds_of_questions_are_written_and_a_pair_skipped_by_mouse(
     ada.click("[data-slot='0'] button")
     expect(frame.locator("#field-text")).to_have_value(QUESTIONS[0])
     expect(frame.locator("[data-picked-words]")).to_have_text(words_of(items[0], "1"))
-    expect(frame.locator("[data-standing]")).to_contain_text("0 of this round’s 200")
+    standing = frame.locator("[data-standing]")
+    expect(standing).to_contain_text("0 of this round’s 200")
+    # Four pairs fill no round of two hundred.
+    expect(standing).to_contain_text("nobody earns this bonus")
+    expect(standing).not_to_contain_text("$6.00")
     ada.click("[data-action=submit]")
     ada.expect_receipt()
     check(instance.call("tests.browser.pair_rows:stored", "by-mouse"), items)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
 
-from collector.models import Stage
+from collector.models import Seed, Stage
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import BonusesTable
+from collector.protocols.parameters import BonusesTable, Redundancy
 from tasks.models import Fund, Lease, Tally
 from tasks.money.awards.counting import stretches_of_block, stretches_of_round, uncounted
 from tasks.money.awards.fund import bonuses_of
@@ -24,20 +24,30 @@ def progress_of(lease: Lease) -> dict[str, Any] | None:
     round: {"every", "done", "own", "place", "cents", "lacking", "next_cents"}: how many of the
     round's examples are accepted, the worker's own, their place where it earns `cents`, and how
     many more would lead to the next better bonus. block: {"size", "own", "per_hour", "paces"}.
+    In both, `can_fill` says whether the collection has seeds enough for it to be earned at all.
     """
     stage = lease.unit.stage
-    bonuses = bonuses_of(parameters_of(stage.collection).stages()[stage.name])
+    table = parameters_of(stage.collection).stages()[stage.name]
+    bonuses = bonuses_of(table)
     if bonuses is None:
         return None
     waiting = list(uncounted(stage).values_list("lease__worker_id", "examples", "active_seconds"))
+    most = _most_examples(stage, table.redundancy)
     return {
-        "round": _round(stage, lease.worker_id, waiting, bonuses),
-        "block": _block(stage, lease.worker_id, waiting, bonuses),
+        "round": _round(stage, lease.worker_id, waiting, bonuses, most),
+        "block": _block(stage, lease.worker_id, waiting, bonuses, most),
     }
 
 
+def _most_examples(stage: Stage, redundancy: Redundancy) -> int:
+    # Positions count up, so the last says how many there are at most, without counting them.
+    seeds = Seed.objects.filter(collection=stage.collection_id)
+    last: int = seeds.aggregate(last=Max("position"))["last"] or 0
+    return last * max(redundancy.train, redundancy.dev, redundancy.test)
+
+
 def _round(
-    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable
+    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable, most: int
 ) -> dict[str, Any] | None:
     if not bonuses.top_cents:
         return None
@@ -56,6 +66,7 @@ def _round(
     in_sight = wanted >= 0
     return {
         "every": every,
+        "can_fill": first + every <= most,
         "done": total % every,
         "own": own,
         "place": place + 1 if own and place < len(prizes) else None,
@@ -66,7 +77,7 @@ def _round(
 
 
 def _block(
-    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable
+    stage: Stage, worker: str, waiting: Waiting, bonuses: BonusesTable, most: int
 ) -> dict[str, Any] | None:
     if not bonuses.paces:
         return None
@@ -81,6 +92,7 @@ def _block(
     block = [*stretches_of_block(stage, worker, first, first + size), *later]
     return {
         "size": size,
+        "can_fill": first + size <= most,
         "own": own % size,
         "per_hour": round(pace(block), 1),
         "paces": [one.model_dump() for one in bonuses.paces],

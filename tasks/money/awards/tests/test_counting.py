@@ -165,7 +165,8 @@ def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, s
     nothing = progress_of(lease)
     assert nothing is not None
     assert nothing["round"] == {
-        "every": 4, "done": 0, "own": 0, "place": None, "cents": 0, "lacking": 1, "next_cents": 500,
+        "every": 4, "can_fill": True,
+        "done": 0, "own": 0, "place": None, "cents": 0, "lacking": 1, "next_cents": 500,
     }  # fmt: skip
     hand_in(lease, skipped=1)
     hand_in(begin(pairs, grace), seconds=1200)
@@ -173,7 +174,17 @@ def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, s
     told = progress_of(begin(pairs, ada))
     assert told is not None
     assert told["round"] == {
-        "every": 4, "done": 3, "own": 1, "place": 2, "cents": 200, "lacking": 2, "next_cents": 500,
+        "every": 4, "can_fill": True,
+        "done": 3, "own": 1, "place": 2, "cents": 200, "lacking": 2, "next_cents": 500,
     }  # fmt: skip
     assert (told["block"]["own"], told["block"]["per_hour"]) == (1, 6.0)
     assert grace.pk not in str(told)
+
+
+def test_no_bonus_is_held_out_that_the_pairs_at_hand_cannot_earn() -> None:
+    few = make_pairs(3, question__bonuses__block_examples=2)
+    told = progress_of(begin(few, make_worker("AADA")))
+    assert told is not None
+    # Three pairs fill no round of four; a block of two they do.
+    assert told["round"]["can_fill"] is False
+    assert told["block"]["can_fill"] is True
