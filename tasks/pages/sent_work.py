@@ -11,9 +11,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from tasks.dialog.sections import section_of
-from tasks.models import Identity, Lease, Submission, Turn
+from tasks.models import Answer, Identity, Lease, Submission, Turn
 from tasks.pages import notice_pages
 from tasks.work.answer_summary import answer_text, type_words
+from tasks.work.passages import paragraphs_of
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,44 @@ def sent(request: HttpRequest, receipt: str) -> HttpResponse:
 
 
 def pieces_of(submission: Submission) -> Iterator[Piece]:
-    """Yield what was written, in the order of the page it was written on."""
+    """Yield what was written, in the order of the page it was written on; what was skipped last."""
+    answers = submission.answers.select_related("question").order_by("id")
+    # Of a pair the same worker asks and answers: that is one piece.
+    own = {one.question_id: one for one in answers if one.question.submission_id == submission.pk}
     for question in submission.questions.order_by("position"):
-        yield Piece("", question.text, *_marked(question.payload))
-    for answer in submission.answers.select_related("question").order_by("id"):
-        given = answer_text(answer) or type_words(answer.type)
-        yield Piece(answer.question.text, given, *_marked(answer.payload))
+        if question.pk in own:
+            yield _answered(own[question.pk])
+        else:
+            yield Piece("", question.text, *_marked(question.payload))
+    for answer in answers:
+        if answer.question_id not in own:
+            yield _answered(answer)
+    for skip in submission.skips.order_by("id"):
+        titles = (one["title"] for one in paragraphs_of([skip.seed_id])[skip.seed_id].paragraphs)
+        yield Piece(f"Skipped: {' · '.join(titles)}", skip.reason, [], [])
     yield from _turns(submission.lease)
+
+
+def _answered(answer: Answer) -> Piece:
+    given = answer_text(answer) or type_words(answer.type)
+    quotes, links = _marked(answer.payload)
+    return Piece(answer.question.text, given, [*quotes, *_proof(answer)], links)
 
 
 def _marked(payload: dict[str, Any]) -> tuple[list[str], list[str]]:
     quotes = [span["text"] for span in payload.get("context") or () if span.get("text")]
     return quotes, [str(link) for link in payload.get("links") or ()]
+
+
+def _proof(answer: Answer) -> Iterator[str]:
+    """Yield the sentences that were picked as proof, where a pair asks for them."""
+    facts = answer.payload.get("facts") or ()
+    if not facts:
+        return
+    shown = paragraphs_of([answer.question.seed_id])[answer.question.seed_id].paragraphs
+    for place, sentence in facts:
+        start, end = shown[place]["sentences"][sentence]
+        yield shown[place]["text"][start:end]
 
 
 def _turns(lease: Lease) -> Iterator[Piece]:

@@ -9,10 +9,12 @@ from collector.protocols.loading import ProtocolError
 from tasks.models import Answer, Lease, Question, Skip
 from tasks.money import compensation
 from tasks.money.awards.tests.making import begin, bundle, hand_in, make_pairs
+from tasks.pages.sent_work import Piece, pieces_of
 from tasks.pages.work import items_of
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of, write_keys
 from tasks.work import leases
 from tasks.work.independence import suitable_units
+from tasks.work.passages import paragraphs_of
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +47,22 @@ def test_a_question_is_kept_with_its_answer_and_a_skip_with_its_reason() -> None
     assert (skip.worker, skip.reason) == (ada, "One paragraph says too little.")
     decide_collection(pairs, NOW)
     assert (question.verdict.outcome, question.verdict.chosen) == ("kept", answer)
+
+
+def test_a_pair_is_read_again_as_one_thing_with_its_answer_and_proof_and_a_skip_too() -> None:
+    submission = hand_in(begin(make_pairs(2), make_worker()), skipped=1)
+    [question] = Question.objects.all()
+    first, second = paragraphs_of([question.seed_id])[question.seed_id].paragraphs
+    proof = [
+        first["text"][slice(*first["sentences"][0])],
+        second["text"][slice(*second["sentences"][1])],
+    ]
+    skipped = Skip.objects.get().seed
+    titles = " · ".join(one["title"] for one in paragraphs_of([skipped.pk])[skipped.pk].paragraphs)
+    assert list(pieces_of(submission)) == [
+        Piece(question.text, "Place", proof, []),
+        Piece(f"Skipped: {titles}", "One paragraph says too little.", [], []),
+    ]
 
 
 def test_a_skipped_pair_goes_to_somebody_else_and_after_two_to_nobody() -> None:
