@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from urllib.parse import unquote
 
 # As the wire writes them.
 AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
@@ -48,7 +49,7 @@ def stated_in(keywords: str) -> Stated:
         bonus_cents=_cents(found, "bonus-up-to"),
         waiting_cents=_cents(found, "waiting-per-minute"),
         waiting_minutes=_minutes(found, "waiting-minutes"),
-        part_of=found.get("part-of", [""])[0],
+        part_of=unquote(found.get("part-of", [""])[0]),
         earns=tuple(filter(None, found.get("earns", []))),
         is_once="once" in found,
         is_one_at_a_time="one-at-a-time" in found,

@@ -261,9 +261,9 @@ def test_work_for_another_qualification_of_the_same_title_is_not_taken_for_this(
         make_hit(rita, Title=f"Main {type_id}", QualificationRequirements=[need])
     words = f"part-of:Rivers, earns:{made}"
     ada.submit(make_hit(rita, Title="Qualify: write", Keywords=words))
-    make_hit(rita, Title="Qualify: write", Keywords=f"part-of:Kings, earns:{other}")
+    make_hit(rita, Title="Qualify: write", Keywords=f"part-of:Kings%2C again, earns:{other}")
     page = ada.get("/hits/").content.decode()
-    assert "Rita · for “Kings”" in page
+    assert "Rita · for “Kings, again”" in page
     assert page.count("First pass the HIT “Qualify: write”.") == 1
     assert page.count("You have handed in the HIT for it.") == 1
     rita.associate_qualification_with_worker(

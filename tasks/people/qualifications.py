@@ -90,7 +90,7 @@ def entry_id(stage: Stage) -> str:
     return _gate_id(
         stage,
         "entry_id",
-        words=f"May do “{table.title}”",
+        words=f"May do: {table.title}",
         description=f"Whoever has passed {ways} has it.",
         keywords=f"{marketplace.EARNED}, {marketplace.UNLISTED}",
     )
@@ -102,7 +102,7 @@ def closed_id(stage: Stage) -> str:
     return _gate_id(
         stage,
         "closed_id",
-        words=f"Nothing left in “{table.title}”",
+        words=f"Nothing left: {table.title}",
         description="Given and taken back by a program: there is nothing for this worker to do.",
         keywords=marketplace.UNLISTED,
     )
@@ -118,9 +118,10 @@ def _gate_id(stage: Stage, which: str, **values: str) -> str:
 
 
 def _make(stage: Stage, words: str, **values: str) -> str:
-    # Workers read the name, so it says the collection's title. The slug is added only where another
-    # collection of the same title has that name: a name leads to one qualification.
-    name = f"{words}, for “{Truncator(stage.collection.title).chars(80)}”"
+    # Workers read the name, in quotes: it says the collection's title, without any of its own. The
+    # slug is added only where another collection of the same title has that name: a name leads to
+    # one qualification.
+    name = f"{words} ({Truncator(stage.collection.title).chars(80)})"
     found = marketplace.create_qualification(name=name, **values)
     gates = Gate.objects.filter(Q(entry_id=found) | Q(closed_id=found))
     if Qualification.objects.filter(external_id=found).exists() or gates.exists():
@@ -136,7 +137,7 @@ def external_id(stage: Stage) -> str:
         table = parameters_of(stage.collection).stages()[stage.name]
         found = _make(
             stage,
-            words=f"Passed “{table.title}”",
+            words=f"Passed: {table.title}",
             description=f"{stage.collection.requester_name} grants it after reading what you hand "
             "in to that HIT. There is no need to ask for it.",
         )

@@ -265,8 +265,9 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
 
 
 def _name(stage: Stage) -> str:
-    # A comma would end it.
-    return " ".join(stage.collection.title.replace(",", ";").split())[:200]
+    # A comma would end it: it is written as in an address.
+    title = " ".join(stage.collection.title.split())[:200]
+    return title.replace("%", "%25").replace(",", "%2C")
 
 
 def _earned(stage: Stage) -> Iterable[str]:

@@ -1,5 +1,7 @@
 """What a worker cannot take is known before they are offered it, and told to the marketplace."""
 
+from urllib.parse import unquote
+
 import pytest
 
 from collector.protocols.creation import parameters_of
@@ -145,6 +147,15 @@ def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
     assert Worker.objects.count() == Lease.objects.count() == 0
 
 
+def test_the_name_of_a_collection_keeps_its_commas_among_the_keywords(collection):
+    collection.title = "Rivers, lakes and 100% of the sea"
+    collection.save()
+    words = hits.keywords(stage_of(collection, "question"), parameters_of(collection))
+    assert "part-of:Rivers, lakes" not in words
+    [stated] = (word for word in words.split(", ") if word.startswith("part-of:"))
+    assert unquote(stated) == f"part-of:{collection.title}"
+
+
 def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
     collection, monkeypatch
 ):
@@ -160,7 +171,7 @@ def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
     for _ in range(2):
         assert qualifications.external_id(first) != qualifications.external_id(twin)
     title = parameters_of(collection).stages()["question_qualification"].title
-    plain = f"Passed “{title}”, for “{collection.title}”"
+    plain = f"Passed: {title} ({collection.title})"
     assert names == [plain, plain, f"{plain} (again)"]
 
 
