@@ -114,9 +114,18 @@ def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
         return assignment
 
 
+def may_accept(worker: Worker, hit: HIT, now: datetime) -> bool:
+    """Tell whether the worker can accept the HIT now; accepting looks again, behind its lock."""
+    try:
+        _check_may_accept(worker, hit, now)
+    except RefusedError:
+        return False
+    return True
+
+
 def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
     if not hit.is_assignable(now):
-        raise RefusedError(_("Somebody else took the last place of this HIT. Choose another one."))
+        raise RefusedError(_("Somebody else has just taken this HIT. Choose another one."))
     if _in_the_way(worker).filter(hit__hit_type=hit.hit_type_id).exists():
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
     if not access_to(hit.hit_type, standing_of(worker)).can_accept:
@@ -247,7 +256,7 @@ def _keep_late(assignment: Assignment, answer: str) -> TooLateError:
         )
     return TooLateError(
         _(
-            "The time for this HIT ran out and its place is gone. What you sent was kept: write "
+            "The time for this HIT ran out and it is no longer free. What you sent was kept: write "
             "to the requester, who can still pay you for it."
         )
     )

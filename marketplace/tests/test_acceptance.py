@@ -34,6 +34,19 @@ def test_a_place_that_was_returned_keeps_its_id_and_loses_its_form(
     assert "Ada" in Assignment.objects.get(state=State.RETURNED).late_answer
 
 
+def test_what_was_returned_is_offered_again_only_while_it_can_be_taken(
+    rita: Any, ada: Visitor, grace: Visitor, make_hit: Any
+) -> None:
+    hit = make_hit(rita)
+    path = ada.accept(hit).path
+    ada.post(path, f"{path}return/")
+    assert "Accept it again" in ada.get(path).content.decode()
+    grace.accept(hit)
+    page = ada.get(path).content.decode()
+    assert "Accept it again" not in page
+    assert "It is not available to you now." in page
+
+
 def test_submitting_twice_is_the_same_as_once(rita: Any, ada: Visitor, make_hit: Any) -> None:
     hit = make_hit(rita)
     frame = ada.submit(hit, answer="first")

@@ -24,7 +24,7 @@ from marketplace.site.pages import harden
 
 NOTHING_LOST = gettext_noop("Nothing was submitted or lost: go back and try again.")
 TWO_HOLDERS = gettext_noop(
-    "This page does not say who is submitting, and somebody else had this place before. What you "
+    "This page does not say who is submitting, and somebody else had this HIT before. What you "
     "sent was kept: write to the requester, who can still pay you for it."
 )
 

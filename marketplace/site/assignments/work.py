@@ -21,6 +21,7 @@ from marketplace.hits.acceptance import (
     can_extend,
     extend,
     give_back,
+    may_accept,
 )
 from marketplace.hits.contests import ContestError, can_contest, raise_contest
 from marketplace.hits.lifecycle import settle_due
@@ -86,7 +87,8 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
     if assignment.state in HANDED_IN:
         return redirect("submitted", key=key)
     if assignment.state != State.ACCEPTED:
-        return show(request, "over.html", status=410, assignment=assignment)
+        can_accept = may_accept(request.worker, assignment.hit, clock.now())
+        return show(request, "over.html", status=410, assignment=assignment, can_accept=can_accept)
     if is_own_origin(assignment.hit.external_url, request):
         raise PageError(_("This HIT's page is on the marketplace's own address; return the HIT."))
     response = show(
