@@ -74,7 +74,7 @@ def test_five_questions_without_a_mouse(practice: Instance, enter: Enter) -> Non
         ada.type(question.text)
         if number < len(questions) - 1:
             ada.key("Control+Enter")
-    ada.expect_progress("5 of 5 questions · 2 of 2 multi-link")
+    ada.expect_progress("5 of 5 questions · 2 of 2 with 2+ links")
     keyboard.tab_to(frame, "[data-action=submit]", back=True)
     ada.key("Enter")
     ada.expect_receipt()

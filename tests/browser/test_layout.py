@@ -148,7 +148,7 @@ def test_few_actions_make_a_question(practice: Instance, enter: Enter) -> None:
         page.write(question)
         page.next()
         counted.append(ada.actions)
-    ada.expect_progress("3 of 5 questions · 2 of 2 multi-link")
+    ada.expect_progress("3 of 5 questions · 2 of 2 with 2+ links")
     print(f"\nactions beyond typing for each question: {counted}")
     assert max(counted) <= 6
 

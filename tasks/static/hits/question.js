@@ -264,7 +264,8 @@ class QuestionPage {
     const { questions, multi_link_questions: wanted, multi_link_min_links: least } = this.limits;
     const done = this.questions.filter((question) => this.#stateOf(question) === "done");
     const multi = done.filter((question) => question.links.length >= least).length;
-    this.page.progress(`${done.length} of ${questions} questions · ${Math.min(multi, wanted)} of ${wanted} multi-link`, done.length, questions);
+    const linked = wanted ? ` · ${Math.min(multi, wanted)} of ${wanted} with ${least}+ links` : "";
+    this.page.progress(`${done.length} of ${counted(questions, "question")}${linked}`, done.length, questions);
     this.page.primary(done.length >= questions ? find("[data-action=submit]") : this.next);
   }
 }
