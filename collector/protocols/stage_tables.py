@@ -18,15 +18,20 @@ class QuestionTable(StageTable):
     """How many links such a question needs."""
 
 
-class PairTable(StageTable):
+class AwardingTable(StageTable):
+    """A stage that pays bonuses of its own for accepted examples."""
+
+    bonuses: BonusesTable
+    """What is paid besides the reward."""
+
+
+class PairTable(AwardingTable):
     """A stage whose workers write a question about each pair, or skip it (HotpotQA 2)."""
 
     max_skips: int = Field(ge=0)
     """How many pairs of a HIT may be skipped."""
     max_skips_per_pair: int = Field(ge=1)
     """A pair that so many people skipped is dropped."""
-    bonuses: BonusesTable
-    """What is paid besides the reward."""
 
     @model_validator(mode="after")
     def _something_is_written(self) -> Self:

@@ -4,11 +4,10 @@ import logging
 import random
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any
 
 from collector.models import Stage
-from collector.protocols.creation import parameters_of
 from tasks.dialog import pairing, presence, settlement, waiting_room
+from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.notifier import notify
 from tasks.models import Dialog, Ticket, TicketState
 
@@ -57,6 +56,6 @@ def _of(dialogs: Iterable[Dialog]) -> list[int]:
 
 
 def _end_waits(stage: Stage, now: datetime) -> list[int]:
-    table: Any = parameters_of(stage.collection).stages()[stage.name]
+    table = dialog_table(stage)
     over = presence.waited_enough(stage, table, now)
     return [ticket.pk for ticket in over if settlement.finish(ticket, now)]

@@ -172,6 +172,11 @@ def last_lines(ticket_ids: list[int]) -> list[tuple[Ticket, Dialog | None, Ticke
     return list(found.values())
 
 
+def dialog_table(stage: Stage) -> DialogTable:
+    """Return what the parameters say of a dialog stage; raises ProtocolError for another one."""
+    return table_as(parameters_of(stage.collection).stages()[stage.name], DialogTable)
+
+
 def _context_of(ticket_id: int) -> TicketContext:
     """Return a ticket's context; raises Ticket.DoesNotExist."""
     found = A_TICKET.first("ticket.id = %(ticket)s", ticket=ticket_id)

@@ -11,6 +11,7 @@ from django.db.models import F, Q, QuerySet
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from common.prepared_sql import JoinedQuery, Table, execute, insert, insert_all
+from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.matching import Waiting, plan
 from tasks.dialog.pay import longest_dialog_cents
 from tasks.dialog.presence import FRESH, is_present, stop_clock, who_are_present
@@ -197,7 +198,7 @@ def begin(stage: Stage, pairs: Sequence[Pair], now: datetime, rng: random.Random
     if not met:
         return []
     parameters = parameters_of(stage.collection)
-    held = longest_dialog_cents(parameters.stages()[stage.name], parameters)
+    held = longest_dialog_cents(dialog_table(stage), parameters)
     begun = []
     for pair, topic, ordinal in met:
         student, teacher = rng.choice([*_castings(*pair)])

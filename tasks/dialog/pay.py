@@ -1,39 +1,39 @@
 """What a wait and a dialog earn: held before anybody can earn it, owed when they are over."""
 
 from datetime import datetime
-from typing import Any
 
 from collector.models import Stage
 from collector.protocols.parameters import Parameters
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
 from tasks.dialog.rules import limits_of
 from tasks.models import Dialog, Payment, PaymentKind, Ticket
 from tasks.money import budget
 
 
-def longest_wait_cents(table: Any, parameters: Parameters) -> int:
+def longest_wait_cents(table: DialogTable, parameters: Parameters) -> int:
     """Return what one ticket's waits can cost at most, with the fee."""
     return _cost(table.wait_minutes * table.wait_cents_per_minute, parameters)
 
 
-def longest_dialog_cents(table: Any, parameters: Parameters) -> int:
+def longest_dialog_cents(table: DialogTable, parameters: Parameters) -> int:
     """Return what the turns of both partners of one dialog can cost at most, with the fees."""
     return 2 * _cost(rules.most_cents(limits_of(table)), parameters)
 
 
-def usual_turns_cents(table: Any) -> int:
+def usual_turns_cents(table: DialogTable) -> int:
     """Return what each partner earns half-way between the shortest dialog kept and the longest."""
     limits = limits_of(table)
     return rules.earned_cents((limits.min_pairs + limits.max_questions) // 2, limits)
 
 
-def usual_dialog_cents(table: Any, parameters: Parameters) -> int:
+def usual_dialog_cents(table: DialogTable, parameters: Parameters) -> int:
     """Return what the turns of both partners of a dialog of usual length cost, with the fees."""
     return 2 * _cost(usual_turns_cents(table), parameters)
 
 
 def owe_wait(
-    ticket: Ticket, held_cents: int, table: Any, parameters: Parameters, now: datetime
+    ticket: Ticket, held_cents: int, table: DialogTable, parameters: Parameters, now: datetime
 ) -> None:
     """Owe what the ticket's waits earned, up to the limit; expects the ticket's row locked.
 
@@ -50,7 +50,7 @@ def owe_turns(
     row: Dialog,
     tickets: list[Ticket],
     completed: int,
-    table: Any,
+    table: DialogTable,
     parameters: Parameters,
     now: datetime,
 ) -> None:

@@ -1,16 +1,15 @@
 """Who is there, as open sockets tell, and how long they have waited meanwhile."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from collector.models import Stage
-from collector.protocols.creation import parameters_of
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import moves
-from tasks.dialog.dialog_state import state_of
+from tasks.dialog.dialog_state import dialog_table, state_of
 from tasks.dialog.rules import Ending, Role
 from tasks.models import Dialog, DialogState, Exposure, LeaseState, Ticket, TicketState, Topic
 
@@ -102,7 +101,7 @@ def end_absent(stage: Stage, now: datetime) -> list[Dialog]:
     One whose partner has returned the HIT, is away, does not answer the check whether both are
     there, or does not move. A cut has its time of grace, a move its own, the check a short one.
     """
-    table: Any = parameters_of(stage.collection).stages()[stage.name]
+    table = dialog_table(stage)
     going = Dialog.objects.filter(stage=stage).exclude(state=DialogState.OVER)
     ended = []
     for dialog in going.select_related("student_ticket__lease", "teacher_ticket__lease"):
@@ -124,7 +123,7 @@ def _locked(dialog_id: int) -> Dialog:
     )
 
 
-def _absent(dialog: Dialog, table: Any, now: datetime) -> Role | None:
+def _absent(dialog: Dialog, table: DialogTable, now: datetime) -> Role | None:
     """Return who is to blame that the dialog cannot go on, None while it can or is over."""
     if dialog.state == DialogState.OVER:
         return None
@@ -156,7 +155,7 @@ def stop_clock(ticket: Ticket, now: datetime) -> None:
     ticket.waiting_since = now
 
 
-def waited_enough(stage: Stage, table: Any, now: datetime) -> list[Ticket]:
+def waited_enough(stage: Stage, table: DialogTable, now: datetime) -> list[Ticket]:
     """Return the tickets that need not wait any longer.
 
     Those that have waited as long as anybody is asked to, have been away for longer than a move

@@ -9,8 +9,9 @@ from django.db.models import F
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
-from tasks.dialog.dialog_state import state_of
+from tasks.dialog.dialog_state import dialog_table, state_of
 from tasks.dialog.pay import owe_turns, owe_wait
 from tasks.dialog.presence import stop_clock
 from tasks.dialog.rules import Ending, Role, limits_of
@@ -45,7 +46,7 @@ def settle(dialog: Dialog, now: datetime) -> bool:
         if row.state != DialogState.OVER or row.settled:
             return False
         parameters = parameters_of(row.stage.collection)
-        table: Any = parameters.stages()[row.stage.name]
+        table = dialog_table(row.stage)
         tickets = _tickets(row)
         state = state_of(row)
         _keep(row, state, synthetic=any(ticket.worker.synthetic for ticket in tickets.values()))
@@ -79,7 +80,7 @@ def finish(ticket: Ticket, now: datetime) -> bool:
         row = _locked([ticket.pk])[0]
         if row.state != TicketState.WAITING:
             return False
-        table: Any = parameters_of(row.stage.collection).stages()[row.stage.name]
+        table = dialog_table(row.stage)
         stop_clock(row, now)
         if row.waited_seconds >= 60 * table.wait_minutes:
             _mark_done([row.lease_id])
@@ -162,7 +163,7 @@ def _spans(turn: Turn, text: str) -> list[dict[str, object]]:
     return [{"document": "section", "start": turn.start, "end": turn.end, "text": picked}]
 
 
-def _goes_on(row: Dialog, role: Role, ticket: Ticket, table: Any) -> bool:
+def _goes_on(row: Dialog, role: Role, ticket: Ticket, table: DialogTable) -> bool:
     """Return whether the role's holder is offered a new partner; everybody else is done.
 
     Whoever was left or has reported their partner is, unless they too have not answered the
@@ -183,4 +184,4 @@ def _finish(ticket: Ticket, now: datetime) -> None:
     held, ticket.reserved_cents = ticket.reserved_cents, 0
     ticket.state = TicketState.DONE
     ticket.save(update_fields=["state", "reserved_cents", "waited_seconds"])
-    owe_wait(ticket, held, parameters.stages()[ticket.stage.name], parameters, now)
+    owe_wait(ticket, held, dialog_table(ticket.stage), parameters, now)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
+from collector.protocols.stage_tables import DialogTable
 from common.committed_cache import kept_once_committed
 from tasks.dialog import rules
 from tasks.dialog.dialog_state import DialogSnapshot, TicketView
@@ -49,7 +50,11 @@ def _earned(view: TicketView, now: datetime) -> dict[str, int]:
 
 
 def _waiting(
-    ticket: Ticket, last: DialogSnapshot | None, table: Any, limits: rules.Limits, now: datetime
+    ticket: Ticket,
+    last: DialogSnapshot | None,
+    table: DialogTable,
+    limits: rules.Limits,
+    now: datetime,
 ) -> dict[str, Any]:
     left = timedelta(minutes=table.wait_minutes) - timedelta(seconds=ticket.waited_seconds)
     return {
@@ -97,7 +102,7 @@ def _usual(stage_id: int, minute: datetime) -> int | None:
 
 
 def _dialog(
-    dialog: DialogSnapshot, ticket: Ticket, table: Any, limits: rules.Limits, now: datetime
+    dialog: DialogSnapshot, ticket: Ticket, table: DialogTable, limits: rules.Limits, now: datetime
 ) -> dict[str, Any]:
     row, turns, completed = dialog.row, dialog.state.turns, dialog.state.completed
     role = role_of(row, ticket)
@@ -148,7 +153,7 @@ def _to_move(dialog: DialogSnapshot) -> str | None:
     return str(dialog.state.to_move) if is_on else None
 
 
-def _presence(dialog: DialogSnapshot, table: Any, now: datetime) -> dict[str, Any]:
+def _presence(dialog: DialogSnapshot, table: DialogTable, now: datetime) -> dict[str, Any]:
     """Return whether the partner is there, and until when who is waited for."""
     row, partner = dialog.row, dialog.partner
     present = is_present(partner, now)

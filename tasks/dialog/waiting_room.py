@@ -1,13 +1,13 @@
 """The waiting room: a lease becomes a ticket, until its holder leaves for good."""
 
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.dialog import moves, settlement
+from tasks.dialog.dialog_state import dialog_table
 from tasks.dialog.pairing import open_dialog
 from tasks.dialog.pay import longest_wait_cents
 from tasks.dialog.rules import Ending
@@ -44,7 +44,7 @@ def arrive(lease: Lease, now: datetime) -> Ticket:
 def _admit(lease: Lease, now: datetime) -> Ticket:
     stage = lease.unit.stage
     parameters = parameters_of(stage.collection)
-    table: Any = parameters.stages()[stage.name]
+    table = dialog_table(stage)
     can_ask, can_teach = roles_of(lease.worker, stage.collection, table)
     if not can_ask and not can_teach:
         raise NoRoom("You have not passed the qualification of either role yet.")

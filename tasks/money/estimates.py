@@ -12,15 +12,17 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
-from typing import Any
+from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import Count
 
 from collector.models import Collection, CollectionRevision, Stage
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import Parameters
+from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.stage_tables import DialogTable
 from tasks.dialog.pay import longest_dialog_cents, longest_wait_cents, usual_dialog_cents
+from tasks.kinds.kind import table_as
 from tasks.kinds.registry import kind_of
 from tasks.models import Posting
 from tasks.money import budget, expected_pay
@@ -28,6 +30,8 @@ from tasks.money.awards.fund import most_cents
 from tasks.money.commitments import OUT, Bound, bound_by_stage
 from tasks.money.hit_counts import Coming, of_seeds, places_of_seeds, places_of_skipped
 from tasks.work.units import EXAMINATION_UNITS
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class _Sheet:
 
     def row(self, stage: Stage, bound: Bound) -> StageEstimate:
         """Return a stage's estimate."""
-        table: Any = self.tables[stage.name]
+        table = self.tables[stage.name]
         usual, places = self._usual_places(stage, table, bound), self._places(stage, table, bound)
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, self.parameters.pay)
         coming = max(0, bound.left + max(0, places - bound.made) - bound.standing)
@@ -116,10 +120,10 @@ class _Sheet:
         hourly = expected_pay.cents_per_hour(table)
         return StageEstimate(stage, usual, hits, maximum, min(expected, maximum), hourly)
 
-    def _awards(self, hits: int, table: Any) -> int:
+    def _awards(self, hits: int, table: StageTable) -> int:
         return most_cents(hits * table.items_per_hit, table, self.parameters)
 
-    def _places(self, stage: Stage, table: Any, bound: Bound) -> int:
+    def _places(self, stage: Stage, table: StageTable, bound: Bound) -> int:
         """Return the places the stage can come to have; notes what questions it can bring."""
         if kind_of(table).pairs_workers:
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
@@ -136,35 +140,34 @@ class _Sheet:
             return EXAMINATION_UNITS * table.redundancy.train
         return self._source(self.most, table, Coming()).places_of(table)
 
-    def _source(self, found: dict[str, Any], table: Any, nothing: Any) -> Any:
+    def _source(self, found: dict[str, T], table: StageTable, nothing: T) -> T:
         """Return what the stage takes up: of the stage named, or of the one that it reads."""
         name = table.items_from
         return found.get(name) or found.get(self.tables[name].items_from) or nothing
 
-    def _usual_places(self, stage: Stage, table: Any, bound: Bound) -> int:
+    def _usual_places(self, stage: Stage, table: StageTable, bound: Bound) -> int:
         """Return the places where questions are spread over the folds as the seeds are."""
         if kind_of(table).pairs_workers:
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
-            self.usual[stage.name] = Counter(
-                {fold: n * table.max_questions for fold, n in dialogs.items()}
-            )
+            longest = table_as(table, DialogTable).max_questions
+            self.usual[stage.name] = Counter({fold: n * longest for fold, n in dialogs.items()})
             return 2 * sum(dialogs.values())
         if table.items_from == "seeds":
             return self._usual_of_seeds(stage, table, bound.seeds)
         if table.qualifies:
-            return EXAMINATION_UNITS * int(table.redundancy.train)
-        source: Counter[str] = self._source(self.usual, table, Counter())
+            return EXAMINATION_UNITS * table.redundancy.train
+        source = self._source(self.usual, table, Counter())
         asked = self.tables.get(table.items_from)
         if asked is not None and kind_of(asked).pairs_workers:
             # A finished dialog is a bundle of its own.
-            return self._source(self.most, table, Coming()).places_of(table)  # type: ignore[no-any-return]
+            return self._source(self.most, table, Coming()).places_of(table)
         if table.sample_questions:
             sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
             readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
-            return readings * int(table.redundancy.of("test"))
+            return readings * table.redundancy.of("test")
         return places_of_seeds(source, table)
 
-    def _usual_of_seeds(self, stage: Stage, table: Any, seeds: Counter[str]) -> int:
+    def _usual_of_seeds(self, stage: Stage, table: StageTable, seeds: Counter[str]) -> int:
         per_unit = kind_of(table).questions_per_hit(table) or table.items_per_hit
         total = seeds.total()
         units = ceil(total / table.items_per_hit)
@@ -243,20 +246,21 @@ class Talks:
     expected: int
 
 
-def talks_to_come(wanted: int, bound: Bound, table: Any, parameters: Parameters) -> Talks:
+def talks_to_come(wanted: int, bound: Bound, table: StageTable, parameters: Parameters) -> Talks:
     """Return what the dialogs that nobody has begun yet come to.
 
     wanted: how many dialogs the stage's sections are to have. Two people each: some have HITs that
     are up, and some of these wait with their wait held.
     """
+    own = table_as(table, DialogTable)
     missing = max(0, wanted - bound.talks)
-    wait = longest_wait_cents(table, parameters)
+    wait = longest_wait_cents(own, parameters)
     here = max(0, bound.standing - 2 * bound.talking)
     waiting = max(0, bound.tickets - 2 * bound.talking)
     waits = max(0, 2 * missing - waiting)
     return Talks(
         hits=max(0, 2 * missing - here),
-        most=waits * wait + missing * longest_dialog_cents(table, parameters),
+        most=waits * wait + missing * longest_dialog_cents(own, parameters),
         # Nobody knows before how many wait at a time: half the longest wait.
-        expected=missing * (wait + usual_dialog_cents(table, parameters)),
+        expected=missing * (wait + usual_dialog_cents(own, parameters)),
     )

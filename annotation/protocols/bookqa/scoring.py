@@ -9,7 +9,7 @@ import json
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from annotation.metrics.bleu import LONGEST, bleu, bleu_counts
 from annotation.metrics.meteor import MeteorError, find_meteor, meteor
@@ -44,7 +44,7 @@ SEED = 0
 MEANS = 4
 
 
-def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Return the measures, 0 to 1; options: "raw", "meteor", "against".
 
     A question without a prediction is answered by nothing. Raises ScoreError in one line.
@@ -57,7 +57,7 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
     parts = _parts(answers, wanted)
     official = _official(parts.sum(axis=0))
     notes = _missing(predictions, given, wanted)
-    found = _meteor(answers, wanted, options.get("meteor"), notes)
+    found = _meteor(answers, wanted, cast(str | None, options.get("meteor")), notes)
     if found is not None:
         official[METEOR] = found
     shown = [name for name in (*MEASURES[:-2], METEOR, *MEASURES[-2:]) if name in official]
@@ -69,8 +69,8 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
         "rows": [["all", str(len(wanted)), *(f"{100 * official[name]:.2f}" for name in shown)]],
         "notes": notes,
     }
-    if options.get("against"):
-        _compare(result, parts, Path(options["against"]), gold, references, wanted, clean)
+    if against := cast(str | None, options.get("against")):
+        _compare(result, parts, Path(against), gold, references, wanted, clean)
     return result
 
 

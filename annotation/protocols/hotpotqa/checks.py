@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.protocols.hotpotqa import advice
+from collector.protocols.parameters import StageTable
+from collector.protocols.stage_tables import PairTable
 from tasks.widgets.brief import REQUESTS
 from tasks.widgets.problems import Problem
 
 if TYPE_CHECKING:
-    from annotation.protocols.hotpotqa.parameters import Parameters
+    from annotation.protocols.hotpotqa.parameters import ChecksTable, Parameters
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 MARKS = ("?", "？", "؟")
@@ -21,19 +23,22 @@ MARKS = ("?", "？", "؟")
 
 def problems(
     kind: str,
-    data: Mapping[str, Sequence[Any]],
-    items: Sequence[Mapping[str, Any]],
-    table: Any,
+    data: Mapping[str, Sequence[object]],
+    items: Sequence[Mapping[str, object]],
+    table: StageTable,
     parameters: "Parameters",
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
-    if kind == "pair":
+    if isinstance(table, PairTable):
         return list(_pairs(data.get("pairs", []), items, table, parameters.checks))
     return list(_answers(data.get("answers", []), items))
 
 
 def _pairs(
-    pairs: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]], table: Any, limits: Any
+    pairs: Sequence[Any],
+    items: Sequence[Mapping[str, Any]],
+    table: PairTable,
+    limits: "ChecksTable",
 ) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     skipped = 0
@@ -61,7 +66,7 @@ def _skipped(index: int, pair: Mapping[str, Any], skipped: int, most: int) -> It
         yield Problem("Say why no good question can be asked about this pair.", index, "skip")
 
 
-def _question(index: int, text: str, limits: Any) -> Iterator[Problem]:
+def _question(index: int, text: str, limits: "ChecksTable") -> Iterator[Problem]:
     words = WORD.findall(text)
     if not words:
         yield Problem("Write the question.", index, "text")
@@ -86,9 +91,7 @@ def _answer(index: int, given: Mapping[str, Any], item: Mapping[str, Any]) -> It
         yield Problem(message, index, "facts")
 
 
-def _answers(
-    answers: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]
-) -> Iterator[Problem]:
+def _answers(answers: Sequence[Any], items: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
     for index, (answer, item) in enumerate(zip(answers, items, strict=False)):
         if not answer["type"]:
             yield Problem(REQUESTS[item["form"]], index, "answer")

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.protocols.hotpotqa.measures import (
@@ -50,7 +50,7 @@ class Gold:
     level: str
 
 
-def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Return the official script's twelve keys, means over all of gold from 0 to 1.
 
     A question without a prediction counts 0, as does the joint score where one part is missing.
@@ -63,7 +63,7 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
             f"{predictions}: none of its question ids is of {gold}; give the gold they are for."
         )
     scores = list(score_all(questions, given))
-    by = options.get("by")
+    by = cast(str | None, options.get("by"))
     groups = {} if by is None else _groups(gold, by, questions, scores)
     return {
         "official": totals(scores),

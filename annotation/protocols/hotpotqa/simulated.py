@@ -9,18 +9,20 @@ from annotation.protocols.hotpotqa.simulation.answering import answer
 from annotation.protocols.hotpotqa.simulation.asking import write
 from annotation.protocols.hotpotqa.simulation.replay import Replay, read_replay
 from tasks.simulation.behaviour import Behaviour
+from tasks.simulation.work_page import Opener
 
 
 def fill(
-    page: Mapping[str, Any], behaviour: Behaviour, rng: random.Random, open_article: Any
-) -> dict[str, Any]:
+    page: Mapping[str, object], behaviour: Behaviour, rng: random.Random, open_article: Opener
+) -> dict[str, object]:
     """Return the data that the page would send: it passes the protocol's checks.
 
     page: the state of a worker's page; nothing is opened from it.
     """
     if page["kind"] == "pair":
         return {"pairs": write(page, behaviour, rng)}
-    return {"answers": [answer(item, behaviour, rng) for item in page["items"]]}
+    items: Any = page["items"]
+    return {"answers": [answer(item, behaviour, rng) for item in items]}
 
 
 def replay(path: Path) -> Replay:

@@ -17,9 +17,9 @@ class Vote:
     answer: str
 
 
-def vote(type: str, payload: Mapping[str, Any]) -> Vote:
+def vote(type: str, payload: Mapping[str, object]) -> Vote:
     """Return the vote that a stored answer casts."""
-    spans = payload.get("spans") or ()
+    spans: Any = payload.get("spans") or ()
     return Vote(spans[0]["text"] if type == "span" and spans else type)
 
 

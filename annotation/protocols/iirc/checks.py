@@ -6,12 +6,14 @@ items; `table` is the stage's own table of the parameters.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from collector.protocols.parameters import StageTable
+from collector.protocols.stage_tables import QuestionTable
 from tasks.widgets.problems import Problem
 
 if TYPE_CHECKING:
-    from annotation.protocols.iirc.parameters import Parameters
+    from annotation.protocols.iirc.parameters import ChecksTable, Parameters
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 # Words that say nothing of what a question is about.
@@ -25,21 +27,24 @@ EMPTY = frozenset(
 
 def problems(
     kind: str,
-    data: Mapping[str, Sequence[Any]],
-    items: Sequence[Mapping[str, Any]],
-    table: Any,
+    data: Mapping[str, Sequence[object]],
+    items: Sequence[Mapping[str, object]],
+    table: StageTable,
     parameters: "Parameters",
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
-    by_id = {item["id"]: item for item in items}
-    found = _questions if kind == "question" else _answers
-    return list(found(data, by_id, table, parameters.checks))
+    by_id = {str(item["id"]): item for item in items}
+    if isinstance(table, QuestionTable):
+        return list(_questions(data["questions"], by_id, table, parameters.checks))
+    return list(_answers(data["answers"], by_id, parameters.checks))
 
 
 def _questions(
-    data: Mapping[str, Sequence[Any]], items: dict[str, Any], table: Any, limits: Any
+    questions: Sequence[Any],
+    items: Mapping[str, Mapping[str, Any]],
+    table: QuestionTable,
+    limits: "ChecksTable",
 ) -> Iterator[Problem]:
-    questions = data["questions"]
     seen: dict[str, int] = {}
     for index, question in enumerate(questions):
         yield from _question(index, question, items[question["item"]], limits)
@@ -65,7 +70,7 @@ def _questions(
 
 
 def _question(
-    index: int, question: dict[str, Any], item: dict[str, Any], limits: Any
+    index: int, question: Mapping[str, Any], item: Mapping[str, Any], limits: "ChecksTable"
 ) -> Iterator[Problem]:
     words = WORD.findall(question["text"])
     if not words:
@@ -91,15 +96,18 @@ def _long(index: int, context: Sequence[Mapping[str, Any]], many: int) -> Iterat
         yield Problem(message, index, "context", hint=True)
 
 
-def advice(index: int, question: Mapping[str, Any], item: Mapping[str, Any]) -> Iterator[Problem]:
+def advice(
+    index: int, question: Mapping[str, object], item: Mapping[str, object]
+) -> Iterator[Problem]:
     """Yield what could make one question better, as hints; item: the paragraph it is about."""
-    if not question["text"].rstrip().endswith(("?", "？", "؟")):
+    text, links = str(question["text"]), cast(Sequence[str], question["links"])
+    if not text.rstrip().endswith(("?", "？", "؟")):
         yield Problem("Does it end with a question mark?", index, "text", hint=True)
-    asked = telling(question["text"])
+    asked = telling(text)
     if len(asked) < 2:
         return
-    titles = set().union(*(telling(title) for title in question["links"]), set())
-    if titles and not (asked - titles) & telling(item["text"]) and asked & titles:
+    titles = set().union(*(telling(title) for title in links), set())
+    if titles and not (asked - titles) & telling(str(item["text"])) and asked & titles:
         yield Problem(
             "It names the linked article and nothing else of the paragraph. "
             "Could someone answer it without the paragraph?",
@@ -119,9 +127,9 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _answers(
-    data: Mapping[str, Sequence[Any]], items: dict[str, Any], table: Any, limits: Any
+    answers: Sequence[Any], items: Mapping[str, object], limits: "ChecksTable"
 ) -> Iterator[Problem]:
-    given = {answer["item"]: answer for answer in data["answers"]}
+    given = {answer["item"]: answer for answer in answers}
     for index, item_id in enumerate(items):
         answer = given.get(item_id)
         if answer is None or not answer["type"]:
@@ -130,7 +138,7 @@ def _answers(
             yield from _answer(index, answer, limits)
 
 
-def _answer(index: int, answer: dict[str, Any], limits: Any) -> Iterator[Problem]:
+def _answer(index: int, answer: Mapping[str, Any], limits: "ChecksTable") -> Iterator[Problem]:
     kind = answer["type"]
     if kind == "span":
         if not answer["spans"]:

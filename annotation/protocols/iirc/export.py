@@ -94,7 +94,7 @@ def fold_of(name: str) -> str:
     )
 
 
-def passage_json(passage: Passage) -> dict[str, Any]:
+def passage_json(passage: Passage) -> dict[str, object]:
     """Return a passage with its questions as the official file has it."""
     questions = [question_json(question, passage) for question in passage.questions]
     if passage.imported is not None:
@@ -111,7 +111,7 @@ def passage_json(passage: Passage) -> dict[str, Any]:
     }
 
 
-def question_json(question: Question, passage: Passage) -> dict[str, Any]:
+def question_json(question: Question, passage: Passage) -> dict[str, object]:
     """Return a question as the official file has it; an imported one exactly as it came.
 
     Raises ValueError for what export() refuses.
@@ -136,7 +136,7 @@ def question_json(question: Question, passage: Passage) -> dict[str, Any]:
     }
 
 
-def answer_json(answer: Answer, qid: str | None) -> dict[str, Any]:
+def answer_json(answer: Answer, qid: str | None) -> dict[str, object]:
     """Return an answer as the official file has it; raises ValueError naming `qid`."""
     if answer.type == "span":
         spans = [

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from annotation.metrics.drop import Answer, Score, answer_strings, global_scores, score_question
 from annotation.metrics.result import Option, Result, ScoreError, read_file
@@ -37,12 +37,12 @@ class Gold:
     """One gold question; n_links is None where the file does not tell the evidence."""
 
     ids: tuple[str, ...]
-    qa_pair: Mapping[str, Any]
+    qa_pair: Mapping[str, object]
     answer_type: str
     n_links: int | None = None
 
 
-def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Return the official global_em and global_f1 in 0..1, and groups where options["by"] asks.
 
     options["initial"]: the last number used before this file; when absent it is 0, or what the
@@ -50,7 +50,7 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
     """
     try:
         answers = read_predictions(predictions)
-        initial = options.get("initial")
+        initial = cast(int | None, options.get("initial"))
         questions = read_gold(gold, answers, initial)
     except LayoutError as error:
         raise ScoreError(str(error)) from None
@@ -60,13 +60,14 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
         score_question(question.qa_pair, None if key is None else answers[key])
         for question, key in zip(questions, given, strict=True)
     ]
-    groups = _groups(gold, options.get("by"), questions, scores)
+    by = cast(str | None, options.get("by"))
+    groups = _groups(gold, by, questions, scores)
     rows = {"all": scores, **groups}
     n_unknown = len(answers.keys() - set(given))
     return {
         "official": global_scores(scores),
         "groups": {name: global_scores(group) for name, group in groups.items()},
-        "columns": [options.get("by") or "", "questions", "exact match %", "F1 %"],
+        "columns": [by or "", "questions", "exact match %", "F1 %"],
         "rows": [_row(name, group) for name, group in rows.items()],
         "notes": _notes(n_missing=given.count(None), n_unknown=n_unknown),
     }

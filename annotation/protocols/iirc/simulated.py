@@ -13,8 +13,8 @@ from tasks.simulation.behaviour import Behaviour
 
 
 def fill(
-    page: Mapping[str, Any], behaviour: Behaviour, rng: random.Random, open_article: Opener
-) -> dict[str, Any]:
+    page: Mapping[str, object], behaviour: Behaviour, rng: random.Random, open_article: Opener
+) -> dict[str, object]:
     """Return the data that the page would send: it passes the protocol's checks.
 
     page: the state of a worker's page. open_article: what the page gets for (item id, title).
@@ -22,7 +22,8 @@ def fill(
     """
     if page["kind"] == "question":
         return {"questions": write(page, behaviour, rng)}
-    return {"answers": [answer(item, behaviour, rng, open_article) for item in page["items"]]}
+    items: Any = page["items"]
+    return {"answers": [answer(item, behaviour, rng, open_article) for item in items]}
 
 
 def replay(path: Path) -> Replay:
@@ -32,8 +33,8 @@ def replay(path: Path) -> Replay:
 
 def inspect(
     kind: str,
-    data: Mapping[str, Any],
-    items: Sequence[Mapping[str, Any]],
+    data: Mapping[str, Sequence[object]],
+    items: Sequence[Mapping[str, object]],
     open_article: Opener,
 ) -> tuple[bool, str]:
     """Return whether a qualification submission passes, and the note for its worker."""

@@ -29,11 +29,13 @@ class Vote:
     yes_no: str = ""
 
     @classmethod
-    def of(cls, vote: "Vote | Mapping[str, Any]") -> "Vote":
+    def of(cls, vote: "Vote | Mapping[str, object]") -> "Vote":
         """Return the vote that a mapping with some of the fields' names stands for."""
         if isinstance(vote, Vote):
             return vote
-        given = {key: vote[key] for key in cls.__dataclass_fields__ if vote.get(key) is not None}
+        given: Any = {
+            key: vote[key] for key in cls.__dataclass_fields__ if vote.get(key) is not None
+        }
         return cls(**{**given, "spans": tuple(given.get("spans", ()))})
 
     def strings(self) -> tuple[str, ...]:
@@ -51,7 +53,7 @@ class Vote:
 
 
 def verdict(
-    votes: Sequence[Vote | Mapping[str, Any]], parameters: "Parameters", fold: str
+    votes: Sequence[Vote | Mapping[str, object]], parameters: "Parameters", fold: str
 ) -> Verdict:
     """Return whether a question is kept, and which vote is released.
 
@@ -123,12 +125,8 @@ def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Verdict:
     return Verdict(Outcome.KEPT, "agreed", sentence, agreeing[0], agreeing)
 
 
-def vote(type: str, payload: Mapping[str, Any]) -> Vote:
+def vote(type: str, payload: Mapping[str, object]) -> Vote:
     """Return the vote that a stored answer casts."""
-    return Vote(
-        type=type,
-        spans=tuple(span["text"] for span in payload.get("spans") or ()),
-        value=payload.get("value") or "",
-        unit=payload.get("unit") or "",
-        yes_no=payload.get("yes_no") or "",
-    )
+    spans: Any = payload.get("spans") or ()
+    typed = {name: str(payload.get(name) or "") for name in ("value", "unit", "yes_no")}
+    return Vote(type=type, spans=tuple(span["text"] for span in spans), **typed)

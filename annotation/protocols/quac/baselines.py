@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.quac.predicting import bounds
@@ -46,7 +46,7 @@ OPTIONS: Mapping[str, Option] = {
 NONE = "–"
 
 
-def run(name: str, predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+def run(name: str, predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Write the baseline's `predictions` for `gold` and return their scores.
 
     name: one of BASELINES. options: train (a path), seed, language, vectors, and those of
@@ -68,11 +68,13 @@ def run(name: str, predictions: Path, gold: Path, options: Mapping[str, Any]) ->
         raise ScoreError(f"{predictions}: it cannot be written ({error.strerror}).") from None
     result = score(predictions, gold, options)
     if name == HUMAN:
-        return _of_people(result, bounds.human_totals(turns, options.get("min-f1")))
+        return _of_people(
+            result, bounds.human_totals(turns, cast(float | None, options.get("min-f1")))
+        )
     return result if name in WITH_ACTS else _without_acts(result)
 
 
-def run_all(folder: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+def run_all(folder: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Write every baseline's predictions into `folder`, a new one; return their scores abreast.
 
     options: as of `run`; each baseline is given those that mean something for it. Raises

@@ -7,6 +7,8 @@ Data is cleaned already: offsets lie within the section, a span holds no more to
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from collector.protocols.parameters import StageTable
+from collector.protocols.stage_tables import TextTable, ValidationTable
 from tasks.widgets.problems import Problem
 
 if TYPE_CHECKING:
@@ -15,22 +17,22 @@ if TYPE_CHECKING:
 
 def problems(
     kind: str,
-    data: Mapping[str, Sequence[Any]],
-    items: Sequence[Mapping[str, Any]],
-    table: Any,
+    data: Mapping[str, Sequence[object]],
+    items: Sequence[Mapping[str, object]],
+    table: StageTable,
     parameters: "Parameters",
 ) -> list[Problem]:
     """Return every problem and hint at once, in the order of the page."""
-    if kind == "text":
-        return list(_questions(data))
-    if kind == "validation":
-        return list(_answers(data, table))
+    if isinstance(table, TextTable):
+        return list(_questions(data["entries"]))
+    if isinstance(table, ValidationTable):
+        return list(_answers(data["answers"], table))
     return []
 
 
-def _questions(data: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
+def _questions(entries: Sequence[Any]) -> Iterator[Problem]:
     seen: dict[str, int] = {}
-    for index, entry in enumerate(data["entries"]):
+    for index, entry in enumerate(entries):
         for field, written in entry["fields"].items():
             text = " ".join((written or "").casefold().split())
             if text and text in seen:
@@ -39,8 +41,8 @@ def _questions(data: Mapping[str, Sequence[Any]]) -> Iterator[Problem]:
             seen.setdefault(text, index)
 
 
-def _answers(data: Mapping[str, Sequence[Any]], table: Any) -> Iterator[Problem]:
-    for index, answer in enumerate(data["answers"]):
+def _answers(answers: Sequence[Any], table: ValidationTable) -> Iterator[Problem]:
+    for index, answer in enumerate(answers):
         if not answer["type"]:
             yield Problem("Mark a passage, or choose that there is no answer.", index, "spans")
             continue

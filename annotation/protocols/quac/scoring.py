@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.summation import plain_sum
@@ -46,6 +46,10 @@ OPTIONS: Mapping[str, Option] = {
 }
 GROUP_COLUMNS = ("questions", "F1 %", "human F1 %", "HEQ-Q %")
 FIELDS = ("qid", "best_span_str", "yesno", "followup")
+# What OPTIONS make of what was typed.
+_Options = TypedDict(
+    "_Options", {"by": str | None, "votes": Path | None, "min-f1": float | None}, total=False
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Score:
         return not self.missing and self.f1 >= self.human
 
 
-def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
+def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
     """Return the official keys in percent; options["min-f1"] is the filter on human F1.
 
     options["votes"], a release's votes, adds the paper's majority beside them.
@@ -96,14 +100,15 @@ def score(predictions: Path, gold: Path, options: Mapping[str, Any]) -> Result:
     unanswerable_acc is left out and a note says so. Raises ScoreError in one line.
     """
     questions, given = read_gold(gold), read_predictions(predictions)
-    scores = list(score_all(questions, given, options.get("min-f1")))
-    official, by = totals(scores), options.get("by")
+    chosen = cast(_Options, options)
+    scores = list(score_all(questions, given, chosen.get("min-f1")))
+    official, by = totals(scores), chosen.get("by")
     if all(each.missing for each in scores):
         raise ScoreError(
             f"{predictions}: none of its question ids is of {gold}; give the gold they are for."
         )
     groups = {} if by is None else _groups(gold, by, questions, scores)
-    beside = _by_majority(options.get("votes"), questions, scores, given)
+    beside = _by_majority(chosen.get("votes"), questions, scores, given)
     rows = [[name, f"{value:.1f}"] for name, value in {**official, **beside}.items()]
     if by is not None:
         rows = [_row(name, group) for name, group in {"all": scores, **groups}.items()]

@@ -1,13 +1,14 @@
 """What a plausible worker would type into a page."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.quac.simulation import reading
 from annotation.protocols.quac.simulation.replay import replay
 from annotation.protocols.quac.simulation.talking import speak
 from tasks.simulation.behaviour import Behaviour
+from tasks.simulation.work_page import Opener
 from tasks.widgets.reply import passages_of
 
 __all__ = ["fill", "inspect", "replay", "speak"]
@@ -23,19 +24,18 @@ MOST_SLIPS = 1
 
 
 def fill(
-    page: Mapping[str, Any],
-    behaviour: Behaviour,
-    rng: random.Random,
-    open_article: Callable[[str, str], Any],
-) -> dict[str, Any]:
+    page: Mapping[str, object], behaviour: Behaviour, rng: random.Random, open_article: Opener
+) -> dict[str, object]:
     """Return the data that the page would send: it passes the protocol's checks.
 
     Of a dialog's questions those are answered that the page shows; given answers stay.
     """
+    items: Any = page["items"]
     if page["kind"] == "text":
-        return {"entries": [_asked(item, behaviour, rng) for item in page["items"]]}
-    passages = passages_of(page["items"])
-    most = page["limits"]["max_span_tokens"]
+        return {"entries": [_asked(item, behaviour, rng) for item in items]}
+    ordered_answers: Any = page["ordered_answers"]
+    limits: Any = page["limits"]
+    passages = passages_of(items)
     return {
         "answers": [
             step["own"]
@@ -44,31 +44,32 @@ def fill(
                 **reading.answer(
                     step["question"],
                     passages[step["item"]],
-                    _told(page["ordered_answers"]),
+                    _told(ordered_answers),
                     behaviour,
                     rng,
-                    max_tokens=most,
+                    max_tokens=limits["max_span_tokens"],
                 ),
             }
-            for step in page["ordered_answers"]
+            for step in ordered_answers
         ]
     }
 
 
 def inspect(
     kind: str,
-    data: Mapping[str, Any],
-    items: Sequence[Mapping[str, Any]],
-    open_article: Callable[[str, str], Any],
+    data: Mapping[str, Sequence[object]],
+    items: Sequence[Mapping[str, object]],
+    open_article: Opener,
 ) -> tuple[bool, str]:
     """Return whether a qualification submission passes, and the note for its worker."""
+    sent: Any = data
     if kind == "text":
-        texts = [next(iter(entry["fields"].values())) for entry in data["entries"]]
+        texts = [next(iter(entry["fields"].values())) for entry in sent["entries"]]
         slips = sum(len(text.split()) < 3 for text in texts)
         advice = "Ask whole questions that the section could answer."
     else:
         passages = passages_of(items)
-        slips = sum(not _fits(given["spans"], passages[given["item"]]) for given in data["answers"])
+        slips = sum(not _fits(given["spans"], passages[given["item"]]) for given in sent["answers"])
         advice = "Mark a passage that begins and ends with a whole word."
     return (True, "Does what the instructions ask.") if slips <= MOST_SLIPS else (False, advice)
 

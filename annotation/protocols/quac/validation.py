@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from annotation.agreement.verdict import Outcome, Verdict
 from annotation.protocols.quac.layout import CANNOT_ANSWER
@@ -23,11 +23,11 @@ class Vote:
     n_pairs: int | None = None
 
 
-def vote(type: str, payload: Mapping[str, Any]) -> Vote:
+def vote(type: str, payload: Mapping[str, object]) -> Vote:
     """Return the vote that a stored answer casts."""
-    spans = payload.get("spans") or ()
+    spans: Any = payload.get("spans") or ()
     text = spans[0]["text"] if type == "span" and spans else CANNOT_ANSWER
-    return Vote(text, payload.get("n_pairs"))
+    return Vote(text, cast(int | None, payload.get("n_pairs")))
 
 
 def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdict:
@@ -48,7 +48,7 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdi
     if n_pairs < least:
         sentence = f"The dialog has {n_pairs} answered questions; {least} are needed."
         return Verdict(Outcome.DROPPED, "short_dialog", sentence)
-    wanted = getattr(parameters.validation.redundancy, fold)
+    wanted = parameters.validation.redundancy.of(fold)
     have = len(votes) - len(teachers)
     if have < wanted:
         sentence = f"{have} of {wanted} validators have answered so far."

@@ -1,11 +1,11 @@
 """Holds the money of bonuses before they can be earned, enters them, and frees what is left."""
 
 from datetime import datetime
-from typing import Any
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import BonusesTable, Parameters
+from collector.protocols.parameters import BonusesTable, Parameters, StageTable
+from collector.protocols.stage_tables import AwardingTable
 from tasks.models import Fund, Lease, Payment, PaymentKind, PostingState, ReceiptState, Submission
 from tasks.money import budget
 from tasks.money.awards.rules import worst_cents
@@ -13,13 +13,14 @@ from tasks.money.awards.rules import worst_cents
 OPEN = (PostingState.PUBLISHING, PostingState.LIVE)
 
 
-def bonuses_of(table: Any) -> BonusesTable | None:
+def bonuses_of(table: StageTable) -> BonusesTable | None:
     """Return the bonuses that a stage's table promises, None for one that promises none."""
-    found = getattr(table, "bonuses", None)
-    return found if found and (found.top_cents or found.paces) else None
+    if not isinstance(table, AwardingTable):
+        return None
+    return table.bonuses if table.bonuses.top_cents or table.bonuses.paces else None
 
 
-def cover(stage: Stage, table: Any, parameters: Parameters, more_hits: int) -> bool:
+def cover(stage: Stage, table: StageTable, parameters: Parameters, more_hits: int) -> bool:
     """Hold what the bonuses can cost at most with `more_hits` beside those that stand open.
 
     Returns False, holding nothing more, when the budget does not suffice. Expects the lock of
@@ -39,7 +40,7 @@ def cover(stage: Stage, table: Any, parameters: Parameters, more_hits: int) -> b
     return True
 
 
-def free(fund: Fund, table: Any, bonuses: BonusesTable, parameters: Parameters) -> None:
+def free(fund: Fund, table: StageTable, bonuses: BonusesTable, parameters: Parameters) -> None:
     """Give back what nobody can earn any more; expects the lock of the stage's row."""
     surplus = fund.held_cents - _wanted(fund, table, bonuses, parameters, 0)
     if surplus <= 0:
@@ -50,7 +51,7 @@ def free(fund: Fund, table: Any, bonuses: BonusesTable, parameters: Parameters) 
 
 
 def _wanted(
-    fund: Fund, table: Any, bonuses: BonusesTable, parameters: Parameters, more_hits: int
+    fund: Fund, table: StageTable, bonuses: BonusesTable, parameters: Parameters, more_hits: int
 ) -> int:
     """Return what was paid, and what the work that is out or not accepted yet can still earn."""
     undecided = Submission.objects.filter(
@@ -69,7 +70,7 @@ def cost_cents(cents: int, parameters: Parameters) -> int:
     return cents + budget.fee_cents(cents, parameters.pay) if cents else 0
 
 
-def most_cents(n_examples: int, table: Any, parameters: Parameters) -> int:
+def most_cents(n_examples: int, table: StageTable, parameters: Parameters) -> int:
     """Return what the bonuses of so many examples cost at most, with fees."""
     bonuses = bonuses_of(table)
     if bonuses is None:

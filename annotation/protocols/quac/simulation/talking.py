@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, best_sentence
+from tasks.simulation.behaviour import Behaviour
 
 # Longer ones are cut at a pause.
 USUAL_TOKENS = 20
@@ -43,7 +44,9 @@ OPEN = (
 )
 
 
-def speak(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
+def speak(
+    state: Mapping[str, object], behaviour: Behaviour, rng: random.Random
+) -> dict[str, object]:
     """Return the next move: {"type": "ask", "text"}, {"type": "answer", …} or {"type": "end"}.
 
     state: the dialog as this partner sees it; it is their move.
@@ -53,7 +56,7 @@ def speak(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[
     return _answer(state, behaviour, rng)
 
 
-def _ask(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
+def _ask(state: Mapping[str, Any], behaviour: Behaviour, rng: random.Random) -> dict[str, Any]:
     turns = state["turns"]
     if rng.random() < behaviour.nonsense:
         return {"type": "ask", "text": NONSENSE.format(number=len(turns) + 1)}
@@ -62,7 +65,7 @@ def _ask(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[s
     return {"type": "ask", "text": next_question(state, rng)}
 
 
-def _answer(state: Mapping[str, Any], behaviour: Any, rng: random.Random) -> dict[str, Any]:
+def _answer(state: Mapping[str, Any], behaviour: Behaviour, rng: random.Random) -> dict[str, Any]:
     question = state["turns"][-1]["question"]
     most = state["max_span_tokens"]
     if rng.random() < behaviour.nonsense:

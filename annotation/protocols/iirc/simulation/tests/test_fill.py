@@ -1,6 +1,5 @@
 """Whatever the page shows, what a simulated worker types can be handed in."""
 
-from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import given, settings
@@ -21,12 +20,11 @@ from tasks.widgets import answer as answer_widget
 from tasks.widgets import questions as questions_widget
 
 PARAMETERS = get_protocol("iirc").parameters()
-TABLE = SimpleNamespace(questions_per_hit=10, multi_link_questions=2, multi_link_min_links=2)
 behaviours = st.sampled_from(sorted(BEHAVIOURS.values(), key=lambda one: one.name))
 
 
 def blocking(kind: str, data: Any, items: list[dict[str, Any]]) -> list[str]:
-    found = checks.problems(kind, data, items, TABLE, PARAMETERS)
+    found = checks.problems(kind, data, items, PARAMETERS.stages()[kind], PARAMETERS)
     return [problem.message for problem in found if not problem.hint]
 
 
