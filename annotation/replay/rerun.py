@@ -108,7 +108,7 @@ class Rerun:
             if page is not None:
                 return page
             # A job has found no work for them before this unit was made, and told so.
-            eligibility.note(known, [stage])
+            eligibility.note([*known], [stage])
             eligibility.tell(self.collection)
         raise LogError(f"{_called(one)}: the marketplace does not let its worker in.")
 
