@@ -202,7 +202,7 @@ class _Rows:
             key=self._key("seed", record["key"]),
             position=self.n_seeds,
             fold=record["fold"],
-            stage_name=self.asking.name,
+            stage=self.asking,
             payload=record["payload"],
         )
 

@@ -85,7 +85,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
         .order_by(*IN_ORDER)
     )
     return (
-        collection.seeds.filter(stage_name__in=main_stages(collection))
+        collection.seeds.filter(stage__name__in=main_stages(collection))
         .prefetch_related(
             Prefetch("seed_paragraphs", paragraphs),
             Prefetch("questions", questions),

@@ -103,8 +103,8 @@ def _lines(collection: Collection) -> Iterator[Line]:
         yield TextLine(text=text.name, version=text.version, markdown=text.markdown)
     for row in revisions_of(collection):
         yield RevisionLine(key=row.key, old=row.old, new=row.new, why=row.why, by=row.by, at=row.at)
-    for seed in collection.seeds.order_by("position").iterator():
-        yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage_name)
+    for seed in collection.seeds.select_related("stage").order_by("position").iterator():
+        yield SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage.name)
     yield from _units(collection)
     made, given = _made(collection), _given(collection)
     for one in assignments(collection):

@@ -126,7 +126,7 @@ def make_seed(
         key=f"seed{position:04}",
         position=position,
         fold=fold,
-        stage_name=stage,
+        stage=collection.stages.get(name=stage),
     )
     SeedParagraph.objects.create(seed=seed, paragraph=paragraph, position=0)
     return seed
@@ -194,7 +194,7 @@ def make_question(
     **values: Any,
 ) -> Question:
     """Return a question about the seed, in the stage that the seed is for."""
-    stage = seed.collection.stages.get(name=seed.stage_name)
+    stage = seed.stage
     number = stage.questions.count()
     return Question.objects.create(
         stage=stage,

@@ -2,17 +2,20 @@
 
 from django.db import models
 
-from collector.models.collection import Collection
+from collector.models.collection import Collection, Stage
 
 
 class Seed(models.Model):
-    """Chosen once per collection; its fold is planned here, because it decides the redundancy."""
+    """Chosen once per collection, for the stage that shows it first.
+
+    Its fold is planned here, because it decides the redundancy.
+    """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="seeds")
     key = models.CharField(max_length=64)
     position = models.PositiveIntegerField()
     fold = models.CharField(max_length=20, blank=True)
-    stage_name = models.CharField(max_length=80)
+    stage = models.ForeignKey(Stage, models.CASCADE, related_name="seeds")
     payload = models.JSONField(default=dict)
 
     class Meta:

@@ -103,7 +103,7 @@ def _wanted(collection: Collection, parameters: Parameters, count: int) -> dict[
     for name, table in parameters.stages().items():
         if table.items_from != "seeds":
             continue
-        have = collection.seeds.filter(stage_name=name).count()
+        have = collection.seeds.filter(stage__name=name).count()
         wanted[name] = max(0, table.items_per_hit - have) if table.qualifies else count
     return wanted
 
@@ -162,13 +162,14 @@ def store_candidates(
 def store_seeds(
     collection: Collection, chosen: Sequence[tuple[Candidate, int, str, str]]
 ) -> list[Seed]:
-    """Write each (candidate, position, stage, fold) as a seed, and return them in that order."""
+    """Write each (candidate, position, stage's name, fold) as a seed; return them in that order."""
+    stages = {stage.name: stage for stage in collection.stages.all()}
     rows = Seed.objects.bulk_create(
         Seed(
             collection=collection,
             key=candidate.key,
             position=position,
-            stage_name=stage,
+            stage=stages[stage],
             fold=fold,
             payload=candidate.payload,
         )

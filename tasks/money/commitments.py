@@ -59,7 +59,7 @@ class Bound:
 def bound_by_stage(collection: Collection, stages: list[Stage]) -> dict[int, Bound]:
     """Return it for each of the collection's stages by its id, in as many queries for any work."""
     found = {stage.pk: Bound() for stage in stages}
-    _count_seeds(collection, {stage.name: stage.pk for stage in stages}, found)
+    _count_seeds(found)
     _count_places(collection, found)
     _count_money(collection, found)
     if any(kind_of(stage).pairs_workers for stage in stages):
@@ -67,18 +67,18 @@ def bound_by_stage(collection: Collection, stages: list[Stage]) -> dict[int, Bou
     return found
 
 
-def _count_seeds(collection: Collection, stages: dict[str, int], found: dict[int, Bound]) -> None:
+def _count_seeds(found: dict[int, Bound]) -> None:
     bundled = Exists(UnitItem.objects.filter(seed=OuterRef("pk")))
     rows = (
-        Seed.objects.filter(collection=collection, stage_name__in=stages)
+        Seed.objects.filter(stage__in=found)
         .order_by()
-        .values_list("stage_name", "fold", bundled)
+        .values_list("stage_id", "fold", bundled)
         .annotate(n=Count("pk"))
     )
-    for name, fold, is_bundled, number in rows:
-        found[stages[name]].seeds[fold] += number
+    for stage, fold, is_bundled, number in rows:
+        found[stage].seeds[fold] += number
         if not is_bundled:
-            found[stages[name]].waiting[fold] += number
+            found[stage].waiting[fold] += number
 
 
 def _count_places(collection: Collection, found: dict[int, Bound]) -> None:

@@ -55,9 +55,9 @@ def test_both_writers_questions_let_as_many_people_try_to_qualify(pilot: Collect
 
 
 def test_each_question_may_be_written_where_most_answers_are_wanted(pilot: Collection) -> None:
-    pilot.seeds.filter(stage_name="question").update(fold="train")
+    pilot.seeds.filter(stage__name="question").update(fold="train")
     assert most(pilot, "answer") == 2 * 300
-    one = pilot.seeds.filter(stage_name="question").latest("position")
+    one = pilot.seeds.filter(stage__name="question").latest("position")
     one.fold = "dev"
     one.save()
     # Four questions; of a unit with a paragraph of dev both may be about it: three answers each.

@@ -71,8 +71,7 @@ def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySe
     """Return the stage's seeds or questions that are in none of its units, in their order."""
     of_stage = UnitItem.objects.filter(unit__stage=stage)
     if table.items_from == "seeds":
-        seeds = stage.collection.seeds.filter(stage_name=stage.name)
-        return seeds.exclude(pk__in=of_stage.values("seed_id")).order_by("position")
+        return stage.seeds.exclude(pk__in=of_stage.values("seed_id")).order_by("position")
     questions = Question.objects.filter(
         stage__collection=stage.collection_id, stage__name=table.items_from
     ).exclude(pk__in=of_stage.values("question_id"))
@@ -184,7 +183,7 @@ def top_up(stage: Stage, table: StageTable) -> int:
 
 def _add_topics(stage: Stage, table: StageTable) -> None:
     """Make every seed of the stage something to talk about as often as its fold asks for."""
-    new = stage.collection.seeds.filter(stage_name=stage.name, topic=None).order_by("position")
+    new = stage.seeds.filter(topic=None).order_by("position")
     Topic.objects.bulk_create(
         Topic(stage=stage, seed=seed, wanted=table.redundancy.of(seed.fold)) for seed in new
     )

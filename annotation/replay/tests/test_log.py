@@ -151,7 +151,7 @@ def test_pairs_are_drawn_again_from_the_sets_that_were_proposed(tmp_path: Path) 
     drawn = make_pairs(corpus, "pairs", keep_defaults=True)
     select_seeds(drawn, 4)
     lines = [
-        SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage_name)
+        SeedLine(key=seed.key, position=seed.position, fold=seed.fold, stage=seed.stage.name)
         for seed in drawn.seeds.all()
     ]
     again = make_pairs(corpus, "again", keep_defaults=True)

@@ -36,7 +36,7 @@ def make_pairs(corpus: Corpus, slug: str = "pilot", **changes: Any) -> Collectio
     """Return a collection in draft whose seeds are pairs, with some of its `seeds` changed."""
     changed = {f"seeds.{name}": value for name, value in changes.items()}
     parameters = get_protocol("hotpotqa").parameters(SMALL | changed)
-    return Collection.objects.create(
+    made = Collection.objects.create(
         slug=slug,
         title=slug.capitalize(),
         protocol="hotpotqa",
@@ -48,3 +48,6 @@ def make_pairs(corpus: Corpus, slug: str = "pilot", **changes: Any) -> Collectio
         requester_contact="rita@example.org",
         created_at=timezone.now(),
     )
+    for position, (name, table) in enumerate(parameters.stages().items()):
+        made.stages.create(name=name, kind=table.kind, position=position)
+    return made

@@ -135,7 +135,9 @@ def test_seeds_from_other_sets_are_let_go_and_published_sets_are_locked(
     pilot: Collection, proposer: Proposer
 ) -> None:
     sets = add(pilot, proposer.category("bridge", "Towns"), proposer.category("bridge", "People"))
-    Seed.objects.create(collection=pilot, key="k", position=1, stage_name="question")
+    Seed.objects.create(
+        collection=pilot, key="k", position=1, stage=pilot.stages.get(name="question")
+    )
     assert decide(sets[0], "dropped", "Rita", timezone.now()) == 0
     assert decide(sets[1], "kept", "Rita", timezone.now()) == 1
     assert not pilot.seeds.exists()

@@ -73,7 +73,7 @@ def make_dialogs(sections: int = 3, *, fold: str = "dev", **overrides: Any) -> C
             key=f"section{position}",
             position=position,
             fold=fold,
-            stage_name="dialog",
+            stage=collection.stages.get(name="dialog"),
         )
         for place, paragraph in enumerate(article.paragraphs.order_by("position")):
             SeedParagraph.objects.create(seed=seed, paragraph=paragraph, position=place)

@@ -60,7 +60,7 @@ def ask(collection: Collection, pair: list[Paragraph], text: str, kind: str) -> 
         collection=collection,
         key=f"seedkey{number:04}",
         position=number,
-        stage_name="question",
+        stage=collection.stages.get(name="question"),
         payload={"type": kind, "form": "any", "set": "harbours"},
     )
     for position, paragraph in enumerate(pair):

@@ -60,7 +60,7 @@ def test_the_parts_of_a_dataset_are_called_splits_as_on_the_pages() -> None:
 
 def test_an_empty_collection_has_a_report_too() -> None:
     collection = island()
-    collection.seeds.all().update(stage_name="question_qualification")
+    collection.seeds.update(stage=collection.stages.get(name="question_qualification"))
     found = report(collection)
     assert found["size"]["links per passage"] == [None] * 4
     assert found["types"]["No answer"] == [0, None]

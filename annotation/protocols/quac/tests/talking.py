@@ -63,6 +63,6 @@ def spans(text: str, words: str | None) -> list[dict[str, object]]:
 
 def seed_of(collection: Collection, fold: str) -> Seed:
     """Return the first seed of the main task in this fold."""
-    found = collection.seeds.filter(stage_name="dialog", fold=fold).order_by("position").first()
+    found = collection.seeds.filter(stage__name="dialog", fold=fold).order_by("position").first()
     assert found is not None, f"There is no seed in {fold}."
     return found

@@ -80,7 +80,7 @@ def talked(collection: Collection) -> Collection:
     """Return it when every section has been talked about, one of them twice, and too briefly."""
     ada = make_worker("AADA")
     grace = make_worker("AGRACE", qualified=(stage_of(collection, "teacher_qualification"),))
-    seeds = collection.seeds.filter(stage_name="dialog").order_by("position")
+    seeds = collection.seeds.filter(stage__name="dialog").order_by("position")
     for seed in seeds:
         make_dialog(seed, ada, grace, turns(seed, 4))
     train = seed_of(collection, "train")
@@ -151,7 +151,7 @@ def test_qualifications_are_passed_in_both_roles(collection: Collection) -> None
     ada = Person("AADA", collection)
     state, html = ada.enter("student_qualification")
     assert all(item["passage"]["about"] for item in state["items"])
-    sections = Seed.objects.filter(stage_name="student_qualification")
+    sections = Seed.objects.filter(stage__name="student_qualification")
     assert not any(section_of(seed.pk).text[:40] in html for seed in sections)
     assert ada.work("student_qualification") == 1
     grant_all(collection)
