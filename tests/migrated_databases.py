@@ -23,6 +23,7 @@ call_command("migrate", verbosity=0)
 call_command("migrate", "marketplace", database="marketplace", verbosity=0)
 """
 TEMPLATES = ("migrated_collector", "migrated_marketplace")
+SETTINGS = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL")
 
 
 @cache
@@ -69,18 +70,24 @@ def databases(name: str) -> Iterator[dict[str, str]]:
     if connection.vendor == "sqlite":
         yield {}
         return
-    server = database_url("default").rpartition("/")[0]
-    settings = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL")
-    with connection.cursor() as cursor, once("templates") as marker:
+    with once("templates") as marker:
         if marker:
-            for template in TEMPLATES:
-                cursor.execute(f"DROP DATABASE IF EXISTS {template} WITH (FORCE)")
-                cursor.execute(f"CREATE DATABASE {template}")
-            addresses = [f"{server}/{template}" for template in TEMPLATES]
-            migrate(**dict(zip(settings, addresses, strict=True)))
+            migrate(**made(*TEMPLATES))
             marker.touch()
-        names = [f"{name}_collector", f"{name}_marketplace"]
-        for made, template in zip(names, TEMPLATES, strict=True):
-            cursor.execute(f"DROP DATABASE IF EXISTS {made} WITH (FORCE)")
-            cursor.execute(f"CREATE DATABASE {made} TEMPLATE {template}")
-    yield {setting: f"{server}/{made}" for setting, made in zip(settings, names, strict=True)}
+        settings = made(*names_of(name), of=TEMPLATES)
+    yield settings
+
+
+def names_of(name: str) -> tuple[str, str]:
+    """Return how the two databases of an instance are called."""
+    return f"{name}_collector", f"{name}_marketplace"
+
+
+def made(*names: str, of: tuple[str, ...] = ("template1", "template1")) -> dict[str, str]:
+    """Make two databases on the server of the running suite; return the settings that name them."""
+    server = database_url("default").rpartition("/")[0]
+    with connection.cursor() as cursor:
+        for name, template in zip(names, of, strict=True):
+            cursor.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            cursor.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    return {setting: f"{server}/{name}" for setting, name in zip(SETTINGS, names, strict=True)}
