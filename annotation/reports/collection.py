@@ -7,6 +7,7 @@ from annotation.protocols.parts import EXPORT, REPORT
 from annotation.release.records import records
 from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, shown
+from annotation.reports.agreement import Agreement
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
@@ -53,14 +54,16 @@ def tables_from(
     """
     outcomes = Outcomes()
     protocol = get_protocol(collection.protocol)
-    watched = shown(outcomes.watch(seeds), withheld)
+    agreement = Agreement(parameters_of(collection))
+    watched = agreement.watch(shown(outcomes.watch(seeds), withheld))
     tables: list[Table] = []
     if protocol.has(REPORT):
         tables += protocol.part(REPORT).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
     folds = FOLDS if outcomes.are_planned else protocol.part(EXPORT).SPLITS
-    return [*outcomes.headed([*tables, outcomes.table(folds)]), pay], outcomes
+    tables += [*agreement.tables(), outcomes.table(folds)]
+    return [*outcomes.headed(tables), pay], outcomes
 
 
 def identified(collection: Collection) -> Iterable[SeedRecord]:

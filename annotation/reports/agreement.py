@@ -1,0 +1,165 @@
+"""How far labellers agree: coefficients by facet, accuracies, and who confuses what with what."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from annotation.agreement.confusion import Confusion, pair_confusions
+from annotation.agreement.dawid_skene import accuracies, accuracy_intervals, dawid_skene
+from annotation.agreement.kappa import COEFFICIENTS
+from annotation.agreement.votes import NONE, Votes, votes_of
+from annotation.release.records_schema import QuestionRecord, SeedRecord, VoteRecord
+from annotation.reports.table import Cell, Table, share
+from collector.protocols.parameters import Parameters
+from collector.protocols.stage_tables import FieldTable, LabelTable
+
+# Intervals are drawn anew for every report: with the same seed they are the same.
+SEED = 0
+# With fewer items that several have labelled, nothing can be said of anybody's accuracy.
+MIN_ITEMS = 20
+
+
+class Agreement:
+    """Notes the labels that stages of labels bring while records pass through."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.stages = {
+            name: [field for field in table.fields if field.choices]
+            for name, table in parameters.stages().items()
+            if isinstance(table, LabelTable) and not table.qualifies and not table.sample_questions
+        }
+        # (stage, facet) -> (question, labeller, label) as they come.
+        self.cast: dict[tuple[str, str], list[tuple[str, str, str]]] = {
+            (stage, name): []
+            for stage, fields in self.stages.items()
+            for field in fields
+            for name in _names(field)
+        }
+
+    def watch(self, seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+        """Yield the seeds unchanged."""
+        for seed in seeds:
+            for question in seed["questions"]:
+                self._add(question)
+            yield seed
+
+    def tables(self) -> list[Table]:
+        """Return the tables of what came; none where no item has two labels."""
+        found: list[Table] = []
+        several = {name: votes_of(cast).several() for name, cast in self.cast.items() if cast}
+        facets = {name: votes for name, votes in several.items() if votes.items}
+        if not facets:
+            return []
+        found.append(_coefficients(facets))
+        for (_, facet), votes in facets.items():
+            found += _of_labellers(facet, votes)
+        return found
+
+    def _add(self, question: QuestionRecord) -> None:
+        for vote in question["votes"]:
+            if vote["stage"] not in self.stages or not vote["worker"]:
+                continue
+            labels = _labels(vote, self.stages[vote["stage"]])
+            for facet, label in labels.items():
+                self.cast[vote["stage"], facet].append((question["id"], vote["worker"], label))
+
+
+def _names(field: FieldTable) -> list[str]:
+    return [name for name in (field.name, field.groups) if name]
+
+
+def _labels(vote: VoteRecord, fields: list[FieldTable]) -> dict[str, str]:
+    """Return the labels of a vote by facet: its type is that of the stage's first field."""
+    others: Mapping[str, str | None] = vote["payload"].get("fields", {})
+    found: dict[str, str] = {}
+    for place, field in enumerate(fields):
+        label = others.get(field.name) if place else vote["type"]
+        if label:
+            found[field.name] = label
+            if field.groups:
+                found[field.groups] = field.group_of(label)
+    return found
+
+
+def _coefficients(facets: Mapping[tuple[str, str], Votes]) -> Table:
+    rows: list[list[Cell]] = []
+    for (_, facet), votes in facets.items():
+        counts = votes.counts()
+        row: list[Cell] = [facet.replace("_", " "), len(votes.items), len(votes.annotators)]
+        for coefficient in COEFFICIENTS:
+            try:
+                low, high = coefficient.interval(counts, SEED)
+            except ValueError:
+                row += [None, None]
+                continue
+            row += [coefficient(counts), f"{low:.2f} to {high:.2f}"]
+        rows.append(row)
+    columns = ["facet", "items", "labellers"]
+    for coefficient in COEFFICIENTS:
+        columns += [coefficient.name, "95 % interval"]
+    note = (
+        "Of the items that two people or more have labelled. Intervals: percentile bootstrap over "
+        "items, 2,000 resamples."
+    )
+    return Table("label_agreement", "Agreement of labellers", columns, rows, note)
+
+
+def _of_labellers(facet: str, votes: Votes) -> list[Table]:
+    """Return the accuracy of each labeller, and each pair's confusion with its kappa."""
+    called = {who: f"labeller {number}" for number, who in enumerate(votes.annotators, 1)}
+    confusions = pair_confusions(votes)
+    about = facet.replace("_", " ")
+    pairs: list[list[Cell]] = [
+        [
+            f"{called[each.first]}, {called[each.second]}",
+            each.n_items,
+            share(each.n_equal, each.n_items),
+            _kappa(each),
+        ]
+        for each in confusions
+    ]
+    columns = ["labellers", "items", "equal share", "Cohen's kappa"]
+    tables = [Table(f"pairs_{facet}", f"Pairs of labellers: {about}", columns, pairs)]
+    if len(votes.items) >= MIN_ITEMS:
+        tables.insert(0, _accuracy(facet, votes, called))
+    return [*tables, _heat_map(facet, votes, called, confusions)]
+
+
+def _kappa(confusion: Confusion) -> float | None:
+    try:
+        return confusion.cohen_kappa()
+    except ValueError:
+        return None
+
+
+def _accuracy(facet: str, votes: Votes, called: Mapping[object, str]) -> Table:
+    estimate = dawid_skene(votes)
+    given = (votes.codes != NONE).sum(axis=0)
+    rows: list[list[Cell]] = [
+        [called[who], int(number), right, f"{100 * low:.0f} to {100 * high:.0f} %"]
+        for who, number, right, (low, high) in zip(
+            votes.annotators,
+            given,
+            accuracies(votes, estimate),
+            accuracy_intervals(votes, estimate, SEED),
+            strict=True,
+        )
+    ]
+    note = "As Dawid and Skene's model estimates it from the labels alone: it knows no truth."
+    columns = ["labeller", "items", "right share", "95 % interval"]
+    title = f"Accuracy of labellers: {facet.replace('_', ' ')}"
+    return Table(f"accuracy_{facet}", title, columns, rows, note)
+
+
+def _heat_map(
+    facet: str, votes: Votes, called: Mapping[object, str], confusions: Iterable[Confusion]
+) -> Table:
+    """Return what the second of each pair says where the first gives a label, as shares."""
+    rows: list[list[Cell]] = []
+    for each in confusions:
+        for label, counts in zip(votes.labels, each.table, strict=True):
+            if whole := int(counts.sum()):
+                pair = f"{called[each.first]}, {called[each.second]}"
+                rows.append([pair, str(label), whole, *(share(int(n), whole) for n in counts)])
+    columns = ["labellers", "the first says", "items", *map(str, votes.labels)]
+    title = f"What pairs confuse: {facet.replace('_', ' ')}"
+    note = "Of the items that the first of the pair gives a label, how the second labels them."
+    return Table(f"confusion_{facet}", title, columns, rows, note, shaded_from=3)

@@ -1,0 +1,106 @@
+"""What a report says of how labellers agree: by facet, by labeller and by pair."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from annotation.agreement.kappa import fleiss_kappa
+from annotation.reports.agreement import Agreement
+from annotation.reports.table import Table
+from collector.protocols.loading import Protocol
+
+pytestmark = pytest.mark.pure
+FOLDER = Path(settings.BASE_DIR) / "tests/protocols/headline"
+GROUPS = {"glad": "bright", "proud": "bright", "wry": "dark"}
+FIELDS = [
+    {
+        "name": "tone",
+        "label": "Which tone?",
+        "groups": "shade",
+        "choices": [{"value": value, "group": group} for value, group in GROUPS.items()],
+    },
+    {"name": "length", "label": "How long?", "choices": [{"value": "long"}, {"value": "short"}]},
+    {"name": "note", "label": "Note", "required": False},
+]
+
+
+def question(number: int, *labels: tuple[str, str, str], stage: str = "label") -> Any:
+    """Return a question's record with (labeller, tone, length) of each vote."""
+    votes = [
+        {
+            "stage": stage,
+            "worker": who,
+            "type": tone,
+            "payload": {"fields": {"length": length, "note": "x"}},
+        }
+        for who, tone, length in labels
+    ]
+    return {"id": f"q{number}", "votes": votes}
+
+
+def tables(*questions: Any) -> dict[str, Table]:
+    agreement = Agreement(Protocol("headline", FOLDER).parameters({"label.fields": FIELDS}))
+    seeds: Any = [{"questions": list(questions)}]
+    assert list(agreement.watch(seeds)) == seeds
+    return {table.name: table for table in agreement.tables()}
+
+
+def test_each_facet_and_each_group_of_labels_has_its_coefficients() -> None:
+    found = tables(
+        question(1, ("ada", "glad", "long"), ("grace", "proud", "long")),
+        question(2, ("ada", "wry", "long"), ("grace", "wry", "short")),
+        question(3, ("ada", "glad", "short"), ("edith", "glad", "short")),
+        question(4, ("ada", "glad", "short")),
+    )
+    rows = {row[0]: row[1:] for row in found["label_agreement"].rows}
+
+    # One vote tells nothing of agreement: the fourth is no item of it.
+    assert rows["tone"][:3] == [3, 3, pytest.approx(2 / 3)]
+    assert rows["shade"][:3] == [3, 3, 1.0]
+    assert rows["length"][:3] == [3, 3, pytest.approx(2 / 3)]
+    assert rows["tone"][4] == fleiss_kappa([[1, 1, 0], [0, 0, 2], [2, 0, 0]])
+    assert "note" not in rows
+
+
+def test_pairs_of_labellers_are_confused_by_row_and_nobody_is_named() -> None:
+    found = tables(
+        *(question(n, ("ada", "glad", "long"), ("grace", "proud", "long")) for n in range(3)),
+        question(9, ("ada", "glad", "long"), ("grace", "glad", "long")),
+    )
+
+    assert [list(row) for row in found["pairs_tone"].rows] == [
+        ["labeller 1, labeller 2", 4, 0.25, pytest.approx(0.0)]
+    ]
+    heat = found["confusion_tone"]
+    assert list(heat.rows[0]) == ["labeller 1, labeller 2", "glad", 4, 0.25, 0.75]
+    assert heat.is_shaded(3)
+    # All labels of the length are the same: nothing is left to chance, and no kappa is defined.
+    assert list(found["pairs_length"].rows[0]) == ["labeller 1, labeller 2", 4, 1.0, None]
+    assert "ada" not in str(found)
+
+
+def test_accuracies_wait_for_enough_items_and_find_the_one_who_guesses() -> None:
+    rng = random.Random(1)
+    several = []
+    for number in range(60):
+        tone = rng.choice(list(GROUPS))
+        others = [(who, tone, "long") for who in ("ada", "grace", "edith")]
+        guess = rng.choice(list(GROUPS))
+        several.append(question(number, *others, ("mallory", guess, "long")))
+
+    rows = tables(*several)["accuracy_tone"].rows
+
+    assert [row[0] for row in rows] == [f"labeller {number}" for number in (1, 2, 3, 4)]
+    assert all(isinstance(row[2], float) and row[2] > 0.95 for row in rows[:3])
+    assert isinstance(rows[3][2], float)
+    assert rows[3][2] < 0.6
+    assert "accuracy_tone" not in tables(*several[:5])
+
+
+def test_a_collection_without_labels_of_several_has_no_such_tables() -> None:
+    assert tables() == {}
+    assert tables(question(1, ("ada", "glad", "long"))) == {}
+    assert tables(question(1, ("ada", "x", ""), ("grace", "y", ""), stage="text")) == {}
