@@ -24,7 +24,7 @@ MAX_SEARCH = 200
 MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
-DISAGREEMENT = "disagreement"
+DISAGREEMENT, ADJUDICATION = "disagreement", "adjudication"
 OVERRIDDEN = "Overridden by a reviewer"
 # What is stored, and released, as the reason stays; this is how people read it.
 REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
@@ -51,6 +51,7 @@ VOTES_DIFFER = Q(verdict__n_votes__gt=1) & Q(
 
 FURTHER = {
     DISAGREEMENT: ("Votes differ", VOTES_DIFFER),
+    ADJUDICATION: ("To adjudicate", VOTES_DIFFER & Q(verdict__overridden=False)),
     NO_VERDICT: ("Not answered yet", Q(verdict__isnull=True)),
     BY_HAND: (OVERRIDDEN, Q(verdict__overridden=True)),
 }

@@ -29,6 +29,7 @@ from annotation.dashboard.questions.passages import (
     seed_paragraphs,
 )
 from annotation.dashboard.questions.question_filter import (
+    ADJUDICATION,
     Filter,
     choices,
     judged,
@@ -52,6 +53,8 @@ MAX_TITLE = 300
 # The decision to have none: see follow_votes.
 VOTES = "votes"
 CORRECTED = "corrected"
+# What the log says of a vote that was chosen by one key, where nothing is written beside it.
+CHOSEN_BY_KEY = "Adjudicated: the votes differed."
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         correction_types=correction_types(votes[0].given.answer) if votes else [],
         address=wanted.address(),
         neighbours=_neighbours(desk, wanted, row),
+        adjudicates=_adjudicates(wanted) and verdict is not None,
         typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
     )
 
@@ -157,6 +161,8 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         messages.error(request, "Nobody has answered yet: there is nothing to decide.")
         return redirect(_address(desk, request, key))
     note = request.POST.get("note", "")
+    if _adjudicates(Filter.of(request.GET)) and "by_key" in request.POST:
+        note = note.strip() or CHOSEN_BY_KEY
     by, now = name_of(request), timezone.now()
     try:
         if request.POST.get("decision") == VOTES:
@@ -175,7 +181,23 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         messages.error(request, error.on_page)
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
+        if "by_key" in request.POST:
+            return redirect(_next_address(desk, request, row))
     return redirect(_address(desk, request, key))
+
+
+def _adjudicates(wanted: Filter) -> bool:
+    """Return whether one decides question after question, each by one key."""
+    return wanted.outcome == ADJUDICATION
+
+
+def _next_address(desk: Desk, request: HttpRequest, row: Question) -> str:
+    """Return the address of the next question that waits to be adjudicated, or of the list."""
+    wanted = Filter.of(request.GET)
+    following = _neighbours(desk, wanted, row).get("next")
+    if following:
+        return _address(desk, request, following)
+    return f"{desk.url('questions')}?{wanted.address()}"
 
 
 def _released(votes: list[Vote]) -> str:

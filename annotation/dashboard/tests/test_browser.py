@@ -12,13 +12,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from annotation.dashboard.money.assignments import FILTERS
 from annotation.dashboard.tests.making import (
+    make_answer,
     make_attempt,
     make_decisions,
     make_full,
     make_lease,
+    make_question,
     make_refused_bonus,
+    make_verdict,
 )
-from annotation.models import Release
+from annotation.models import Override, Release
 from annotation.splits.difficulty.single_hop_review import draw_sample
 from annotation.splits.difficulty.status import table_of
 from annotation.splits.difficulty.tests.making import make_kept
@@ -47,6 +50,7 @@ pytestmark = [
 PILOT = "/collections/pilot/"
 # What a hurried person or a screen reader would stumble over, and what merely could be better.
 FAULTS = ("moderate", *SERIOUS)
+SIZES = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 
 
 @pytest.fixture(scope="module")
@@ -136,13 +140,12 @@ def test_every_page_is_clean_fits_has_one_primary_button_and_keeps_its_policy(pa
     fill_desk()
     found, said = [], []
     page.on("console", lambda message: said.append(message.text))
-    sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     for address in addresses():
         page.goto(address)
         assert page.locator("main .button.primary").count() <= 1, address
         for width in (390, 768, 1366):
             page.set_viewport_size({"width": width, "height": 900})
-            wide, seen = page.evaluate(sizes)
+            wide, seen = page.evaluate(SIZES)
             assert wide <= seen, f"{address} at {width}"
         found += faults(page, impacts=FAULTS)
     assert found == []
@@ -165,6 +168,35 @@ def test_a_submission_is_granted_and_declined_by_key(page: Page) -> None:
     page.get_by_text("Worker 2 is declined.").wait_for()
     states = list(Grant.objects.order_by("pk").values_list("state", "note"))
     assert states == [(GrantState.GRANTED, ""), (GrantState.DECLINED, "good dogs")]
+
+
+def test_what_differs_is_decided_by_one_key_each(page: Page) -> None:
+    collection = make_collection(slug="pilot")
+    keys = []
+    for words in ("Which one?", "Which other one?"):
+        question = make_question(stage_of(collection, "question"), text=words)
+        make_answer(question, stage_of(collection, "answer"))
+        make_answer(question, stage_of(collection, "answer"), "binary", yes_no="no")
+        make_verdict(question, "dropped")
+        keys.append(question.key)
+    page.goto(f"{PILOT}questions/{keys[0]}/?outcome=adjudication")
+    for width in (390, 1366):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(f"{SIZES}[0] <= {SIZES}[1]"), width
+    assert faults(page, impacts=FAULTS) == []
+    page.locator("#reason").fill("b")
+    page.keyboard.press("Tab")
+    page.keyboard.press("b")
+    page.get_by_text("Recorded: the question is in the dataset.").wait_for()
+    page.get_by_role("heading", name="Which other one?").wait_for()
+    page.keyboard.press("0")
+    page.get_by_text("Recorded: the question is excluded.").wait_for()
+    page.get_by_text("No question fits.").wait_for()
+    logged = Override.objects.order_by("pk").values_list("new_outcome", "note", "new_chosen__type")
+    assert list(logged) == [
+        ("kept", "b", "binary"),
+        ("dropped", "Adjudicated: the votes differed.", None),
+    ]
 
 
 def test_the_collection_s_page_keeps_itself_up_to_date(page: Page) -> None:

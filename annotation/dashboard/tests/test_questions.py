@@ -374,3 +374,53 @@ def test_what_is_no_corrected_answer_is_refused_and_stays_typed(
     assert sentence in page
     assert f'aria-describedby="correct-help">{typed.get("text", "")}</textarea>' in page
     assert not Answer.objects.exclude(corrected_by="").exists()
+
+
+def differing(collection: Collection, number: int) -> list[Question]:
+    """Return as many questions whose three votes differ and that nobody has decided by hand."""
+    return [ask(collection, "dropped", text=f"Which one is the {n}th?") for n in range(number)]
+
+
+def test_one_key_decides_each_of_what_differs_and_goes_on(rita: Client, pilot: Collection) -> None:
+    first, second = differing(pilot, 2)
+    ask(pilot)
+    payments = list(Payment.objects.order_by("pk").values())
+    desk = f"{PAGE}?outcome=adjudication"
+    assert "To adjudicate <span>2</span>" in rita.get(desk).content.decode()
+    page = rita.get(f"{PAGE}{first.key}/?outcome=adjudication").content.decode()
+    assert 'data-key="a"' in page
+    assert 'data-key="b"' in page
+    # The third says that the question is bad: nothing can be kept with it.
+    assert 'data-key="c"' not in page
+    assert "dashboard/adjudicate" in page
+
+    address = f"{PAGE}{first.key}/override/?outcome=adjudication"
+    answer = rita.post(address, {"by_key": "1", "decision": "B", "note": ""})
+    assert answer["Location"] == f"{PAGE}{second.key}/?outcome=adjudication"
+    logged = Override.objects.get()
+    assert (logged.by, logged.note) == ("owner", "Adjudicated: the votes differed.")
+    assert logged.new_chosen == first.answers.order_by("pk")[1]
+
+    address = f"{PAGE}{second.key}/override/?outcome=adjudication"
+    answer = rita.post(address, {"by_key": "1", "decision": "drop", "note": "Both guess."})
+    assert answer["Location"] == desk
+    assert Override.objects.latest("pk").note == "Both guess."
+    assert "To adjudicate <span>0</span>" in rita.get(desk).content.decode()
+    assert list(Payment.objects.order_by("pk").values()) == payments
+
+
+def test_nothing_is_decided_by_a_key_elsewhere(rita: Client, pilot: Collection) -> None:
+    (question,) = differing(pilot, 1)
+    assert "adjudicate" not in rita.get(f"{PAGE}{question.key}/").content.decode()
+    rita.post(f"{PAGE}{question.key}/override/", {"by_key": "1", "decision": "A", "note": ""})
+    assert not Override.objects.exists()
+
+
+def test_the_desk_asks_as_much_of_the_database_whatever_waits(
+    rita: Client, pilot: Collection
+) -> None:
+    first, *_ = differing(pilot, 3)
+    addresses = f"{PAGE}?outcome=adjudication", f"{PAGE}{first.key}/?outcome=adjudication"
+    few = [queries(lambda at=at: rita.get(at)) for at in addresses]
+    differing(pilot, 30)
+    assert [queries(lambda at=at: rita.get(at)) for at in addresses] == few
