@@ -136,6 +136,17 @@ def test_nobody_labels_what_they_wrote(collection: Collection) -> None:
     assert ada.work("label") == 1
 
 
+def test_a_label_page_tells_how_far_one_is_with_all_that_there_is(collection: Collection) -> None:
+    for name in WRITERS:
+        Person(name, collection).work("text")
+    look(collection)
+    told = []
+    for name in READERS[:2]:
+        person = Person(name, collection)
+        person.work("label", lambda state, data: told.append(state["running"]))
+    assert told == [{"done": 0, "of": 8}, {"done": 4, "of": 8}] * 2
+
+
 def test_nobody_writes_about_what_they_have_labelled(collection: Collection) -> None:
     Person("AADA", collection).work("text")
     look(collection)

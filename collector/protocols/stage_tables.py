@@ -114,8 +114,8 @@ class ValidationTable(StageTable):
     """Whether they also say how to go on."""
 
 
-# The keys that pages of forms act on themselves: the instructions, the next item, writing.
-PAGE_KEYS = frozenset("hnw")
+# The keys that pages of forms act on themselves: definitions, instructions, the next item, writing.
+PAGE_KEYS = frozenset("dhnw")
 
 
 class ChoiceTable(Table):

@@ -3,7 +3,7 @@
 from tasks.kinds.forms import FormKind, filled_in
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.voting import VotingKind, questions_shown, store_votes
-from tasks.models import Submission, Unit
+from tasks.models import Answer, Lease, Submission, Unit, UnitItem
 from tasks.work.passages import passages_of
 
 
@@ -20,6 +20,15 @@ class LabelKind(FormKind, VotingKind):
             {"id": item, "text": text, "passage": {**passages[seed], "links": []}}
             for item, seed, text, _ in items
         ]
+
+    def page_state(self, lease: Lease) -> dict[str, object]:
+        """Return how many items of the stage the worker has labelled, and how many there are.
+
+        Counted once for the page, whatever their number; what is done on the page comes on top.
+        """
+        done = Answer.objects.filter(stage=lease.unit.stage_id, worker=lease.worker_id)
+        items = UnitItem.objects.filter(unit__stage=lease.unit.stage_id)
+        return {"running": {"done": done.count(), "of": items.count()}}
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write one vote per text: its type is the label, the other fields stand beside it.

@@ -1,6 +1,11 @@
 """The pages whose fields are data of a protocol, from elsewhere: texts by mouse, labels by key."""
 
+import json
+import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -13,6 +18,9 @@ from tests.browser.row_assertions import ROWS
 from tests.browser.task_bar import expect_one_bar, expect_room_to_read
 from tests.serving import Instance
 
+FOLDER = Path(__file__).resolve().parents[2] / "annotation/protocols"
+SCHEME = max(FOLDER.glob("*/labels/*.toml"), key=lambda path: path.stat().st_size)
+WRITE_TITLES, SORT = "Write titles for two paragraphs", "Sort four titles"
 WRITE = "Write headlines for two paragraphs"
 JUDGE = "Judge four headlines"
 
@@ -30,9 +38,35 @@ def lines(instance: Instance) -> Iterator[Instance]:
     instance.call(f"{ROWS}:put_away", "lines")
 
 
-def write(person: Person) -> None:
+@pytest.fixture(scope="module")
+def sorted_lines(instance: Instance) -> Iterator[Instance]:
+    """Return the instance with one of two facets, each of nine labels in groups."""
+    fields = tomllib.loads(SCHEME.read_text("utf-8"))["fields"]
+    # What the small protocol checks is called so.
+    for field, name in zip(fields, ("label", "answer_unit", "remark"), strict=True):
+        field["name"] = name
+    changes = {"text.title": WRITE_TITLES, "label.title": SORT, "label.fields": fields}
+    chosen = [f"--set={name}={as_toml(value)}" for name, value in changes.items()]
+    chosen += ["--protocol", "headline", "--corpus", "quarnsey", "--budget", "20"]
+    instance.run("create_collection", "sorted", *chosen)
+    instance.run("select_seeds", "sorted", "--count", "2")
+    instance.run("publish", "sorted")
+    yield instance
+    instance.call(f"{ROWS}:put_away", "sorted")
+
+
+def as_toml(value: Any) -> str:
+    """Return a value as it is written in TOML, on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {as_toml(each)}' for name, each in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def write(person: Person, title: str = WRITE) -> None:
     """Write two headlines, after an empty submission has been refused."""
-    frame = person.begin(WRITE)
+    frame = person.begin(title)
     expect_one_bar(person)
     expect_room_to_read(person)
     person.click("[data-action=submit]")
@@ -82,6 +116,64 @@ def test_texts_are_written_and_labelled_in_the_browser(lines: Instance, enter: E
         for number, (text, label) in enumerate(zip(given, labels, strict=True))
     ]
     assert edith.mistakes == []
+
+
+def test_two_facets_of_nine_labels_take_three_keys_an_item(
+    sorted_lines: Instance, enter: Enter
+) -> None:
+    for name in ("Ada", "Grace"):
+        write(enter(name), WRITE_TITLES)
+    edith = enter("Edith")
+    frame = edith.begin(SORT)
+    first, unit = (
+        frame.locator("[data-field=label]"),
+        frame.locator("[data-field=answer_unit]"),
+    )
+    expect(frame.locator("[data-running]")).to_have_text("0 of 4 labelled by you")
+    expect(first.locator(".card")).to_have_count(9)
+    expect(first.locator(".choice-group")).to_have_text(
+        ["Concept", "Event argument", "Event relation", "Global"]
+    )
+    frame.focus("body")
+
+    # What they mean is one key away, and away again.
+    expect(first.locator(".card-hint").first).to_be_hidden()
+    edith.key("d")
+    expect(first.locator(".card-hint").first).to_be_visible()
+    expect(first.locator(".choice-rule")).to_be_visible()
+    assert faults(edith.page, frame) == []
+    edith.key("d")
+    expect(first.locator(".card-example").first).to_be_hidden()
+
+    before = edith.actions
+    expect(first).to_have_class(re.compile("is-next"))
+    edith.key("6")
+    expect(unit).to_have_class(re.compile("is-next"))
+    edith.key("4", "n")
+    assert edith.actions - before == 3
+    expect(frame.locator("[data-panel-title]")).to_have_text("Item 2 of 4")
+    expect(frame.locator("[data-running]")).to_have_text("1 of 4 labelled by you")
+    for keys in ("15n", "29n", "97"):
+        edith.key(*keys)
+    expect(frame.locator("[data-running]")).to_have_text("4 of 4 labelled by you")
+    edith.key("Control+z", "8", "w")
+    edith.type("It could be a number.")
+    edith.click("[data-action=submit]")
+    edith.expect_receipt()
+
+    assert edith.mistakes == []
+    assert sorted_votes(sorted_lines) == [
+        ("causal", "expression", ""),
+        ("concept relation", "event name", ""),
+        ("concept attribute", "book attribute", ""),
+        ("book attribute", "description", "It could be a number."),
+    ]
+
+
+def sorted_votes(instance: Instance) -> list[tuple[str, str, str]]:
+    """Return both labels of each vote, and the note."""
+    kept = instance.call("tests.page_workers:votes", "sorted")
+    return [(vote["label"], vote["answer_unit"], vote["remark"] or "") for vote in kept]
 
 
 def test_a_preview_shows_the_instructions_alone(lines: Instance, enter: Enter) -> None:

@@ -2,7 +2,7 @@
 
 import { Page, readState } from "./page/page.js";
 import { following, isWhole } from "./widgets/checklist.js";
-import { blankForm, Form, partsOf } from "./widgets/form.js";
+import { blankForm, Form, keysOf, partsOf } from "./widgets/form.js";
 import { Questions } from "./widgets/questions.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -30,7 +30,8 @@ class FormPage {
     const { keys } = this.page;
     keys.on("[", () => this.open(this.index - 1)).on("]", () => this.open(this.index + 1));
     keys.on("n", () => this.goOn());
-    for (const digit of "123456789") keys.on(digit, () => this.form.press(Number(digit) - 1));
+    for (const key of new Set(this.fields.flatMap(keysOf))) if (key) keys.on(key, () => this.form.press(key));
+    keys.on("d", () => this.form.toggleDefinitions());
     keys.on("w", () => this.form.write());
     keys.chord("Enter", () => { this.goOn(); this.form.focus(); }, { inFields: true });
   }
@@ -115,8 +116,17 @@ class FormPage {
     this.slots.show(this.items.map((item, index) => this.#slot(item, this.entries[index])), this.index);
     const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
     this.page.progress(`${done} of ${this.items.length} done`, done, this.items.length);
+    this.#run(done);
     this.next.setAttribute("aria-disabled", String(this.#following < 0));
     this.page.primary(done >= this.items.length ? find("[data-action=submit]") : this.next);
+  }
+
+  /** How far one is with all that there is, this HIT's items among it. */
+  #run(done) {
+    const { running } = this.state;
+    if (!running) return;
+    const all = (number) => number.toLocaleString("en");
+    find("[data-running]").textContent = `${all(running.done + done)} of ${all(running.of)} labelled by you`;
   }
 
   #slot(item, entry) {

@@ -15,11 +15,11 @@ export class Choice {
     });
   }
 
-  /** Show on each card the digit that chooses it. */
-  number() {
+  /** Show on each card the key that chooses it, where there is one. */
+  number(keys) {
     this.root.querySelectorAll(".card-name").forEach((name, index) => {
-      if (index > 8) return;
-      const key = Object.assign(document.createElement("kbd"), { textContent: index + 1 });
+      if (!keys[index]) return;
+      const key = Object.assign(document.createElement("kbd"), { textContent: keys[index] });
       key.setAttribute("aria-hidden", "true");
       name.append(key);
     });

@@ -3,6 +3,14 @@
 import { Choice } from "./choice.js";
 import { TextField } from "./text.js";
 
+// Of more labels than these the definitions are shown when asked for: they would hide the text.
+const FEW = 5;
+
+/** The key that chooses each label of a field: its own, else its number, "" beyond the ninth. */
+export function keysOf({ choices }) {
+  return choices.map(({ key }, index) => key || (index < 9 ? String(index + 1) : ""));
+}
+
 /** The values of a form that nobody has begun. */
 export function blankForm(fields) {
   return Object.fromEntries(fields.map((field) => [field.name, isChoice(field) ? null : ""]));
@@ -18,8 +26,30 @@ export class Form {
   constructor(root, fields, { history, on }) {
     Object.assign(this, { root, fields, history, on });
     this.widgets = new Map(fields.map((field) => [field.name, this.#widget(field)]));
-    const first = fields.find(isChoice);
-    if (first) this.widgets.get(first.name).number();
+    for (const field of this.#facets) this.widgets.get(field.name).number(keysOf(field));
+    this.define = root.querySelector("[data-action=define]");
+    this.define.hidden = !this.#facets.some(({ choices, rule }) => rule || choices.length > FEW);
+    this.define.addEventListener("click", () => this.toggleDefinitions());
+    this.#showDefinitions(this.define.hidden);
+  }
+
+  get #facets() {
+    return this.fields.filter(isChoice);
+  }
+
+  /** The field whose label the next key chooses: the first without one, else the last. */
+  get #next() {
+    return this.#facets.find(({ name }) => !this.values[name]) ?? this.#facets.at(-1);
+  }
+
+  /** Show what the labels mean, or hide it again; it stays so from item to item. */
+  toggleDefinitions() {
+    if (!this.define.hidden) this.#showDefinitions(!this.root.classList.contains("is-defined"));
+  }
+
+  #showDefinitions(shown) {
+    this.root.classList.toggle("is-defined", shown);
+    this.define.setAttribute("aria-pressed", String(shown));
   }
 
   #widget(field) {
@@ -41,20 +71,29 @@ export class Form {
   #set(values, name, value) {
     values[name] = value;
     if (values === this.values) this.widgets.get(name).show(value);
+    this.#point();
     this.on.change();
   }
 
-  /** Make the choice with this number, counted from 0, in the first field that has choices. */
-  press(index) {
-    const field = this.fields.find(isChoice);
-    const choice = field?.choices[index];
-    if (choice) this.#choose(field, choice.value);
+  /** Choose the label with this key in the field that is next. */
+  press(key) {
+    const field = this.#next;
+    const index = field ? keysOf(field).indexOf(key) : -1;
+    if (index >= 0) this.#choose(field, field.choices[index].value);
+  }
+
+  /** Mark the field that keys choose in, where there are several. */
+  #point() {
+    if (this.#facets.length < 2) return;
+    const next = this.#next;
+    for (const { name } of this.#facets) this.widgets.get(name).root.classList.toggle("is-next", name === next.name);
   }
 
   /** Show another item's values; they are changed in place. */
   show(values, lang) {
     this.values = values;
     for (const [name, widget] of this.widgets) widget.show(values[name], lang);
+    this.#point();
   }
 
   /** Put the focus on a field, by default on the first one. */
