@@ -5,9 +5,11 @@ references. Both are lower-cased and freed of punctuation first, as the paper do
 they are to be taken as they are.
 """
 
+import csv
 import json
 import string
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +19,11 @@ from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
 from annotation.metrics.squad import score_v1
+from annotation.reports.scheme_labels import cell_of, labels_of
+from collector.protocols.label_schemes import read_scheme
+from collector.protocols.stage_tables import ChoiceTable, FieldTable
 
+SCHEME = read_scheme(Path(__file__).parent / "labels/questions.toml")
 OPTIONS: Mapping[str, Option] = {
     "raw": {
         "action": "store_true",
@@ -27,6 +33,12 @@ OPTIONS: Mapping[str, Option] = {
         "type": str,
         "metavar": "JAR",
         "help": "meteor-1.5.jar; found by itself where the package pycocoevalcap is installed",
+    },
+    "labels": {
+        "type": str,
+        "metavar": "CSV",
+        "help": "break down by label, groups of labels too (T5, T6): a CSV with the column id and "
+        f"{', '.join(facet.name for facet in SCHEME.facets())}",
     },
     "against": {
         "type": str,
@@ -45,7 +57,7 @@ MEANS = 4
 
 
 def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
-    """Return the measures, 0 to 1; options: "raw", "meteor", "against".
+    """Return the measures, 0 to 1; options: "raw", "meteor", "labels", "against".
 
     A question without a prediction is answered by nothing. Raises ScoreError in one line.
     """
@@ -69,6 +81,8 @@ def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Resul
         "rows": [["all", str(len(wanted)), *(f"{100 * official[name]:.2f}" for name in shown)]],
         "notes": notes,
     }
+    if labels := cast(str | None, options.get("labels")):
+        _break_down(result, parts, list(wanted), Path(labels))
     if against := cast(str | None, options.get("against")):
         _compare(result, parts, Path(against), gold, references, wanted, clean)
     return result
@@ -182,17 +196,72 @@ def _compare(
     p_values = dict(zip(MEASURES, shares, strict=True))
     shown = [name.removesuffix(" %") for name in result["columns"][2:]]
     result["rows"][0][0] = "predictions"
-    result["rows"] += [
+    result["rows"][1:1] = [
         ["against", str(len(wanted)), *(_percent(theirs.get(name)) for name in shown)],
         ["p", "", *(_p(p_values.get(name)) for name in shown)],
     ]
-    result["groups"] = {"against": theirs, "p": p_values}
+    result["groups"] |= {"against": theirs, "p": p_values}
     size = min(SIZE, len(wanted))
     result["notes"] += [
         *_missing(path, given, wanted),
         f"p: of {SUBSETS:,} subsets of {size:,} questions, drawn with replacement, the share in "
         "which the predictions are not better than those they are held against.",
     ]
+
+
+def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> None:
+    """Add a row for each label that a question has, in the scheme's order, to the result."""
+    labels = read_labels(path, keys)
+    shown = [name.removesuffix(" %") for name in result["columns"][2:]]
+    for facet in SCHEME.facets():
+        groups = {group: [each.value for each in of] for group, of in _grouped(facet).items()}
+        alone = {choice.value: [choice.value] for choice in facet.choices}
+        for name, values in ((facet.groups, groups), (facet.name, alone)):
+            for label, of in values.items():
+                places = [
+                    place
+                    for place, key in enumerate(keys)
+                    if key in labels and labels[key][facet.name] in of
+                ]
+                if not places:
+                    continue
+                found = _official(parts[places].sum(axis=0))
+                called = f"{name.replace('_', ' ')}: {label}"
+                result["groups"][called] = found
+                row = [called, str(len(places)), *(_percent(found.get(each)) for each in shown)]
+                result["rows"].append(row)
+    missing = len(keys) - len(labels)
+    if missing:
+        result["notes"].append(f"Questions without labels, in no row of a label: {missing}.")
+
+
+def _grouped(facet: FieldTable) -> dict[str, list[ChoiceTable]]:
+    found: dict[str, list[ChoiceTable]] = {}
+    for choice in facet.choices:
+        found.setdefault(choice.group, []).append(choice)
+    return found
+
+
+def read_labels(path: Path, keys: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the labels by question id; raises ScoreError naming the file and the row."""
+    try:
+        rows = list(csv.DictReader(StringIO(read_file(path).decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ScoreError(f"{path}: it is no CSV in UTF-8 ({error}).") from None
+    known = set(keys)
+    found: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows, 1):
+        try:
+            key, labels = cell_of(row, "id", number), labels_of(row, number, SCHEME.facets())
+        except ScoreError as error:
+            raise ScoreError(f"{path}: {error}") from None
+        if key not in known:
+            raise ScoreError(f"{path}: Row {number}: gold has no question {key!r}.")
+        if key in found:
+            raise ScoreError(f"{path}: Row {number}: {key} is labelled twice.")
+        if labels:
+            found[key] = labels
+    return found
 
 
 def _percent(value: float | None) -> str:

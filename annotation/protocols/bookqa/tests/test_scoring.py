@@ -119,6 +119,52 @@ def test_a_better_system_is_sure_to_be_and_an_equal_one_is_not(tmp_path: Path) -
     assert scored(tmp_path, gold, good, against=str(other))["groups"]["p"]["ROUGE_L"] == 1
 
 
+def labelled(folder: Path, *rows: str) -> str:
+    path = folder / "labels.csv"
+    path.write_text("\n".join(("id,question_type,answer_unit,note", *rows)), "utf-8-sig")
+    return str(path)
+
+
+def test_scores_are_broken_down_by_label_and_by_group(tmp_path: Path) -> None:
+    gold = {key: ["a dog"] for key in "abcd"}
+    answers = {"a": "a dog", "b": "a cat", "c": "a dog", "d": "a dog"}
+    path = labelled(
+        tmp_path, "a,causal,state,", "b,Nested,entity,x", "c,concept relation,entity,", "d,,,"
+    )
+
+    found = scored(tmp_path, gold, answers, labels=path)
+
+    numbers = {name: each["EM"] for name, each in found["groups"].items()}
+    assert numbers == {
+        "question group: Concept": 1.0,
+        "question group: Event relation": 0.5,
+        "question type: concept relation": 1.0,
+        "question type: causal": 1.0,
+        "question type: nested": 0.0,
+        "answer class: Concept": 0.5,
+        "answer class: Attribute": 1.0,
+        "answer unit: entity": 0.5,
+        "answer unit: state": 1.0,
+    }
+    assert [row[1] for row in found["rows"][:3]] == ["4", "1", "2"]
+    assert "Questions without labels, in no row of a label: 1." in found["notes"]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("a,cause,state,", "labels.csv: Row 1: question_type must be one of concept relation"),
+        ("a,causal,,", "labels.csv: Row 1: label all of question_type, answer_unit, or none"),
+        ("z,causal,state,", "labels.csv: Row 1: gold has no question 'z'"),
+        ("a,causal,state,\na,causal,state,", "labels.csv: Row 2: a is labelled twice"),
+    ],
+)
+def test_a_wrong_file_of_labels_is_refused_by_its_row(tmp_path: Path, row: str, said: str) -> None:
+    with pytest.raises(ScoreError, match=said) as caught:
+        scored(tmp_path, {"a": ["a dog"]}, {}, labels=labelled(tmp_path, row))
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("gold", "predictions", "said"),
     [
