@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace.desk.batches.results import answers_in, with_parts
 from marketplace.hits.counters import update_counters
 from marketplace.hits.decisions import approve, reject
+from marketplace.hits.questions.answers import answers_in, with_parts
 from marketplace.hits.review_rules import agreement, known_answers
 from marketplace.models import HANDED_IN, HIT, Assignment, Level, ReviewPolicy, State
 from marketplace.models.identifiers import new_entity_id

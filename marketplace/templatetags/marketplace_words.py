@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from marketplace.desk.batches.results import readable
+from marketplace.hits.questions.answers import readable
 from marketplace.money.amounts import price_of
 from marketplace.notifications.system_messages import account_name, translated
 from marketplace.site.languages import LANGUAGES

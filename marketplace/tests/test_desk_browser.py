@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.desk.batches.results import answers_in
+from marketplace.hits.questions.answers import answers_in
 from marketplace.models import HIT, Assignment, Requester
 from marketplace.notifications.events import post
 from marketplace.people.groups import make_group

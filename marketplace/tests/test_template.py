@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marketplace
-from marketplace.desk.batches.results import answers_in, readable, with_parts
 from marketplace.hits.questions import crowd_elements
-from marketplace.hits.questions.answers import answers_xml
+from marketplace.hits.questions.answers import answers_in, answers_xml, readable, with_parts
 from marketplace.hits.questions.question import read_question
 from marketplace.hits.questions.template import (
     document,

@@ -1,11 +1,10 @@
 """A batch's answers as a CSV with the columns that MTurk's batch results had."""
 
-import json
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from marketplace.hits.questions.answers import answers_in, with_parts
 from marketplace.models import HANDED_IN, HIT, Assignment, Batch, State
 from marketplace.money.amounts import amount_of
 
@@ -39,49 +38,6 @@ COLUMNS = (
     "Last7DaysApprovalRate",
 )
 STATUS = {State.SUBMITTED: "Submitted", State.APPROVED: "Approved", State.REJECTED: "Rejected"}
-ANSWER = "{*}Answer"
-
-
-def answers_in(xml: str) -> dict[str, str]:
-    """Return the fields of QuestionFormAnswers; of a field that is there twice, both, by a bar.
-
-    Expects XML that this marketplace wrote itself.
-    """
-    found: dict[str, str] = {}
-    for answer in ElementTree.fromstring(xml).iterfind(ANSWER):
-        name = answer.findtext("{*}QuestionIdentifier") or ""
-        values = [node.text or "" for node in answer if not node.tag.endswith("QuestionIdentifier")]
-        value = "|".join(values)
-        found[name] = f"{found[name]}|{value}" if name in found else value
-    return found
-
-
-def with_parts(answers: dict[str, str]) -> dict[str, str]:
-    """Return the fields with what a crowd-form packed into `taskAnswers` behind it, each by name.
-
-    Of choices those that were made, by a bar, as plain boxes come in; what else is no text as JSON.
-    """
-    try:
-        packed = json.loads(answers.get("taskAnswers", "[]"))
-    except ValueError:
-        return answers
-    parts = [one for one in packed if isinstance(one, dict)] if isinstance(packed, list) else []
-    return answers | {
-        name: _plain(value) for part in parts for name, value in part.items() if name not in answers
-    }
-
-
-def readable(xml: str) -> dict[str, str]:
-    """Return the fields of an answer for somebody to read: parts in place of their JSON."""
-    fields = answers_in(xml)
-    parts = with_parts(fields)
-    return {name: parts[name] for name in parts if name != "taskAnswers" or parts == fields}
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, dict) and all(isinstance(one, bool) for one in value.values()):
-        return "|".join(name for name, is_chosen in value.items() if is_chosen)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:

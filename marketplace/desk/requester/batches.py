@@ -21,11 +21,12 @@ from marketplace.desk.batches.publishing import (
     stop,
     unmapped,
 )
-from marketplace.desk.batches.results import answers_in, results
+from marketplace.desk.batches.results import results
 from marketplace.desk.pages import csv_file, leave_notice, show, text_from
 from marketplace.desk.requester.audience import audience_summary
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
+from marketplace.hits.questions.answers import answers_in
 from marketplace.hits.questions.template import template_of, variables, warnings
 from marketplace.models import Assignment, Batch, State
 from marketplace.site.assignments.question_pages import framed

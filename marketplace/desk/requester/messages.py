@@ -6,7 +6,6 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
-from marketplace.desk.batches.results import readable
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.contests import (
@@ -15,6 +14,7 @@ from marketplace.hits.contests import (
     keep_rejection,
     unanswered_contests,
 )
+from marketplace.hits.questions.answers import readable
 from marketplace.models import Message
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.messages import messages_to

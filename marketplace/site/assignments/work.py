@@ -13,7 +13,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.configuration import base_url, is_own_origin, payment_terms
-from marketplace.desk.batches.results import readable
 from marketplace.hits.acceptance import (
     RefusedError,
     accept_next,
@@ -25,6 +24,7 @@ from marketplace.hits.acceptance import (
 )
 from marketplace.hits.contests import ContestError, can_contest, raise_contest
 from marketplace.hits.lifecycle import settle_due
+from marketplace.hits.questions.answers import readable
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.money.amounts import price_of
