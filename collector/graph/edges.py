@@ -1,15 +1,12 @@
 """From the links of first paragraphs to edges, in several processes."""
 
 import json
-import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.graph.titles import NOWHERE, hashes, open_table
-from collector.parallel import in_order
+from collector.parallel import in_processes
 
 _table: Any
 
@@ -38,23 +35,12 @@ def edges_of(batches: Iterator[Batch], table: Path, processes: int) -> Iterator[
         _start(table)
         yield from map(_edges, batches)
         return
-    # Spawned, not forked: the caller may run threads and hold database connections.
-    executor = ProcessPoolExecutor(processes, get_context("spawn"), _start_child, (table,))
-    try:
-        yield from in_order(executor, _edges, batches, 2 * processes)
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    yield from in_processes(processes, _edges, batches, _start, table)
 
 
 def _start(table: Path) -> None:
     global _table
     _table = open_table(table)
-
-
-def _start_child(table: Path) -> None:
-    # Whoever presses Ctrl-C stops the parent, which stops its children in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _start(table)
 
 
 def _edges(batch: Batch) -> Edges:

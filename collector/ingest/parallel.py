@@ -2,19 +2,16 @@
 
 import gc
 import pickle
-import signal
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context
 
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
 from collector.ingest.records import PageReader, Record
 from collector.ingest.site import Site
-from collector.parallel import in_order
+from collector.parallel import in_processes
 
 # Large enough that handing a batch to another process costs little, small enough that a
 # transaction is short and that a killed process repeats little.
@@ -61,12 +58,7 @@ def read_records(
         yield _read_batch(reader, batch)
     if processes <= 1:
         return
-    # Spawned, not forked: the caller may run threads and hold database connections.
-    executor = ProcessPoolExecutor(processes, get_context("spawn"), _start, (site,))
-    try:
-        yield from _unpacked(in_order(executor, _read, work, 2 * processes))
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    yield from _unpacked(in_processes(processes, _read, work, _start, site))
 
 
 def _unpacked(results: Iterator[bytes]) -> Iterator[list[Record]]:
@@ -84,8 +76,6 @@ def _unpacked(results: Iterator[bytes]) -> Iterator[list[Record]]:
 
 def _start(site: Site) -> None:
     global _reader
-    # Whoever presses Ctrl-C stops the parent, which stops its children in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _reader = PageReader(site)
 
 

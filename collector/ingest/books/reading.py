@@ -1,8 +1,13 @@
-"""Reads one book's file: which book it is, where its story stands, its chapters and passages."""
+"""Reads books: which one a file holds, where its story stands, its chapters and passages.
+
+Nothing of Django is loaded, so that several processes can read side by side.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from collector.ingest.books.chapters import Chapter, find_chapters
@@ -11,6 +16,7 @@ from collector.ingest.books.gutenberg import Cut, Header, cut, header, trimmed
 from collector.ingest.books.tables import Document, Tables, story_range
 from collector.ingest.errors import BookError
 from collector.ingest.segmentation import tokens
+from collector.parallel import in_processes
 
 MAX_DOCUMENT, MAX_TITLE, MAX_HEADING = 64, 250, 300
 # Shorter than any story: a note, a page of links, an error message that was saved as a book.
@@ -114,3 +120,20 @@ def passages(places: Sequence[tuple[int, int]], size: int) -> list[tuple[int, in
     """Return (start, end, number of tokens) of each run of `size` tokens, the last one shorter."""
     cuts = [places[first : first + size] for first in range(0, len(places), size)]
     return [(run[0][0], run[-1][1], len(run)) for run in cuts]
+
+
+def read_books(
+    found: Sequence[Found], language: str, passage_tokens: int, processes: int
+) -> Iterator[BookRecord]:
+    """Yield the books in order, whatever the number of processes; raises BookError."""
+    read = partial(read_book, language=language, passage_tokens=passage_tokens)
+    if processes <= 1 or len(found) <= 1:
+        yield from map(read, found)
+        return
+    try:
+        yield from in_processes(processes, read, iter(found))
+    except BrokenProcessPool as error:
+        raise BookError(
+            "a process that reads books ended, perhaps for lack of memory; run the same command "
+            "with fewer --processes: what was read before stays."
+        ) from error
