@@ -1,6 +1,7 @@
 """Dawid and Skene's model: what the labels are and how each annotator errs, from votes alone."""
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 from annotation.agreement.votes import Votes
@@ -9,7 +10,7 @@ ROUNDS = 100
 LEAST = 1e-10
 # The likelihood per vote, in bits, has to grow by this much for another round to be worth it.
 TOLERANCE = 1e-7
-RESAMPLES, ROUNDS_OF_RESAMPLES = 200, 8
+RESAMPLES, ROUNDS_OF_RESAMPLES = 100, 8
 LEVEL = 0.95
 
 
@@ -70,25 +71,27 @@ def accuracy_intervals(
     narrow next to 1. The same seed gives the same intervals.
     """
     import numpy
-    from scipy.stats import norm
 
-    given = _given(votes)
+    whole = _given(votes)
+    # Items with the same votes have the same posteriors: they are reckoned with once.
+    _, first, same = numpy.unique(votes.codes, axis=0, return_index=True, return_counts=True)
+    given, begun = whole[first], estimate.posteriors[first]
     rng = numpy.random.default_rng(seed)
-    n_items, found = len(given), []
+    n_items, found = len(whole), []
     for _ in range(resamples):
-        weights = numpy.bincount(rng.integers(0, n_items, n_items), minlength=n_items)
-        posteriors = estimate.posteriors
+        weights = rng.multinomial(n_items, same / n_items)
+        posteriors = begun
         for _ in range(ROUNDS_OF_RESAMPLES):
             priors, errors = _maximised(given, posteriors, weights)
             posteriors, _ = _expected(given, priors, errors)
         found.append(_accuracies(given, posteriors, votes, weights[:, None]))
-    n_votes = given.reshape(n_items, len(votes.annotators), -1).sum(axis=(0, 2))
-    share = _accuracies(given, estimate.posteriors, votes, 1)
+    n_votes = whole.reshape(n_items, len(votes.annotators), -1).sum(axis=(0, 2))
+    share = _accuracies(whole, estimate.posteriors, votes, 1)
     variance = numpy.maximum(numpy.nanvar(found, axis=0, ddof=1), LEAST)
     spread = share * (1 - share)
     # Who is never wrong varies in no resample: their own votes are all that is known.
     worth = numpy.where(spread > LEAST, numpy.minimum(n_votes, spread / variance), n_votes)
-    z = norm.ppf((1 + level) / 2)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     centre = (share + z * z / (2 * worth)) / (1 + z * z / worth)
     half = z / (1 + z * z / worth) * numpy.sqrt(spread / worth + (z / (2 * worth)) ** 2)
     return list(zip((centre - half).tolist(), (centre + half).tolist(), strict=True))
