@@ -51,8 +51,8 @@ def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
         )
         collection.parameters = line.parameters
         collection.pseudonym_key = line.pseudonym_key
-        collection.tended_until = now + OWN_MAINTENANCE
-        collection.save(update_fields=["parameters", "pseudonym_key", "tended_until"])
+        collection.maintained_until = now + OWN_MAINTENANCE
+        collection.save(update_fields=["parameters", "pseudonym_key", "maintained_until"])
         write_texts(collection, log, {text.text: 1 for text in log.texts}, now)
         collection.revisions.bulk_create(
             CollectionRevision(collection=collection, **revision.model_dump())

@@ -68,7 +68,7 @@ def remake(
     own = Collection.objects.filter(pk=collection.pk)
 
     def step() -> None:
-        own.update(tended_until=timezone.now() + OWN_MAINTENANCE)
+        own.update(maintained_until=timezone.now() + OWN_MAINTENANCE)
         advance()
 
     try:
@@ -82,7 +82,7 @@ def remake(
         make_splits(collection, now)
         issued = publish_release(collection, out, now)
     finally:
-        own.update(tended_until=None)
+        own.update(maintained_until=None)
     return Remade(issued, different_files(log, issued.folder))
 
 

@@ -28,7 +28,7 @@ class Collection(models.Model):
     `reserved_cents` is held for places that someone can still earn, `spent_cents` is owed or
     paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
     most, for the seeds and parameters that `maximum_for` names; None before it was published.
-    `tended_until` is until when one job has the
+    `maintained_until` is until when one job has the
     collection to itself, `archived_at` since when it is out of the lists.
     """
 
@@ -53,7 +53,7 @@ class Collection(models.Model):
     pseudonym_key = models.CharField(max_length=64, default=new_pseudonym_key)
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
-    tended_until = models.DateTimeField(null=True, blank=True)
+    maintained_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]

@@ -36,7 +36,7 @@ def prepare() -> None:
         )
         _remember_address()
         # Whoever held a collection was this process's predecessor, stopped amid a round.
-        Collection.objects.filter(tended_until__isnull=False).update(tended_until=None)
+        Collection.objects.filter(maintained_until__isnull=False).update(maintained_until=None)
 
 
 def move_in() -> None:

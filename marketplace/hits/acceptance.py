@@ -14,7 +14,7 @@ from marketplace.hits.timing import observe
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event
-from marketplace.people.qualifications.requirements import access_to, standing_of
+from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.router import DATABASE
 from marketplace.wire.fault_injection import faults_of
 
@@ -128,7 +128,7 @@ def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
         raise RefusedError(_("Somebody else has just taken this HIT. Choose another one."))
     if _in_the_way(worker).filter(hit__hit_type=hit.hit_type_id).exists():
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
-    if not access_to(hit.hit_type, standing_of(worker)).can_accept:
+    if not access_to(hit.hit_type, record_of(worker)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
     held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
     if held.count() >= queue_limit():

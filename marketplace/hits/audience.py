@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from marketplace.models import HIT, HITType, Worker
-from marketplace.people.qualifications.requirements import Standing, guard_of, is_met, standings_of
+from marketplace.people.qualifications.requirements import (
+    WorkerRecord,
+    guard_of,
+    is_met,
+    records_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -55,14 +60,14 @@ def audiences_of(kinds: Iterable[HITType]) -> list[Audience]:
     workers = Worker.objects.filter(
         is_active=True, is_simulated=False, erased_at=None, merged_into=None
     )
-    standings = standings_of(list(workers))
-    return [_counted(kind, standings) for kind in kinds]
+    records = records_of(list(workers))
+    return [_counted(kind, records) for kind in kinds]
 
 
-def _counted(kind: HITType, standings: list[Standing]) -> Audience:
+def _counted(kind: HITType, records: list[WorkerRecord]) -> Audience:
     # As requirements.access_to says of one worker; each requirement is judged once for all.
-    met = [[is_met(need, one) for one in standings] for need in kind.requirements]
-    open_to = [kind.requester_id not in one.blocked_by for one in standings]
+    met = [[is_met(need, one) for one in records] for need in kind.requirements]
+    open_to = [kind.requester_id not in one.blocked_by for one in records]
     hiding = [
         rows
         for need, rows in zip(kind.requirements, met, strict=True)
@@ -72,7 +77,7 @@ def _counted(kind: HITType, standings: list[Standing]) -> Audience:
         Excluded(need, rows.count(False)) for need, rows in zip(kind.requirements, met, strict=True)
     ]
     return Audience(
-        n_workers=len(standings),
+        n_workers=len(records),
         n_can_see=sum(map(all, zip(open_to, *hiding, strict=True))),
         n_can_accept=sum(map(all, zip(open_to, *met, strict=True))),
         n_blocked=open_to.count(False),

@@ -11,7 +11,7 @@ AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 
 
 @dataclass(frozen=True)
-class Stated:
+class Promises:
     """Pay beside the reward in cents, times in minutes; 0, "" and () where nothing is stated.
 
     `earns` are the ids of the qualification types that the work can earn; `is_once` tells that
@@ -37,13 +37,13 @@ class Stated:
 
 
 @lru_cache(maxsize=1024)
-def stated_in(keywords: str) -> Stated:
+def promises_in(keywords: str) -> Promises:
     """Return what is stated among the keywords of a HIT type; what makes no sense is left out."""
     found: dict[str, list[str]] = {}
     for word in keywords.split(","):
         name, _, value = word.partition(":")
         found.setdefault(name.strip().lower(), []).append(value.strip())
-    return Stated(
+    return Promises(
         expected_minutes=_minutes(found, "expected-minutes"),
         extension_minutes=_minutes(found, "extension-minutes"),
         bonus_cents=_cents(found, "bonus-up-to"),

@@ -11,7 +11,7 @@ from marketplace.people.qualifications.requirements import (
     MASTERS,
     N_APPROVED,
     PERCENT_APPROVED,
-    Standing,
+    WorkerRecord,
     is_met,
 )
 from marketplace.tests.refusals import refused
@@ -23,9 +23,9 @@ def need(type_id: str, comparator: str, *values: Any, **more: Any) -> dict[str, 
     return {"QualificationTypeId": type_id, "Comparator": comparator, name: list(values)} | more
 
 
-def standing(**changes: Any) -> Standing:
+def record(**changes: Any) -> WorkerRecord:
     worker = Worker(country="US", subdivision="CA", is_adult=False)
-    return Standing(**{"worker": worker, "scores": {"3Q": 80}} | changes)
+    return WorkerRecord(**{"worker": worker, "scores": {"3Q": 80}} | changes)
 
 
 @pytest.mark.parametrize(
@@ -58,28 +58,28 @@ def standing(**changes: Any) -> Standing:
     ],
 )
 def test_each_comparator(requirement: dict[str, Any], expected: bool) -> None:
-    assert is_met(requirement, standing()) is expected
+    assert is_met(requirement, record()) is expected
 
 
 def test_history_counts_from_a_hundred_submissions() -> None:
-    old_hand = standing(n_submitted=100, n_approved=90, n_rejected=10)
+    old_hand = record(n_submitted=100, n_approved=90, n_rejected=10)
     assert not is_met(need(N_APPROVED, "GreaterThan", 1000), old_hand)
     assert is_met(need(PERCENT_APPROVED, "GreaterThanOrEqualTo", 90), old_hand)
     assert not is_met(need(PERCENT_APPROVED, "GreaterThanOrEqualTo", 95), old_hand)
 
 
 def test_a_worker_of_no_country_is_in_none() -> None:
-    nowhere = standing(worker=Worker(country=""))
+    nowhere = record(worker=Worker(country=""))
     assert not is_met(need(LOCALE, "NotIn", {"Country": "GB"}), nowhere)
 
 
 def test_a_worker_who_leaves_out_their_state_is_neither_in_it_nor_outside() -> None:
-    somewhere = standing(worker=Worker(country="US"))
+    somewhere = record(worker=Worker(country="US"))
     california = {"Country": "US", "Subdivision": "CA"}
     assert not is_met(need(LOCALE, "EqualTo", california), somewhere)
     assert not is_met(need(LOCALE, "NotEqualTo", california), somewhere)
     assert is_met(need(LOCALE, "In", california, {"Country": "US"}), somewhere)
-    assert is_met(need(LOCALE, "NotIn", california), standing(worker=Worker(country="GB")))
+    assert is_met(need(LOCALE, "NotIn", california), record(worker=Worker(country="GB")))
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ class Claim:
 
     def take(self) -> bool:
         """Return whether nobody else held it; then it is ours."""
-        free = Q(tended_until__isnull=True) | Q(tended_until__lt=self._now)
+        free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=self._now)
         return self._move(free, self._time())
 
     @contextmanager
@@ -86,17 +86,17 @@ class Claim:
 
     def renew(self) -> None:
         """Hold it for longer, unless it ran out and somebody else has it now."""
-        self._move(Q(tended_until=self._until), self._time())
+        self._move(Q(maintained_until=self._until), self._time())
 
     def give_up(self) -> None:
         """Let the next round have it."""
-        self._rows.filter(tended_until=self._until).update(tended_until=None)
+        self._rows.filter(maintained_until=self._until).update(maintained_until=None)
 
     def _time(self) -> datetime:
         return self._now + timedelta(seconds=monotonic() - self._began)
 
     def _move(self, condition: Q, time: datetime) -> bool:
-        if not self._rows.filter(condition).update(tended_until=time + CLAIM):
+        if not self._rows.filter(condition).update(maintained_until=time + CLAIM):
             return False
         self._until = time + CLAIM
         return True

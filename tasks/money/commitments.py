@@ -26,7 +26,7 @@ OUT = (PostingState.PUBLISHING, PostingState.LIVE)
 
 
 @dataclass
-class Bound:
+class StageCommitments:
     """Of one stage, in cents with fees, what is `spent`, and `held` for what can still be earned.
 
     `withheld`: of rejected work, which can be taken back. `fund`: held and paid for its own
@@ -56,18 +56,20 @@ class Bound:
         return self.spent + self.held + self.withheld
 
 
-def bound_by_stage(collection: Collection, stages: list[Stage]) -> dict[int, Bound]:
+def commitments_by_stage(
+    collection: Collection, stages: list[Stage]
+) -> dict[int, StageCommitments]:
     """Return it for each of the collection's stages by its id, in as many queries for any work."""
-    found = {stage.pk: Bound() for stage in stages}
+    found = {stage.pk: StageCommitments() for stage in stages}
     _count_seeds(found)
     _count_places(collection, found)
     _count_money(collection, found)
     if any(kind_of(stage).pairs_workers for stage in stages):
-        _count_talks(collection, found)
+        _count_dialogs(collection, found)
     return found
 
 
-def _count_seeds(found: dict[int, Bound]) -> None:
+def _count_seeds(found: dict[int, StageCommitments]) -> None:
     bundled = Exists(UnitItem.objects.filter(seed=OuterRef("pk")))
     rows = (
         Seed.objects.filter(stage__in=found)
@@ -81,7 +83,7 @@ def _count_seeds(found: dict[int, Bound]) -> None:
             found[stage].waiting[fold] += number
 
 
-def _count_places(collection: Collection, found: dict[int, Bound]) -> None:
+def _count_places(collection: Collection, found: dict[int, StageCommitments]) -> None:
     units = Unit.objects.filter(stage__collection=collection).order_by().values_list("stage_id")
     # A closed unit's places are those that were handed in.
     made = Case(When(closed=True, then="submitted"), default="redundancy")
@@ -104,7 +106,7 @@ def _count_places(collection: Collection, found: dict[int, Bound]) -> None:
         found[stage].held += held
 
 
-def _count_money(collection: Collection, found: dict[int, Bound]) -> None:
+def _count_money(collection: Collection, found: dict[int, StageCommitments]) -> None:
     paid = Payment.objects.filter(collection=collection, stage__isnull=False)
     withheld, cost = Q(state=PaymentState.WITHHELD), F("amount_cents") + F("fee_cents")
     for stage, spent, back in (
@@ -122,7 +124,7 @@ def _count_money(collection: Collection, found: dict[int, Bound]) -> None:
         row.spent -= fund.paid_cents
 
 
-def _count_talks(collection: Collection, found: dict[int, Bound]) -> None:
+def _count_dialogs(collection: Collection, found: dict[int, StageCommitments]) -> None:
     tickets = Ticket.objects.filter(stage__collection=collection).order_by()
     for stage, held, waiting in tickets.values_list("stage_id").annotate(
         held=Sum("reserved_cents"), waiting=Count("pk", filter=Q(reserved_cents__gt=0))

@@ -27,8 +27,8 @@ from tasks.kinds.registry import kind_of
 from tasks.models import Posting
 from tasks.money import budget, expected_pay
 from tasks.money.awards.fund import most_cents
-from tasks.money.commitments import OUT, Bound, bound_by_stage
-from tasks.money.hit_counts import Coming, of_seeds, places_of_seeds, places_of_skipped
+from tasks.money.commitments import OUT, StageCommitments, commitments_by_stage
+from tasks.money.hit_counts import QuestionsToCome, of_seeds, places_of_seeds, places_of_skipped
 from tasks.work.units import EXAMINATION_UNITS
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def estimate(collection: Collection) -> list[StageEstimate]:
     """Return one row per stage, from the seeds chosen so far."""
     sheet = _Sheet(parameters_of(collection))
     stages = list(collection.stages.all())
-    bound = bound_by_stage(collection, stages)
+    bound = commitments_by_stage(collection, stages)
     return [sheet.row(stage, bound[stage.pk]) for stage in stages]
 
 
@@ -98,9 +98,9 @@ class _Sheet:
         self.parameters = parameters
         self.tables = parameters.stages()
         self.usual: dict[str, Counter[str]] = {}
-        self.most: dict[str, Coming] = {}
+        self.most: dict[str, QuestionsToCome] = {}
 
-    def row(self, stage: Stage, bound: Bound) -> StageEstimate:
+    def row(self, stage: Stage, bound: StageCommitments) -> StageEstimate:
         """Return a stage's estimate."""
         table = self.tables[stage.name]
         usual, places = self._usual_places(stage, table, bound), self._places(stage, table, bound)
@@ -112,7 +112,7 @@ class _Sheet:
         maximum = bound.cents
         if kind_of(table).pairs_workers:
             wanted = sum(n * table.redundancy.of(fold) for fold, n in bound.seeds.items())
-            talks = talks_to_come(wanted, bound, table, self.parameters)
+            talks = dialogs_to_come(wanted, bound, table, self.parameters)
             coming, maximum = talks.hits, maximum + talks.most
             expected += talks.expected
         maximum += coming * cost + max(bound.fund, self._awards(places, table))
@@ -123,11 +123,11 @@ class _Sheet:
     def _awards(self, hits: int, table: StageTable) -> int:
         return most_cents(hits * table.items_per_hit, table, self.parameters)
 
-    def _places(self, stage: Stage, table: StageTable, bound: Bound) -> int:
+    def _places(self, stage: Stage, table: StageTable, bound: StageCommitments) -> int:
         """Return the places the stage can come to have; notes what questions it can bring."""
         if kind_of(table).pairs_workers:
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
-            self.most[stage.name] = Coming(dialogs=tuple(dialogs.items()))
+            self.most[stage.name] = QuestionsToCome(dialogs=tuple(dialogs.items()))
             return 2 * sum(dialogs.values())
         if table.items_from == "seeds":
             # Bundles that were made are whole or not: what waits makes new ones.
@@ -138,14 +138,14 @@ class _Sheet:
             return places
         if table.qualifies:
             return EXAMINATION_UNITS * table.redundancy.train
-        return self._source(self.most, table, Coming()).places_of(table)
+        return self._source(self.most, table, QuestionsToCome()).places_of(table)
 
     def _source(self, found: dict[str, T], table: StageTable, nothing: T) -> T:
         """Return what the stage takes up: of the stage named, or of the one that it reads."""
         name = table.items_from
         return found.get(name) or found.get(self.tables[name].items_from) or nothing
 
-    def _usual_places(self, stage: Stage, table: StageTable, bound: Bound) -> int:
+    def _usual_places(self, stage: Stage, table: StageTable, bound: StageCommitments) -> int:
         """Return the places where questions are spread over the folds as the seeds are."""
         if kind_of(table).pairs_workers:
             dialogs = {fold: n * table.redundancy.of(fold) for fold, n in bound.seeds.items()}
@@ -160,7 +160,7 @@ class _Sheet:
         asked = self.tables.get(table.items_from)
         if asked is not None and kind_of(asked).pairs_workers:
             # A finished dialog is a bundle of its own.
-            return self._source(self.most, table, Coming()).places_of(table)
+            return self._source(self.most, table, QuestionsToCome()).places_of(table)
         if table.sample_questions:
             sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
             readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
@@ -235,7 +235,7 @@ def _asked(collection: Collection) -> str:
 
 
 @dataclass(frozen=True)
-class Talks:
+class DialogsToCome:
     """What is still to come, in cents with fees: at most, and as dialogs and waits usually are.
 
     `hits`: the HITs that are still to be put up for them.
@@ -246,7 +246,9 @@ class Talks:
     expected: int
 
 
-def talks_to_come(wanted: int, bound: Bound, table: StageTable, parameters: Parameters) -> Talks:
+def dialogs_to_come(
+    wanted: int, bound: StageCommitments, table: StageTable, parameters: Parameters
+) -> DialogsToCome:
     """Return what the dialogs that nobody has begun yet come to.
 
     wanted: how many dialogs the stage's sections are to have. Two people each: some have HITs that
@@ -258,7 +260,7 @@ def talks_to_come(wanted: int, bound: Bound, table: StageTable, parameters: Para
     here = max(0, bound.standing - 2 * bound.talking)
     waiting = max(0, bound.tickets - 2 * bound.talking)
     waits = max(0, 2 * missing - waiting)
-    return Talks(
+    return DialogsToCome(
         hits=max(0, 2 * missing - here),
         most=waits * wait + missing * longest_dialog_cents(own, parameters),
         # Nobody knows before how many wait at a time: half the longest wait.

@@ -12,7 +12,7 @@ from tasks.kinds.registry import kind_of
 
 
 @dataclass(frozen=True)
-class Coming:
+class QuestionsToCome:
     """The questions a stage can bring at most: `total` of them, `by_fold` of each fold.
 
     A writer may put all questions of a HIT about a paragraph of any fold that it shows, so the
@@ -59,7 +59,7 @@ def _dearest(groups: list[tuple[int, int]], total: int, size: int) -> int:
     )
 
 
-def of_seeds(seeds: Counter[str], table: StageTable, places: int) -> Coming:
+def of_seeds(seeds: Counter[str], table: StageTable, places: int) -> QuestionsToCome:
     """Return the questions that can be written in so many HITs of a stage about these seeds."""
     kind = kind_of(table)
     free, skips = kind.questions_per_hit(table), max(1, kind.skips(table).per_item)
@@ -72,7 +72,7 @@ def of_seeds(seeds: Counter[str], table: StageTable, places: int) -> Coming:
             # A pair that one of several writers skipped is given to as many again.
             by_fold[fold] = writers * (skips if table.redundancy.of(fold) > 1 else 1)
     total = places * free if free else sum(by_fold.values())
-    return Coming(total, tuple(by_fold.items()))
+    return QuestionsToCome(total, tuple(by_fold.items()))
 
 
 def places_of_seeds(seeds: Counter[str], table: StageTable) -> int:

@@ -25,7 +25,7 @@ def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, de
 def test_a_round_that_died_blocks_the_next_one_for_ten_seconds_at_most(collection, desk):
     assert maintenance.Claim(collection, NOW).take()
     assert maintenance.maintain_alone(collection, LATER)
-    assert Collection.objects.get().tended_until is None
+    assert Collection.objects.get().maintained_until is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -33,11 +33,11 @@ def test_a_round_keeps_its_claim_however_long_one_step_is(collection, desk, monk
     seen = []
 
     def wait_for_signs(*_):
-        began = Collection.objects.get().tended_until
+        began = Collection.objects.get().maintained_until
         until = monotonic() + 30
-        while Collection.objects.get().tended_until == began and monotonic() < until:
+        while Collection.objects.get().maintained_until == began and monotonic() < until:
             sleep(0.01)
-        seen.append(Collection.objects.get().tended_until - began)
+        seen.append(Collection.objects.get().maintained_until - began)
         # Whoever comes meanwhile has nothing to do.
         seen.append(maintenance.maintain_alone(collection, NOW + maintenance.CLAIM))
 
@@ -46,17 +46,17 @@ def test_a_round_keeps_its_claim_however_long_one_step_is(collection, desk, monk
     assert maintenance.maintain_alone(collection, NOW)
     assert seen[0] > timedelta(0)
     assert seen[1] == {}
-    assert Collection.objects.get().tended_until is None
+    assert Collection.objects.get().maintained_until is None
 
 
 def test_who_lost_a_claim_does_not_take_it_back(collection):
     slow = maintenance.Claim(collection, NOW)
     assert slow.take()
     assert maintenance.Claim(collection, LATER).take()
-    until = Collection.objects.get().tended_until
+    until = Collection.objects.get().maintained_until
     slow.renew()
     slow.give_up()
-    assert Collection.objects.get().tended_until == until
+    assert Collection.objects.get().maintained_until == until
 
 
 def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(collection, desk, caplog):

@@ -30,7 +30,7 @@ def make_databases(server: str, *names: str) -> None:
     connected.close()
 
 
-class Standing:
+class RunningService:
     """A server's command, running or not."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Standing:
 
 
 @contextmanager
-def postgresql() -> Iterator[Standing]:
+def postgresql() -> Iterator[RunningService]:
     """Yield a PostgreSQL of one's own; raises services.Missing without its binaries."""
     initdb, server = services.binary("initdb"), services.binary("postgres")
     if not initdb or not server:
@@ -97,7 +97,7 @@ def postgresql() -> Iterator[Standing]:
             return False
         return True
 
-    one = Standing("PostgreSQL", [*command, "-h", "127.0.0.1"], port, user, is_ready)
+    one = RunningService("PostgreSQL", [*command, "-h", "127.0.0.1"], port, user, is_ready)
     try:
         one.start()
         yield one
@@ -107,12 +107,12 @@ def postgresql() -> Iterator[Standing]:
 
 
 @contextmanager
-def redis() -> Iterator[Standing]:
+def redis() -> Iterator[RunningService]:
     """Yield a Redis of one's own, which remembers nothing; raises services.Missing."""
     server = services.binary("redis-server") or services._redis_of_the_wheel()
     port = services.free_port()
     command = [server, "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
-    one = Standing("Redis", [*command, "--appendonly", "no"], port)
+    one = RunningService("Redis", [*command, "--appendonly", "no"], port)
     try:
         one.start()
         yield one

@@ -31,7 +31,9 @@ def test_whatever_is_killed_no_dialog_is_lost(tmp_path: Path) -> None:
 
 
 def begun(
-    home: Path, database: restartable_services.Standing, redis: restartable_services.Standing
+    home: Path,
+    database: restartable_services.RunningService,
+    redis: restartable_services.RunningService,
 ) -> Deployed:
     """Return an instance on servers of its own, its databases made."""
     server = f"postgres://collector@127.0.0.1:{database.port}"
@@ -48,8 +50,8 @@ def begun(
 
 def kill_each(
     instance: Deployed,
-    database: restartable_services.Standing,
-    redis: restartable_services.Standing,
+    database: restartable_services.RunningService,
+    redis: restartable_services.RunningService,
     n_dialogs: int = N_DIALOGS,
     seconds: float = SECONDS,
 ) -> None:
@@ -79,7 +81,7 @@ def kill_each(
     check_closed(instance)
 
 
-def kill(instance: Deployed, victim: "str | restartable_services.Standing") -> None:
+def kill(instance: Deployed, victim: "str | restartable_services.RunningService") -> None:
     """Kill a process without warning and start it again a little later."""
     if isinstance(victim, str):
         instance.kill(victim)

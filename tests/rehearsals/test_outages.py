@@ -205,8 +205,8 @@ def small_disk() -> Iterator[Path]:
 
 def outages(
     site: Served,
-    database: restartable_services.Standing,
-    redis: restartable_services.Standing,
+    database: restartable_services.RunningService,
+    redis: restartable_services.RunningService,
     disk: Path,
 ) -> dict[str, Callable[[], None]]:
     """Return what happens, by its name."""
@@ -242,7 +242,7 @@ def hang(group: int) -> None:
     os.killpg(group, signal.SIGCONT)
 
 
-def kill_and_start(one: restartable_services.Standing) -> None:
+def kill_and_start(one: restartable_services.RunningService) -> None:
     one.kill()
     time.sleep(OUTAGE_SECONDS)
     one.start()

@@ -41,7 +41,7 @@ def test_a_replay_that_fails_leaves_the_collection_to_the_jobs(
     def fail(step: object) -> None:
         assert callable(step)
         step()
-        assert Collection.objects.get().tended_until is not None
+        assert Collection.objects.get().maintained_until is not None
         raise LogError("It goes otherwise.")
 
     monkeypatch.setattr(marketplace, "find_hits", lambda tokens: {})
@@ -49,7 +49,7 @@ def test_a_replay_that_fails_leaves_the_collection_to_the_jobs(
     monkeypatch.setattr(remake_release, "Rerun", lambda *given: SimpleNamespace(run=fail))
     with pytest.raises(LogError, match="It goes otherwise"):
         remake_release.remake(LOG, collection.corpus, tmp_path, NOW)
-    assert Collection.objects.get().tended_until is None
+    assert Collection.objects.get().maintained_until is None
 
 
 def test_a_planned_hit_of_another_reward_holds_its_own_money() -> None:

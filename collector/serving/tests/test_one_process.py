@@ -52,7 +52,7 @@ def test_a_site_that_stays_where_it_was_moves_nothing(moved: list[Any]) -> None:
 def test_a_round_that_was_stopped_half_way_holds_up_nobody(moved: list[Any]) -> None:
     collection = make_collection(make_corpus())
     later = timezone.now() + timedelta(minutes=1)
-    Collection.objects.filter(pk=collection.pk).update(tended_until=later)
+    Collection.objects.filter(pk=collection.pk).update(maintained_until=later)
     one_process.prepare()
     collection.refresh_from_db()
-    assert collection.tended_until is None
+    assert collection.maintained_until is None

@@ -19,7 +19,7 @@ from marketplace.money import funds
 from marketplace.people.groups import groups
 from marketplace.people.importing import Outcome, import_workers
 from marketplace.people.merging import MergeError, merge
-from marketplace.people.qualifications.requirements import standing_of
+from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.roster import COLUMNS
 from marketplace.router import DATABASE
 from marketplace.site.page_error import first_or_error
@@ -109,7 +109,7 @@ def _drawn(
     request: DeskRequest, found: Worker, form: PersonForm, status: int, **context: object
 ) -> HttpResponse:
     grants = found.grants.filter(is_revoked=False).select_related("qualification_type__requester")
-    standing = standing_of(found)
+    history = record_of(found)
     return show(
         request,
         "worker.html",
@@ -117,7 +117,7 @@ def _drawn(
         here="workers",
         found=found,
         form=form,
-        standing=standing,
+        history=history,
         owed_cents=funds.owed_cents(found),
         grants=grants.order_by("qualification_type__name"),
         groups=groups().exclude(qualification_type__in=grants.values("qualification_type")),

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Max
 
 from marketplace.hits.acceptance import available_hits
-from marketplace.hits.keywords import stated_in
+from marketplace.hits.keywords import promises_in
 from marketplace.models import (
     HANDED_IN,
     Assignment,
@@ -15,7 +15,7 @@ from marketplace.models import (
     QualificationGrant,
     QualificationType,
 )
-from marketplace.people.qualifications.requirements import Standing, access_to
+from marketplace.people.qualifications.requirements import WorkerRecord, access_to
 
 # What a requester puts among the keywords of a qualification type.
 EARNED, UNLISTED = "earned", "unlisted"
@@ -46,7 +46,7 @@ def _has(row: QualificationType, keyword: str) -> bool:
 
 
 def ways_to_earn(
-    rows: Iterable[QualificationType], standing: Standing, now: datetime
+    rows: Iterable[QualificationType], record: WorkerRecord, now: datetime
 ) -> dict[int, Way]:
     """Return for each earned type, by key, how this worker gets it; in three queries.
 
@@ -57,10 +57,10 @@ def ways_to_earn(
     if not earned:
         return {}
     requesters = {row.requester_id for row in earned}
-    worker = standing.worker
+    worker = record.worker
     is_open = available_hits(worker, now).filter(requester__in=requesters).values("hit_type")
     kinds = HITType.objects.filter(pk__in=is_open).select_related("requester").order_by("-pk")
-    seen = [kind for kind in kinds if access_to(kind, standing).can_preview]
+    seen = [kind for kind in kinds if access_to(kind, record).can_preview]
     done = (
         Assignment.objects.filter(worker=worker, state__in=HANDED_IN, hit__requester__in=requesters)
         .values_list("hit__requester", "hit__hit_type__keywords")
@@ -71,23 +71,23 @@ def ways_to_earn(
             worker=worker, is_revoked=True, qualification_type__in=earned
         ).values_list("qualification_type", flat=True)
     )
-    return {row.pk: _way(row, seen, list(done), standing, row.pk in taken) for row in earned}
+    return {row.pk: _way(row, seen, list(done), record, row.pk in taken) for row in earned}
 
 
 def _way(
     row: QualificationType,
     seen: list[HITType],
     done: list[tuple[int, str, datetime]],
-    standing: Standing,
+    record: WorkerRecord,
     was_taken: bool,
 ) -> Way:
     earns = row.qualification_type_id
     times = [
         at
         for owner, keywords, at in done
-        if owner == row.requester_id and earns in stated_in(keywords).earns
+        if owner == row.requester_id and earns in promises_in(keywords).earns
     ]
-    has_answer = was_taken or earns in standing.scores
+    has_answer = was_taken or earns in record.scores
     if times and not has_answer:
         return Way(handed_in_at=max(times))
     kinds = {

@@ -66,7 +66,7 @@ ORDER = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class WorkerRecord:
     """What a worker has: qualifications by type id, history here and before, who blocked them."""
 
     worker: Worker
@@ -90,18 +90,18 @@ class Access:
     unmet: tuple[dict[str, Any], ...] = ()
 
 
-def standing_of(worker: Worker) -> Standing:
-    """Return a worker's standing, in five queries."""
-    return standings_of([worker])[0]
+def record_of(worker: Worker) -> WorkerRecord:
+    """Return a worker's record, in five queries."""
+    return records_of([worker])[0]
 
 
-def standings_of(workers: Sequence[Worker]) -> list[Standing]:
-    """Return the standing of each worker, in five queries however many there are."""
+def records_of(workers: Sequence[Worker]) -> list[WorkerRecord]:
+    """Return the record of each worker, in five queries however many there are."""
     keys = [worker.pk for worker in workers]
     policies, scores, blocks = system_policies(), _scores_of(keys), _blocks_of(keys)
     counts, before = _counts_of(keys), _before(keys)
     return [
-        Standing(
+        WorkerRecord(
             worker=worker,
             scores=scores.get(worker.pk, {}),
             blocked_by=frozenset(blocks.get(worker.pk, ())),
@@ -163,11 +163,11 @@ def _before(keys: list[int]) -> dict[int, dict[str, int]]:
     return found
 
 
-def access_to(hit_type: HITType, standing: Standing) -> Access:
+def access_to(hit_type: HITType, record: WorkerRecord) -> Access:
     """Return what the worker may do with HITs of this type."""
-    if hit_type.requester_id in standing.blocked_by:
+    if hit_type.requester_id in record.blocked_by:
         return Access(False, False, False)
-    unmet = tuple(need for need in hit_type.requirements if not is_met(need, standing))
+    unmet = tuple(need for need in hit_type.requirements if not is_met(need, record))
     guards = {guard_of(need) for need in unmet}
     can_discover = "DiscoverPreviewAndAccept" not in guards
     can_preview = can_discover and "PreviewAndAccept" not in guards
@@ -180,33 +180,33 @@ def guard_of(need: dict[str, Any]) -> str:
     return str(need.get("ActionsGuarded", default))
 
 
-def is_met(need: dict[str, Any], standing: Standing) -> bool:
+def is_met(need: dict[str, Any], record: WorkerRecord) -> bool:
     """Tell whether a worker meets one QualificationRequirement, by the host's policy for it."""
     type_id, comparator = need["QualificationTypeId"], need["Comparator"]
     name = POLICY_NAMES.get(type_id)
     if name is None:
-        value = standing.scores.get(type_id)
+        value = record.scores.get(type_id)
         return _value_is_met(comparator, value, need.get("IntegerValues", []))
-    policy = standing.policies[name]
+    policy = record.policies[name]
     if name == "masters":
         # Nobody here is one, so it is met by everybody or by nobody.
         return policy == SystemPolicy.UNTIL_HISTORY
-    is_new = standing.n_submitted < SUBMISSIONS_BEFORE_HISTORY_COUNTS
+    is_new = record.n_submitted < SUBMISSIONS_BEFORE_HISTORY_COUNTS
     if policy == SystemPolicy.UNTIL_HISTORY and is_new:
         return True
     if name == "locale":
-        return _locale_is_met(need, standing.worker)
-    value = _system_value(name, standing, policy == SystemPolicy.IMPORTED)
+        return _locale_is_met(need, record.worker)
+    value = _system_value(name, record, policy == SystemPolicy.IMPORTED)
     return _value_is_met(comparator, value, need.get("IntegerValues", []))
 
 
-def _system_value(name: str, standing: Standing, with_imported: bool) -> int:
+def _system_value(name: str, record: WorkerRecord, with_imported: bool) -> int:
     if name == "adult":
-        return int(standing.worker.is_adult)
-    n_approved, n_rejected = standing.n_approved, standing.n_rejected
+        return int(record.worker.is_adult)
+    n_approved, n_rejected = record.n_approved, record.n_rejected
     if with_imported:
-        n_approved += standing.n_approved_before
-        n_rejected += standing.n_rejected_before
+        n_approved += record.n_approved_before
+        n_rejected += record.n_rejected_before
     if name == "n_approved":
         return n_approved
     n_decided = n_approved + n_rejected

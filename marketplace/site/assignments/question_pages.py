@@ -15,7 +15,7 @@ from marketplace.configuration import base_url
 from marketplace.hits.questions.question import FormQuestion, HTMLQuestion, read_question
 from marketplace.hits.questions.template_i18n import for_scripts, in_language
 from marketplace.models import HIT, Assignment
-from marketplace.people.qualifications.requirements import access_to, standing_of
+from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.languages import speaking
 from marketplace.site.pages import SignedInRequest, harden, worker_page
 
@@ -63,7 +63,7 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
     if hit is None or hit.question_kind == "external" or not hit.is_assignable(clock.now()):
         return _missing(request)
-    if not access_to(hit.hit_type, standing_of(request.worker)).can_preview:
+    if not access_to(hit.hit_type, record_of(request.worker)).can_preview:
         return _missing(request)
     return _page(request, hit)
 

@@ -28,7 +28,7 @@ from marketplace.hits.questions.answers import readable
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
 from marketplace.models import HANDED_IN, Assignment, State
 from marketplace.money.amounts import price_of
-from marketplace.people.qualifications.requirements import access_to, standing_of
+from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.previews import origin_of
@@ -178,7 +178,7 @@ def receipt(
     """Return the page of work that was handed in: what became of it, and what comes next."""
     assert assignment.submitted_at is not None
     now, kind = clock.now(), assignment.hit.hit_type
-    may_accept = access_to(kind, standing_of(request.worker)).can_accept
+    may_accept = access_to(kind, record_of(request.worker)).can_accept
     rows = available_hits(request.worker, now).filter(hit_type=kind)
     return show(
         request,

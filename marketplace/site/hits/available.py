@@ -21,7 +21,7 @@ from marketplace.people.qualifications.requirements import (
     Access,
     access_to,
     custom_types_of,
-    standing_of,
+    record_of,
 )
 from marketplace.site.hits.facts import Facts, facts_of
 from marketplace.site.hits.reasons import Reason, reason_for
@@ -106,13 +106,13 @@ def groups_for(worker: Worker, now: datetime) -> list[Group]:
     )
     found = {row["hit_type"]: row["n"] for row in counts}
     kinds = HITType.objects.select_related("requester").in_bulk(list(found))
-    standing = standing_of(worker)
+    record = record_of(worker)
     types = custom_types_of(kinds.values())
-    ways = ways_to_earn(types.values(), standing, now)
+    ways = ways_to_earn(types.values(), record, now)
     groups, terms = [], payment_terms()
     for key, n_available in found.items():
-        access = access_to(kinds[key], standing)
-        reasons = [reason_for(need, standing, types, ways) for need in access.unmet]
+        access = access_to(kinds[key], record)
+        reasons = [reason_for(need, record, types, ways) for need in access.unmet]
         if access.can_discover:
             groups.append(
                 Group(kinds[key], n_available, access, reasons, facts_of(kinds[key], terms))

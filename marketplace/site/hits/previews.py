@@ -15,7 +15,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_liking
 from marketplace.models import HIT, Assignment, HITType, State
 from marketplace.people.qualifications.earning import ways_to_earn
-from marketplace.people.qualifications.requirements import access_to, custom_types_of, standing_of
+from marketplace.people.qualifications.requirements import access_to, custom_types_of, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.hits.facts import facts_of
 from marketplace.site.hits.reasons import reason_for
@@ -47,13 +47,13 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
         return redirect("work", key=mine.pk)
     if not available_hits(request.worker, now).filter(pk=hit.pk).exists():
         raise PageError(DONE)
-    standing = standing_of(request.worker)
-    access = access_to(hit.hit_type, standing)
+    record = record_of(request.worker)
+    access = access_to(hit.hit_type, record)
     if not access.can_discover:
         raise PageError(GONE)
     types = custom_types_of([hit.hit_type])
-    ways = ways_to_earn(types.values(), standing, now)
-    reasons = [reason_for(need, standing, types, ways) for need in access.unmet]
+    ways = ways_to_earn(types.values(), record, now)
+    reasons = [reason_for(need, record, types, ways) for need in access.unmet]
     facts = facts_of(hit.hit_type, payment_terms())
     if not access.can_preview or is_own_origin(hit.external_url, request):
         return show(request, "closed.html", status=403, hit=hit, reasons=reasons, facts=facts)

@@ -15,7 +15,7 @@ from marketplace.people.qualifications.requirements import (
     MASTERS,
     N_APPROVED,
     PERCENT_APPROVED,
-    Standing,
+    WorkerRecord,
 )
 
 SCORE_WORDS = {
@@ -50,14 +50,14 @@ class Reason:
 
 def reason_for(
     need: dict[str, Any],
-    standing: Standing,
+    record: WorkerRecord,
     types: Mapping[str, QualificationType],
     ways: Mapping[int, Way],
 ) -> Reason:
     """Return why this requirement is not met; `ways` are those to the earned ones of `types`."""
     type_id = need["QualificationTypeId"]
     if type_id == LOCALE:
-        return _place(need, standing)
+        return _place(need, record)
     if type_id == ADULT:
         how = _("Say in your preferences that you are an adult.")
         return Reason(_("For adults only."), how, leads_to_preferences=True)
@@ -73,14 +73,14 @@ def reason_for(
     if need["Comparator"] == "DoesNotExist":
         sentence = _("Only for workers who do not have “%(name)s”.") % {"name": row.name}
         return Reason(sentence, is_final=True)
-    return _own_type(need, row, standing, ways)
+    return _own_type(need, row, record, ways)
 
 
 def _own_type(
-    need: dict[str, Any], row: QualificationType, standing: Standing, ways: Mapping[int, Way]
+    need: dict[str, Any], row: QualificationType, record: WorkerRecord, ways: Mapping[int, Way]
 ) -> Reason:
     score = score_words(need)
-    has_it = row.qualification_type_id in standing.scores
+    has_it = row.qualification_type_id in record.scores
     if has_it and is_earned(row) and not score:
         return _declined(row, ways.get(row.pk, Way()))
     if has_it:
@@ -89,7 +89,7 @@ def _own_type(
         ) % {
             "name": row.name,
             "score": score,
-            "have": standing.scores[row.qualification_type_id],
+            "have": record.scores[row.qualification_type_id],
         }
         is_repeatable = bool(row.test) and row.is_active and row.retry_delay_seconds is not None
         return Reason(sentence, askable=row if is_repeatable else None, is_final=not is_repeatable)
@@ -140,13 +140,13 @@ def score_words(need: dict[str, Any]) -> str:
     return _(SCORE_WORDS[need["Comparator"]]) % {"score": listed}
 
 
-def _place(need: dict[str, Any], standing: Standing) -> Reason:
+def _place(need: dict[str, Any], record: WorkerRecord) -> Reason:
     places = places_of(need)
     if need["Comparator"] in ("EqualTo", "In"):
         sentence = _("Only for workers in %(places)s.") % {"places": places}
     else:
         sentence = _("Only for workers outside %(places)s.") % {"places": places}
-    worker = standing.worker
+    worker = record.worker
     parts = [place for place in need.get("LocaleValues", []) if place.get("Subdivision")]
     if not worker.country:
         how = _("Set your country in your preferences.")

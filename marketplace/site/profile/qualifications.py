@@ -20,7 +20,7 @@ from marketplace.models import (
 )
 from marketplace.people.qualifications.earning import Way, is_earned, is_unlisted, ways_to_earn
 from marketplace.people.qualifications.grants import grant
-from marketplace.people.qualifications.requirements import standing_of
+from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.qualifications.taking_tests import OPEN
 from marketplace.router import DATABASE
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
@@ -57,7 +57,7 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
         .select_related("requester")
         .order_by("-pk")
     )
-    ways = ways_to_earn(rows, standing_of(worker), clock.now())
+    ways = ways_to_earn(rows, record_of(worker), clock.now())
     # What is earned by work shows here only while there is a HIT to do or work being read.
     offers = [
         Offer(row, ways.get(row.pk))
