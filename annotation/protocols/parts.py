@@ -1,7 +1,8 @@
 """What a protocol's folder offers to decide what counts, to release it, to report and to score."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -9,6 +10,7 @@ from annotation.agreement.verdict import Verdict
 from annotation.metrics.result import Option, Result
 from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
 from annotation.reports.table import Table
+from collector.models import Corpus
 from collector.protocols.parameters import Parameters
 from collector.protocols.parts import P, Part, WithholdsAnswers
 
@@ -102,6 +104,33 @@ class ReportOffer(ReportPart[P], ReportsPredictions[P], ReportsLabels[P], Protoc
     """All that is called of report.py."""
 
 
+@dataclass(frozen=True)
+class Ranks:
+    """How rankers do, as tables; and how many lines of each training file were written."""
+
+    tables: list[Table]
+    written: dict[str, int]
+
+
+class RankersPart(Protocol[P]):
+    """rankers.py: what is retrieved of a corpus for the questions that are asked of it."""
+
+    def rank(
+        self,
+        corpus: Corpus,
+        parameters: P,
+        rankings: Mapping[str, Path],
+        folder: Path | None,
+        seed: int,
+        report: Callable[[int, int], object],
+    ) -> Ranks:
+        """Return the paper's table of rankers; write what they are trained with into a new folder.
+
+        rankings: outside rankers' files by name. report: is told what is done, and of how much.
+        Raises ScoreError naming the file.
+        """
+
+
 class TakesOptions(Protocol):
     """scoring.py or baselines.py that takes more than its files."""
 
@@ -151,6 +180,7 @@ EXPORT = Part[ExportOffer](
     "export", ExportOffer, ExportPart, defaults={"WITHHELD": {}, "identified": _as_they_are}
 )
 REPORT = Part[ReportOffer[Parameters]]("report", ReportOffer, ReportPart)
+RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
 SCORING = Part[ScoringOffer]("scoring", ScoringOffer, ScoringPart, defaults={"OPTIONS": {}})
 BASELINES = Part[BaselinesOffer](
     "baselines", BaselinesOffer, BaselinesPart, defaults={"OPTIONS": {}}

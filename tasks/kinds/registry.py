@@ -5,6 +5,7 @@ from typing import Protocol
 from collector.protocols.loading import ProtocolError
 from tasks.kinds.answer import AnswerKind
 from tasks.kinds.dialog import DialogKind
+from tasks.kinds.free_answer import FreeAnswerKind
 from tasks.kinds.kind import Kind
 from tasks.kinds.label import LabelKind
 from tasks.kinds.pair import PairKind
@@ -22,6 +23,7 @@ _ALL: tuple[Kind, ...] = (
     ValidationKind(),
     TextKind(),
     LabelKind(),
+    FreeAnswerKind(),
 )
 _KINDS = {kind.name: kind for kind in _ALL}
 

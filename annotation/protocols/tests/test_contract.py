@@ -15,7 +15,7 @@ import pytest
 from django.template.loader import get_template
 
 from annotation.agreement.verdict import Outcome
-from annotation.protocols.parts import BASELINES, EXPORT, REPORT, SCORING, VALIDATION
+from annotation.protocols.parts import BASELINES, EXPORT, RANKERS, REPORT, SCORING, VALIDATION
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.contexts import CONTEXTS
 from annotation.release.spool import Spool
@@ -66,7 +66,9 @@ def parts_of(protocol: Protocol) -> list[Part[object]]:
     """Return the parts that the engine asks of the folder: those it needs and those it has."""
     seeds = CURATED_SEEDS if protocol.part(SEEDS).CURATED else SEEDS
     needed = [PARAMETERS, seeds, CHECKS, VALIDATION, SPLITS, EXPORT, SIMULATED]
-    return needed + [part for part in (SCORING, BASELINES, REPORT, CONTEXTS) if protocol.has(part)]
+    return needed + [
+        part for part in (SCORING, BASELINES, RANKERS, REPORT, CONTEXTS) if protocol.has(part)
+    ]
 
 
 def test_every_part_offers_what_is_called_as_it_is_called(protocol: Protocol) -> None:
@@ -216,8 +218,9 @@ def test_what_is_quoted_stands_in_the_paper(protocol: Protocol, papers: Path) ->
     lines = [line for line in lines_of(protocol) if SOURCE in line]
     if not lines:
         pytest.skip("no value of this protocol is a paper's")
-    paper = papers / f"{protocol.name}.txt"
-    assert paper.is_file(), f"{paper} is not there"
+    named = {path.stem.replace("-", ""): path for path in papers.glob("*.txt")}
+    assert protocol.name in named, f"{papers} has no text of {protocol.name}"
+    paper = named[protocol.name]
     text = bare(paper.read_text("utf-8"))
     missing = [
         (words, line)
@@ -276,12 +279,16 @@ def test_its_sample_is_read_and_written_again_equal(protocol: Protocol, tmp_path
 
 
 def _content(name: str, value: Any) -> bytes:
+    if name.endswith(".csv"):
+        return value.encode()
     if name.endswith(".jsonl"):
         return b"".join(json.dumps(line).encode() + b"\n" for line in value)
     return json.dumps(value).encode()
 
 
 def _value(name: str, content: bytes) -> Any:
+    if name.endswith(".csv"):
+        return content.decode()
     if name.endswith(".jsonl"):
         return [json.loads(line) for line in content.splitlines()]
     return json.loads(content)

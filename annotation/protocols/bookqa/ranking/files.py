@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError, read_file
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.bm25 import Bm25
 from annotation.protocols.bookqa.ranking.books import RankedBook
 from annotation.protocols.bookqa.ranking.inverse_cloze import (
-    ClozeNumbers,
     MutualInformation,
     as_json,
     pseudo_questions,
 )
-from annotation.protocols.bookqa.ranking.rankings import Ranked, Ranking, RankingNumbers
-from annotation.protocols.bookqa.ranking.supervision import SupervisionNumbers, label
+from annotation.protocols.bookqa.ranking.rankings import Ranked, Ranking
+from annotation.protocols.bookqa.ranking.supervision import label
 
 PASSAGES, CANDIDATES = "passages.jsonl", "candidates.jsonl"
 SUPERVISION, CLOZE = "distant_supervision.jsonl", "inverse_cloze.jsonl"
@@ -48,7 +48,7 @@ def candidate_lines(ranked: Iterable[Ranked]) -> Iterator[Mapping[str, object]]:
 
 
 def supervision_lines(
-    ranked: Iterable[Ranked], numbers: SupervisionNumbers, seed: int
+    ranked: Iterable[Ranked], numbers: RankingTable, seed: int
 ) -> Iterator[Mapping[str, object]]:
     """Yield the labels of each question; they follow from the seed and the question alone."""
     for one in ranked:
@@ -64,7 +64,7 @@ def supervision_lines(
 
 
 def cloze_lines(
-    book: RankedBook, information: MutualInformation, numbers: ClozeNumbers
+    book: RankedBook, information: MutualInformation, numbers: RankingTable
 ) -> Iterator[Mapping[str, object]]:
     """Yield the pseudo-questions of a book."""
     for one in pseudo_questions(book, information, numbers):
@@ -90,7 +90,7 @@ def read_ranking(path: Path) -> dict[str, list[int]]:
 
 
 def check_ranking(
-    path: Path, ranking: Ranking, book: RankedBook, numbers: RankingNumbers
+    path: Path, ranking: Ranking, book: RankedBook, numbers: RankingTable
 ) -> set[str]:
     """Return the ids of the book's questions, each of which is ranked, and from BM25's passages.
 

@@ -5,21 +5,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.books import RankedBook
 from annotation.protocols.bookqa.ranking.coverage import words
 from collector.ingest.segmentation import pipeline, split
 
 # A sentence that tells what is seen or heard: all of it in brackets, or in capitals.
 _BRACKETED = re.compile(r"\s*[\[(].*[\])][\s.]*", re.S)
-
-
-class ClozeNumbers(Protocol):
-    """What pseudo-questions need of the parameters."""
-
-    cloze_min_words: int
-    cloze_negatives: int
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class MutualInformation:
 
 
 def pseudo_questions(
-    book: RankedBook, information: MutualInformation, numbers: ClozeNumbers
+    book: RankedBook, information: MutualInformation, numbers: RankingTable
 ) -> Iterator[PseudoQuestion]:
     """Yield for each passage its most telling sentence; none where no sentence can be one."""
     stop_words = frozenset(pipeline(book.language).Defaults.stop_words)

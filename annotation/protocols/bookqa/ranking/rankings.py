@@ -6,8 +6,8 @@ The upper bound takes all of them, the oracle is BM25 with the answers beside th
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.bm25 import Bm25
 from annotation.protocols.bookqa.ranking.books import Question, RankedBook
 from annotation.protocols.bookqa.ranking.coverage import Held, held
@@ -15,15 +15,6 @@ from annotation.protocols.bookqa.ranking.coverage import Held, held
 BM25, UPPERBOUND, ORACLE = "BM25", "Upperbound", "Oracle"
 # From a question's id to passages, best first.
 Ranking = Mapping[str, Sequence[int]]
-
-
-class RankingNumbers(Protocol):
-    """What rankings need of the parameters."""
-
-    depth: int
-    k1: float
-    b: float
-    coverage_at: list[int]
 
 
 @dataclass(frozen=True)
@@ -45,7 +36,7 @@ class Ranked:
 
 
 def ranked(
-    books: Iterable[RankedBook], numbers: RankingNumbers, others: Mapping[str, Ranking]
+    books: Iterable[RankedBook], numbers: RankingTable, others: Mapping[str, Ranking]
 ) -> Iterator[Ranked]:
     """Yield what each ranker finds for each question; others: rankings by their names."""
     for book in books:

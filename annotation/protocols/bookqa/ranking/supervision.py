@@ -2,19 +2,10 @@
 
 import random
 from dataclasses import dataclass
-from typing import Protocol
 
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.coverage import held
 from annotation.protocols.bookqa.ranking.rankings import Ranked
-
-
-class SupervisionNumbers(Protocol):
-    """What the labels need of the parameters."""
-
-    depth: int
-    sigma: float
-    alpha: float
-    beta: float
 
 
 @dataclass(frozen=True)
@@ -27,7 +18,7 @@ class Labelled:
     negatives: list[int]
 
 
-def label(one: Ranked, numbers: SupervisionNumbers, rng: random.Random) -> Labelled:
+def label(one: Ranked, numbers: RankingTable, rng: random.Random) -> Labelled:
     """Return the labels of one question.
 
     Right may be what is retrieved by the question and also by question and answers, wrong the rest

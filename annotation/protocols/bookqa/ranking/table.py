@@ -1,15 +1,15 @@
 """Table 2: how much of the answers each ranker's first passages hold, and how sure that is."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from annotation.metrics.significance import paired_bootstrap
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.rankings import (
     BM25,
     ORACLE,
     UPPERBOUND,
     Ranked,
-    RankingNumbers,
     covered,
 )
 from annotation.reports.table import Cell, Table
@@ -31,13 +31,6 @@ SEED = 0
 # Of means: how many drawn sets of questions tell an interval, and how many are held at a time.
 DRAWS, CHUNK = 2_000, 100
 LOW, HIGH = 2.5, 97.5
-
-
-class TableNumbers(RankingNumbers, Protocol):
-    """What the table needs of the parameters."""
-
-    bootstrap_subsets: int
-    bootstrap_size: int
 
 
 class Coverage:
@@ -62,9 +55,7 @@ class Coverage:
         return numpy.array(self._rows[ranker, most])
 
 
-def coverage_of(
-    ranked: Iterable[Ranked], others: Iterable[str], numbers: RankingNumbers
-) -> Coverage:
+def coverage_of(ranked: Iterable[Ranked], others: Iterable[str], numbers: RankingTable) -> Coverage:
     """Return what the built-in rankers and the others hold of each question's answers."""
     coverage = Coverage([BM25, *others, UPPERBOUND, ORACLE], numbers.coverage_at)
     for one in ranked:
@@ -72,7 +63,7 @@ def coverage_of(
     return coverage
 
 
-def table_of(coverage: Coverage, numbers: TableNumbers) -> Table:
+def table_of(coverage: Coverage, numbers: RankingTable) -> Table:
     """Return the table: shares with intervals of 95 %, p of being no better than BM25."""
     rows = []
     for most in coverage.at:
@@ -98,7 +89,7 @@ def table_of(coverage: Coverage, numbers: TableNumbers) -> Table:
     )
 
 
-def _cells(coverage: Coverage, ranker: str, most: int, numbers: TableNumbers) -> list[Cell]:
+def _cells(coverage: Coverage, ranker: str, most: int, numbers: RankingTable) -> list[Cell]:
     values = coverage.of(ranker, most)
     p: Sequence[float | None] = [None, None]
     if ranker != BM25:
@@ -110,7 +101,7 @@ def _cells(coverage: Coverage, ranker: str, most: int, numbers: TableNumbers) ->
     return cells
 
 
-def better(one: Any, other: Any, numbers: TableNumbers) -> list[float]:
+def better(one: Any, other: Any, numbers: RankingTable) -> list[float]:
     """Return p of `one` being no better than `other` in presence and in ROUGE-L."""
     return paired_bootstrap(
         one,

@@ -1,32 +1,23 @@
 """Books, questions and numbers that tests rank by; and the real ones, where they are at hand."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import orjson
 
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.books import Question, RankedBook
 from collector.ingest.books.decoding import decode
 from collector.ingest.books.gutenberg import cut
 from collector.ingest.books.reading import passages
 from collector.ingest.segmentation import tokens
+from collector.protocols.loading import get_protocol
 
 
-@dataclass
-class Numbers:
-    """The numbers of protocol.toml, as far as rankers need them."""
-
-    depth: int = 32
-    k1: float = 0.9
-    b: float = 0.4
-    coverage_at: list[int] = field(default_factory=lambda: [3, 5, 10])
-    sigma: float = 0.25
-    alpha: float = 0.5
-    beta: float = 0.25
-    cloze_min_words: int = 3
-    cloze_negatives: int = 500
-    bootstrap_subsets: int = 10_000
-    bootstrap_size: int = 1_000
+def ranking_numbers(**changed: object) -> RankingTable:
+    """Return the numbers of protocol.toml, some of them changed."""
+    parameters: Any = get_protocol("bookqa").parameters()
+    return RankingTable.model_validate({**parameters.ranking.model_dump(), **changed})
 
 
 def book(*texts: str, name: str = "ford", asked: tuple[Question, ...] = ()) -> RankedBook:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from annotation.metrics.rouge import rouge_l
 from annotation.protocols.bookqa.ranking.coverage import Held, held, words
 from annotation.protocols.bookqa.ranking.rankings import BM25, ORACLE, covered, ranked
-from annotation.protocols.bookqa.ranking.tests.making import Numbers, real_books
+from annotation.protocols.bookqa.ranking.tests.making import ranking_numbers, real_books
 
 TEXTS = st.lists(st.sampled_from("abcd"), max_size=12)
 
@@ -62,7 +62,7 @@ def test_an_answer_that_stands_there_is_held_whole() -> None:
 
 @pytest.mark.data
 def test_fifty_real_questions_are_covered_as_a_plain_search_says(data: Path) -> None:
-    numbers = Numbers()
+    numbers = ranking_numbers()
     sample = [
         one
         for book in real_books(data, 5)

@@ -9,7 +9,12 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.ranking.files import check_ranking, read_ranking
 from annotation.protocols.bookqa.ranking.rankings import BM25, ORACLE, UPPERBOUND, ranked
 from annotation.protocols.bookqa.ranking.table import better, coverage_of, table_of
-from annotation.protocols.bookqa.ranking.tests.making import Numbers, book, question, real_books
+from annotation.protocols.bookqa.ranking.tests.making import (
+    book,
+    question,
+    ranking_numbers,
+    real_books,
+)
 
 ASKED = question("Who carried the lantern?", "the goblin", "a small goblin", name="first")
 CAVE = book(
@@ -19,7 +24,7 @@ CAVE = book(
     "A sail.",
     asked=(ASKED,),
 )
-NUMBERS = Numbers(depth=2)
+NUMBERS = ranking_numbers(depth=2)
 
 
 def test_what_each_ranker_finds() -> None:
@@ -31,7 +36,7 @@ def test_what_each_ranker_finds() -> None:
 
 
 def test_the_table_holds_each_ranker_beside_the_papers_figures() -> None:
-    numbers = Numbers(depth=2, coverage_at=[1, 5])
+    numbers = ranking_numbers(depth=2, coverage_at=[1, 5])
     coverage = coverage_of(ranked([CAVE], numbers, {"mine": {"first": [1, 0]}}), ["mine"], numbers)
     table = table_of(coverage, numbers)
     assert [(row[0], row[1], row[2]) for row in table.rows] == [
@@ -96,7 +101,7 @@ def test_a_passage_that_bm25_does_not_offer_is_refused(tmp_path: Path) -> None:
 def test_on_all_real_questions_bm25_is_below_the_oracle_and_never_above_the_bound(
     data: Path,
 ) -> None:
-    numbers = Numbers()
+    numbers = ranking_numbers()
     coverage = coverage_of(ranked(real_books(data), numbers, {}), [], numbers)
     for most in numbers.coverage_at:
         of_bm25, of_oracle = coverage.of(BM25, most), coverage.of(ORACLE, most)

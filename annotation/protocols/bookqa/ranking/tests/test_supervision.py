@@ -13,7 +13,7 @@ from annotation.protocols.bookqa.ranking.inverse_cloze import (
 )
 from annotation.protocols.bookqa.ranking.rankings import Ranked
 from annotation.protocols.bookqa.ranking.supervision import label
-from annotation.protocols.bookqa.ranking.tests.making import Numbers, book, question
+from annotation.protocols.bookqa.ranking.tests.making import book, question, ranking_numbers
 
 STOP_WORDS = frozenset({"the", "a", "was", "at", "of", "and", "it", "he"})
 
@@ -26,13 +26,13 @@ def asked(depth: int = 4) -> Ranked:
 
 
 def test_right_is_what_both_retrieve_and_holds_the_answer() -> None:
-    found = label(asked(), Numbers(sigma=1.0), random.Random(1))
+    found = label(asked(), ranking_numbers(sigma=1.0), random.Random(1))
     # 0, 2 and 4 are retrieved by both; 2 holds nothing of the answer.
     assert found.positives == [0, 4]
 
 
 def test_wrong_is_drawn_from_the_rest_and_holds_little_of_the_answer() -> None:
-    one, numbers = asked(), Numbers(sigma=0.5)
+    one, numbers = asked(), ranking_numbers(sigma=0.5)
     found = label(one, numbers, random.Random(1))
     assert found.negatives
     assert set(found.negatives) <= {6, 8, 10, 7, 9, 11}
@@ -46,22 +46,22 @@ def test_wrong_is_drawn_from_the_rest_and_holds_little_of_the_answer() -> None:
 def test_sigma_says_how_many_right_ones_there_are_to_each_wrong_one(
     sigma: float, number: int
 ) -> None:
-    assert len(label(asked(), Numbers(sigma=sigma), random.Random(1)).negatives) == number
+    assert len(label(asked(), ranking_numbers(sigma=sigma), random.Random(1)).negatives) == number
 
 
 def test_the_filters_are_strict_and_can_leave_nothing() -> None:
-    found = label(asked(), Numbers(alpha=1.0, beta=0.0), random.Random(1))
+    found = label(asked(), ranking_numbers(alpha=1.0, beta=0.0), random.Random(1))
     assert (found.positives, found.negatives) == ([], [])
 
 
 def test_depth_bounds_what_counts_as_retrieved() -> None:
-    found = label(asked(), Numbers(depth=1), random.Random(1))
+    found = label(asked(), ranking_numbers(depth=1), random.Random(1))
     assert (found.positives, found.negatives) == ([0], [])
 
 
 def test_the_same_seed_draws_the_same() -> None:
-    assert label(asked(), Numbers(), random.Random(7)) == label(
-        asked(), Numbers(), random.Random(7)
+    assert label(asked(), ranking_numbers(), random.Random(7)) == label(
+        asked(), ranking_numbers(), random.Random(7)
     )
 
 
@@ -133,7 +133,7 @@ def test_the_right_passage_is_the_one_without_the_sentence() -> None:
         "Salt water everywhere. A sail came near.",
     )
     cave, sea = book(*texts, name="cave"), book("Salt sails and water.", name="sea")
-    found = list(pseudo_questions(cave, MutualInformation([cave, sea]), Numbers()))
+    found = list(pseudo_questions(cave, MutualInformation([cave, sea]), ranking_numbers()))
     assert [one.passage for one in found] == [0, 1, 2]
     for one in found:
         passage = texts[one.passage]
@@ -147,12 +147,12 @@ def test_the_right_passage_is_the_one_without_the_sentence() -> None:
 
 def test_so_many_wrong_passages_are_kept_as_are_asked_for() -> None:
     cave = book(*(f"A goblin saw lantern number {number} there. Rest." for number in range(9)))
-    numbers = Numbers(cloze_negatives=4)
+    numbers = ranking_numbers(cloze_negatives=4)
     for one in pseudo_questions(cave, MutualInformation([cave]), numbers):
         assert len(one.negatives) == 4
 
 
 def test_a_passage_of_one_sentence_has_nothing_left_to_find() -> None:
     cave = book("A goblin carried one lantern down.", "Grey goblins carried two lanterns. It ends.")
-    found = list(pseudo_questions(cave, MutualInformation([cave]), Numbers()))
+    found = list(pseudo_questions(cave, MutualInformation([cave]), ranking_numbers()))
     assert [one.passage for one in found] == [1]

@@ -1,0 +1,100 @@
+"""What a writer and an answerer are told to mend, and what is only advice."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from collector.protocols.parameters import StageTable
+from tasks.widgets.problems import Problem
+
+if TYPE_CHECKING:
+    from annotation.protocols.bookqa.parameters import ChecksTable, Parameters
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# Who has read the book knows no summary.
+_SUMMARY = re.compile(r"\b(?:the|this) (?:summary|plot|passage|text|article|paragraph)\b", re.I)
+_OPENINGS = frozenset(
+    "who whom whose what which when where why how is are was were do does did has have had can "
+    "could will would should in on at to of for from by with the a an and".split()
+)
+
+
+def problems(
+    kind: str,
+    data: Mapping[str, Sequence[object]],
+    items: Sequence[Mapping[str, object]],
+    table: StageTable,
+    parameters: "Parameters",
+) -> list[Problem]:
+    """Return every problem and hint at once, in the order of the page."""
+    by_id = {item["id"]: item for item in items}
+    found: list[Problem] = []
+    entries = cast(Sequence[Mapping[str, Any]], data["entries"])
+    for index, entry in enumerate(entries):
+        passage = cast(Mapping[str, str], by_id[entry["item"]]["passage"])
+        found += _of_entry(index, entry["fields"], passage["text"], parameters.checks)
+    return found
+
+
+def _of_entry(
+    index: int, fields: Mapping[str, str], summary: str, checks: "ChecksTable"
+) -> Iterator[Problem]:
+    if fields.get("question"):
+        yield from _of_question(index, fields["question"], summary, checks)
+    answer = fields.get("answer") or ""
+    number = len(_WORD.findall(answer))
+    if number > checks.max_answer_words:
+        yield Problem(f"It has {number} words: keep {checks.max_answer_words}.", index, "answer")
+    yield from _copied(index, "answer", answer, summary, checks.max_copied_words)
+    question = fields.get("question") or ""
+    if number > 1 and _plain(answer) and _plain(answer) in _plain(question):
+        yield Problem("The question holds its own answer.", index, "question")
+
+
+def _of_question(
+    index: int, question: str, summary: str, checks: "ChecksTable"
+) -> Iterator[Problem]:
+    if len(_WORD.findall(question)) < checks.min_question_words:
+        yield Problem(f"Ask in {checks.min_question_words} words or more.", index, "question")
+    if not question.rstrip().endswith("?"):
+        yield Problem("End the question with a question mark.", index, "question")
+    if _SUMMARY.search(question):
+        yield Problem(
+            "Ask about the story: who reads the book knows no summary.", index, "question"
+        )
+    yield from _copied(index, "question", question, summary, checks.max_copied_words)
+    if not _names(question, summary):
+        yield Problem(
+            "Does it say whom it is about? Name the characters: other readers do not know who "
+            "“he” or “she” is.",
+            index,
+            "question",
+            hint=True,
+        )
+
+
+def _copied(index: int, field: str, words: str, summary: str, most: int) -> Iterator[Problem]:
+    """Yield a problem where so many words stand in the summary in a row."""
+    written, plain = _plain(words).split(), f" {_plain(summary)} "
+    for first in range(len(written) - most + 1):
+        run = " ".join(written[first : first + most])
+        if f" {run} " in plain:
+            yield Problem(f"Say it in your own words: “{run}” is the summary's.", index, field)
+            return
+
+
+def _names(question: str, summary: str) -> bool:
+    """Return whether the question has a name: a capitalised word that the summary has too."""
+    known = set(_WORD.findall(summary))
+    return any(
+        word[:1].isupper() and word.lower() not in _OPENINGS and _bare(word) in map(_bare, known)
+        for word in _WORD.findall(question)
+    )
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"['’]s$", "", word)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text)).lower()

@@ -1,0 +1,33 @@
+"""What each file of this folder offers, by contract: mypy holds it to that."""
+
+from annotation.protocols.bookqa import (
+    checks,
+    export,
+    rankers,
+    scoring,
+    seeds,
+    simulated,
+    splits,
+    validation,
+)
+from annotation.protocols.bookqa.parameters import Parameters
+from annotation.protocols.parts import (
+    ExportPart,
+    RankersPart,
+    ScoringPart,
+    TakesOptions,
+    ValidationPart,
+)
+from collector.seeds.parts import PlansFolds, SeedsPart
+from tasks.simulation.protocol_part import SimulatedPart
+from tasks.work.protocol_checks import ChecksPart
+
+_checks_part_of_checks: ChecksPart[Parameters] = checks
+_export_part_of_export: ExportPart = export
+_rankers_part_of_rankers: RankersPart[Parameters] = rankers
+_scoring_part_of_scoring: ScoringPart = scoring
+_takes_options_of_scoring: TakesOptions = scoring
+_seeds_part_of_seeds: SeedsPart[Parameters] = seeds
+_simulated_part_of_simulated: SimulatedPart = simulated
+_plans_folds_of_splits: PlansFolds[Parameters] = splits
+_validation_part_of_validation: ValidationPart[validation.Vote, Parameters] = validation

@@ -1,0 +1,78 @@
+"""The typed parameters of the protocol: what protocol.toml may and must say."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from collector.protocols.parameters import Parameters as EveryProtocol
+from collector.protocols.parameters import SplitsTable, Table
+from collector.protocols.stage_tables import TextTable
+
+# Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
+VERSION = 1
+
+
+class SeedsTable(Table):
+    """Which summaries are asked about."""
+
+    min_summary_words: int = Field(ge=1)
+    """Books with a shorter summary are left out."""
+    max_summary_words: int = Field(ge=1)
+    """Books with a longer summary are left out."""
+
+
+class ChecksTable(Table):
+    """What a question and its answer may be."""
+
+    min_question_words: int = Field(ge=1)
+    """A shorter question is refused."""
+    max_answer_words: int = Field(ge=1)
+    """A longer answer is refused."""
+    max_copied_words: int = Field(ge=2)
+    """So many words of the summary in a row, and more, are refused."""
+
+
+class PassagesTable(Table):
+    """How books are cut (Book QA 3.1)."""
+
+    tokens: int = Field(ge=1)
+    """Tokens of a passage; `ingest_books` cuts them."""
+
+
+class RankingTable(Table):
+    """How passages are ranked, and what rankers are trained with (Book QA 4.2, 5.2, B)."""
+
+    k1: float = Field(ge=0)
+    """How soon more of the same word counts no more."""
+    b: float = Field(ge=0, le=1)
+    """How much a passage's length counts."""
+    depth: int = Field(ge=1)
+    """How many passages of BM25 other rankers choose from."""
+    coverage_at: list[Annotated[int, Field(ge=1)]] = Field(min_length=1)
+    """After how many passages coverage is measured."""
+    sigma: float = Field(gt=0)
+    """Right passages to each wrong one, of what is drawn."""
+    alpha: float = Field(ge=0, le=1)
+    """A right passage holds more of the answer than that, by ROUGE-L of its best span."""
+    beta: float = Field(ge=0, le=1)
+    """A wrong passage holds less of the answer than that."""
+    cloze_min_words: int = Field(ge=1)
+    """How many words besides stop words a pseudo-question has at least."""
+    cloze_negatives: int = Field(ge=0)
+    """How many wrong passages stand beside a pseudo-question."""
+    bootstrap_subsets: int = Field(ge=1)
+    """How many subsets of the questions a comparison draws."""
+    bootstrap_size: int = Field(ge=1)
+    """How many questions each such subset has at most."""
+
+
+class Parameters(EveryProtocol):
+    """Everything protocol.toml says."""
+
+    seeds: SeedsTable
+    question: TextTable
+    answer: TextTable
+    checks: ChecksTable
+    splits: SplitsTable
+    passages: PassagesTable
+    ranking: RankingTable

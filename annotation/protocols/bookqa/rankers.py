@@ -1,0 +1,120 @@
+"""Ranks passages of books for the questions about them, and writes what rankers learn from.
+
+One book is held at a time, so that a corpus of any size can be ranked.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from annotation.metrics.result import ScoreError
+from annotation.protocols.bookqa.parameters import Parameters
+from annotation.protocols.bookqa.ranking.books import RankedBook, books_of
+from annotation.protocols.bookqa.ranking.files import (
+    CANDIDATES,
+    CLOZE,
+    PASSAGES,
+    SUPERVISION,
+    append,
+    candidate_lines,
+    check_ranking,
+    cloze_lines,
+    passage_lines,
+    read_ranking,
+    supervision_lines,
+)
+from annotation.protocols.bookqa.ranking.inverse_cloze import MutualInformation
+from annotation.protocols.bookqa.ranking.rankings import (
+    BM25,
+    ORACLE,
+    UPPERBOUND,
+    Ranked,
+    Ranking,
+    ranked,
+)
+from annotation.protocols.bookqa.ranking.table import Coverage, table_of
+from annotation.protocols.parts import Ranks
+from collector.models import Corpus
+
+Report = Callable[[int, int], object]
+
+
+def rank(
+    corpus: Corpus,
+    parameters: Parameters,
+    rankings: Mapping[str, Path],
+    folder: Path | None,
+    seed: int,
+    report: Report = lambda done, total: None,
+) -> Ranks:
+    """Return Table 2 of the corpus's questions; write the training files into a new folder.
+
+    rankings: outside rankers' files by name, each an order of BM25's first passages. Raises
+    ScoreError naming the file, or saying that the corpus has no question.
+    """
+    numbers = parameters.ranking
+    total = corpus.books.filter(questions__isnull=False).distinct().count()
+    if not total:
+        raise ScoreError(
+            f"The corpus {corpus.slug} has no question about a book: read qaps.csv in."
+        )
+    taken = {BM25, ORACLE, UPPERBOUND} & rankings.keys()
+    if taken:
+        raise ScoreError(
+            f"{rankings[min(taken)]}: name the file after its ranker, not {min(taken)}."
+        )
+    others = {name: read_ranking(path) for name, path in rankings.items()}
+    information = _looked_at(corpus, parameters, rankings, others)
+    written: dict[str, int] = {}
+    if folder is not None:
+        folder.mkdir(parents=True)
+    coverage = Coverage([BM25, *others, UPPERBOUND, ORACLE], numbers.coverage_at)
+    for done, book in enumerate(books_of(corpus), start=1):
+        found = list(ranked([book], numbers, others))
+        for one in found:
+            coverage.add(one)
+        if folder is not None:
+            _write(folder, book, found, information, parameters, seed, written)
+        report(done, total)
+    return Ranks([table_of(coverage, numbers)], written)
+
+
+def _looked_at(
+    corpus: Corpus,
+    parameters: Parameters,
+    rankings: Mapping[str, Path],
+    others: Mapping[str, Ranking],
+) -> MutualInformation:
+    """Return the counts of all books' words; raises ScoreError for a ranking that does not fit."""
+    information = MutualInformation()
+    known: set[str] = set()
+    for book in books_of(corpus):
+        information.add(book)
+        known |= {question.id for question in book.questions}
+        for name, ranking in others.items():
+            check_ranking(rankings[name], ranking, book, parameters.ranking)
+    for name, ranking in others.items():
+        for question in ranking:
+            if question not in known:
+                raise ScoreError(f"{rankings[name]}: the corpus has no question {question!r}.")
+    return information
+
+
+def _write(
+    folder: Path,
+    book: RankedBook,
+    found: list[Ranked],
+    information: MutualInformation,
+    parameters: Parameters,
+    seed: int,
+    written: dict[str, int],
+) -> None:
+    """Write what belongs to one book at the end of each file, and count it."""
+    numbers = parameters.ranking
+    lines = {
+        PASSAGES: passage_lines(book),
+        CANDIDATES: candidate_lines(found),
+        SUPERVISION: supervision_lines(found, numbers, seed),
+        CLOZE: cloze_lines(book, information, numbers),
+    }
+    for name, each in lines.items():
+        written[name] = written.get(name, 0) + append(folder / name, each)

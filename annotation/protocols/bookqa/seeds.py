@@ -1,0 +1,36 @@
+"""Which books can be asked about: those with a summary that tells a story."""
+
+import random
+from collections.abc import Iterator
+from uuid import NAMESPACE_URL, uuid5
+
+from annotation.protocols.bookqa.parameters import Parameters
+from collector.models import Corpus, Paragraph
+from collector.seeds.candidate import Candidate
+
+NOUN = "book"
+COLUMNS = ("pk", "text", "article__title", "article__book__document", "article__book__set")
+MORE = ("article__book__kind", "article__book__url")
+
+
+def candidates(corpus: Corpus, parameters: Parameters, rng: random.Random) -> Iterator[Candidate]:
+    """Yield every book that has a summary, in an order drawn by `rng`.
+
+    The one paragraph is the summary: who writes and who answers reads it, never the book.
+    """
+    limits = parameters.seeds
+    summaries = Paragraph.objects.filter(article__corpus=corpus, article__book__isnull=False)
+    rows = summaries.order_by("article__book__document").values_list(*COLUMNS, *MORE)
+    found = [
+        row
+        for row in rows
+        if limits.min_summary_words <= len(row[1].split()) <= limits.max_summary_words
+    ]
+    rng.shuffle(found)
+    for pk, text, title, document, part, kind, url in found:
+        yield Candidate(
+            uuid5(NAMESPACE_URL, f"{document}\n{text}").hex,
+            text,
+            (pk,),
+            {"document_id": document, "set": part, "kind": kind, "url": url, "title": title},
+        )

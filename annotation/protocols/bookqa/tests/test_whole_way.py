@@ -1,0 +1,219 @@
+"""Book QA runs from books to a release: people ask about summaries, others answer again."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Verdict
+from collector.ingest.books.tests.making import document, gutenberg, pair, story, table, write
+from collector.models import Collection, Seed
+from tasks.crowd import marketplace
+from tasks.models import Answer, Question
+from tasks.tests.making import name_qualification, write_keys
+from tests.page_workers import Person, look, run
+from tests.test_fifth_protocol import new_hit
+
+pytestmark = pytest.mark.django_db
+
+SUMMARY = (
+    "At the end of a long winter Marta, a ferryman's niece, burns a letter that her uncle Josef "
+    "has forged. She hides the miller from the bailiff until the flood has carried the mill away. "
+    "The bailiff Anselm searches the ferry in vain, and Josef admits what he has done to Marta."
+)
+WRITERS, READERS = ("AADA", "AGRACE"), ("AEDITH", "AIDA")
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> list[Path]:
+    """Return two books with their tables, one of the published valid set and one of no set."""
+    names = ("ford", "weir")
+    texts = [
+        write(tmp_path / f"{name}.txt", gutenberg(story(20), number, name.title()))
+        for number, name in enumerate(names, start=1)
+    ]
+    rows = [
+        document(name, story_url="", wiki_title=name.title(), set=part)
+        for name, part in zip(names, ("valid", "test"), strict=True)
+    ]
+    told = [
+        {"document_id": name, "set": "valid", "summary": f"{SUMMARY} It is {name}."}
+        for name in names
+    ]
+    return [
+        *texts,
+        table(tmp_path / "documents.csv", *rows),
+        table(tmp_path / "summaries.csv", *told),
+        table(tmp_path / "qaps.csv", pair("ford"), pair("weir", "When did she cross?")),
+    ]
+
+
+@pytest.fixture
+def collection(books: list[Path], tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
+    """Return an open collection whose HITs go to a marketplace that accepts everything."""
+    write_keys(tmp_path, settings)
+    settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
+    monkeypatch.setattr("tasks.lifecycle.publication.call", lambda operation: {})
+    monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
+    monkeypatch.setattr(marketplace, "create_hit", new_hit)
+    monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
+    call_command("ingest_books", *map(str, books), corpus="mill", processes=1, stdout=StringIO())
+    few = [
+        "question.redundancy={ train = 2, dev = 2, test = 2 }",
+        "answer.items_per_hit=2",
+    ]
+    options = {"protocol": "bookqa", "corpus": "mill", "budget": 50.0, "seed": 3, "set": few}
+    run("create_collection", "stories", **options)
+    assert run("select_seeds", "stories", count=2) == {"dev": 1, "test": 1}
+    run("publish", "stories")
+    made = Collection.objects.get()
+    look(made)
+    return made
+
+
+@pytest.fixture
+def collected(collection: Collection) -> Collection:
+    """Return it when two have asked and others have answered; one question is doubted."""
+    for name in WRITERS:
+        assert Person(name, collection).work("question") == 2
+    look(collection)
+    doubted = Question.objects.order_by("key")[0].text
+
+    def doubt(state: dict[str, Any], data: dict[str, Any]) -> None:
+        for item, entry in zip(state["items"], data["entries"], strict=True):
+            entry["fields"]["doubt"] = "It does not say." if item["text"] == doubted else ""
+
+    for name in READERS:
+        Person(name, collection).work("answer", doubt)
+    return collection
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_runs_from_books_to_a_release(collected: Collection, tmp_path: Path) -> None:
+    assert (Question.objects.count(), Answer.objects.count()) == (4, 4)
+    run("validate_answers", "stories")
+    run("make_splits", "stories")
+    doubted = Verdict.objects.get(outcome="dropped")
+    assert doubted.reason == "cannot_be_answered"
+    counts = run("export_dataset", "stories", out=tmp_path / "out")["counts"]
+    assert sum(counts["questions"].values()) == 3
+    asked = rows(tmp_path / "out" / "qaps.csv")
+    assert len(asked) == 3
+    by_text = {row["question"]: row for row in asked}
+    for question in Question.objects.exclude(pk=doubted.question_id):
+        row = by_text[question.text]
+        assert row["answer1"] == question.payload["fields"]["answer"]
+        (other,) = question.answers.all()
+        assert row["answer2"] == other.payload["fields"]["answer"]
+        assert other.worker_id != question.worker_id
+    listed = rows(tmp_path / "out" / "documents.csv")
+    assert {(row["document_id"], row["set"], row["wiki_title"]) for row in listed} == {
+        ("ford", "valid", "Ford"),
+        ("weir", "test", "Weir"),
+    }
+    told = rows(tmp_path / "out" / "summaries.csv")
+    assert [row["summary"] for row in told] == [f"{SUMMARY} It is {n}." for n in ("ford", "weir")]
+
+
+def test_what_is_released_is_read_back_and_released_again(
+    collected: Collection, tmp_path: Path
+) -> None:
+    run("validate_answers", "stories")
+    run("make_splits", "stories")
+    run("export_dataset", "stories", out=tmp_path / "out")
+    names = ("documents.csv", "qaps.csv", "summaries.csv")
+    given = [str(tmp_path / "out" / name) for name in names]
+    assert sum(run("import_dataset", "old", *given, protocol="bookqa")["questions"].values()) == 3
+    run("export_dataset", "old", out=tmp_path / "again")
+    for name in names:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_nobody_reads_the_book_and_nobody_answers_their_own_question(
+    collection: Collection,
+) -> None:
+    state, html = Person("AADA", collection).enter("question")
+    assert SUMMARY in state["items"][0]["passage"]["text"]
+    assert "crossed the ford" not in html
+    for name in WRITERS:
+        Person(name, collection).work("question")
+    look(collection)
+    own = set(Question.objects.filter(worker__identity__person="AADA").values_list("text"))
+    state, html = Person("AADA", collection).enter("answer")
+    assert not own & {(item["text"],) for item in state.get("items", [])}
+    # What the writer answered never leaves the server.
+    assert not any(
+        question.payload["fields"]["answer"] in html.replace(SUMMARY, "")
+        and question.payload["fields"]["answer"] not in SUMMARY
+        for question in Question.objects.all()
+    )
+
+
+def test_a_copied_question_is_refused_and_nothing_is_lost(collection: Collection) -> None:
+    ada = Person("AADA", collection)
+    state, _ = ada.enter("question")
+    copied = "Who hides the miller from the bailiff until the flood?"
+    fields = {"question": copied, "answer": "Marta does."}
+    refused = ada.post(state, "submit", {"data": {"entries": [{"item": "0", "fields": fields}]}})
+    assert refused.status_code == 422
+    assert "Say it in your own words" in refused.json()["problems"][0]["message"]
+
+
+def test_a_book_stays_in_the_set_that_it_was_published_in(collection: Collection) -> None:
+    folds = {seed.payload["document_id"]: seed.fold for seed in Seed.objects.all()}
+    assert folds == {"ford": "dev", "weir": "test"}
+
+
+def test_its_estimate_counts_every_writer_and_every_answer(collection: Collection) -> None:
+    assert run("estimate", "stories")["stages"] == {"question": 4 * 100, "answer": 2 * 150}
+
+
+def test_rankers_are_compared_and_their_files_written(books: list[Path], tmp_path: Path) -> None:
+    call_command("ingest_books", *map(str, books), corpus="mill", processes=1, stdout=StringIO())
+    out = tmp_path / "ranking"
+    found = run("rank_passages", "mill", protocol="bookqa", out=out)
+    assert [row[0] for row in found["rankers"]["rows"]][-1] == "Upperbound"
+    assert found["written"]["candidates.jsonl"] == 2
+    mine = tmp_path / "mine.jsonl"
+    mine.write_bytes((out / "candidates.jsonl").read_bytes())
+    again = run("rank_passages", "mill", protocol="bookqa", ranking=[mine])
+    cells = {(row[0], row[1]): row[2:4] for row in again["rankers"]["rows"]}
+    assert cells["mine", 5] == cells["BM25", 5]
+    printed = StringIO()
+    call_command("rank_passages", "mill", protocol="bookqa", ranking=[mine], stdout=printed)
+    assert "Table 2 of the paper" in printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"corpus": "nowhere"}, "There is no corpus 'nowhere'"),
+        ({"ranking": [Path("no.jsonl")]}, "no.jsonl: there is no such file"),
+        ({"ranking": [Path("a/m.jsonl"), Path("b/m.jsonl")]}, "Two rankings are called alike"),
+        ({"ranking": [Path("BM25.jsonl")]}, "name the file after its ranker, not BM25"),
+        ({"protocol": "quac"}, "lacks .*rankers.py: write it"),
+        ({"set": ["ranking.depth=0"]}, "ranking.depth"),
+        ({"out": Path("/")}, "/ is there already: name a new folder"),
+    ],
+)
+def test_what_cannot_be_ranked_is_one_line(
+    books: list[Path], options: dict[str, Any], message: str
+) -> None:
+    call_command("ingest_books", *map(str, books), corpus="mill", processes=1, stdout=StringIO())
+    given = {"corpus": "mill", "protocol": "bookqa", **options}
+    with pytest.raises(CommandError, match=message):
+        run("rank_passages", given.pop("corpus"), **given)
+
+
+def test_a_corpus_without_questions_is_not_ranked(books: list[Path]) -> None:
+    call_command("ingest_books", *map(str, books[:2]), corpus="mill", stdout=StringIO())
+    with pytest.raises(CommandError, match="has no question about a book: read qaps"):
+        run("rank_passages", "mill", protocol="bookqa")
