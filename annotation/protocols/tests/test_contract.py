@@ -189,6 +189,11 @@ def test_every_stage_and_the_consent_have_words_without_gaps(protocol: Protocol)
         assert re.findall(r"\{[a-z_]+\}", said) == [], name
 
 
+def test_no_words_promise_as_many_items_as_a_last_hit_may_not_have(protocol: Protocol) -> None:
+    for path in (protocol.folder / "instructions").glob("*.md"):
+        assert not re.search(r"You (see|get) \{", path.read_text("utf-8")), path.name
+
+
 def test_its_readme_names_every_parameter(protocol: Protocol) -> None:
     readme = (protocol.folder / "README.md").read_text("utf-8")
     named = set()
