@@ -198,6 +198,34 @@ def test_on_a_phone_the_time_of_a_hit_is_no_column_of_single_words(
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_the_list_stands_in_columns_and_in_its_cards_in_german_too(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    made = rita.create_qualification_type(
+        Name="Reader", Description="Reads.", QualificationTypeStatus="Active"
+    )["QualificationType"]["QualificationTypeId"]
+    need = {"QualificationTypeId": made, "Comparator": "Exists"}
+    make_hit(rita, Question=QUESTION.replace("https://task.example", task))
+    make_hit(rita, Title="For readers", QualificationRequirements=[need])
+    sign_in(page)
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.get_by_role("button", name="Deutsch").click()
+    rewards = page.locator(".list .reward")
+    left = [box["x"] for box in (one.bounding_box() for one in rewards.all()) if box]
+    assert len(left) == 2
+    assert left[0] == left[1]
+    for card in page.locator(".list .group").all():
+        assert card.evaluate("(card) => card.scrollWidth <= card.clientWidth")
+    button = page.locator(".list button", has_text="Annehmen")
+    assert (
+        button.evaluate(
+            "(one) => one.closest('.list').getBoundingClientRect().right"
+            " - one.getBoundingClientRect().right"
+        )
+        >= 16
+    )
+
+
 def test_what_is_done_once_has_no_next_one(rita: Any, make_hit: Any, task: str, page: Any) -> None:
     for path in ("hit", "own"):
         question = QUESTION.replace("https://task.example/hit", f"{task}/{path}")
