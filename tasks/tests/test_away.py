@@ -8,6 +8,7 @@ from django.test import Client
 from common.outages import OncePerOutage
 from common.tests.services_away import take_databases_away
 from tasks.models import Lease, Session
+from tasks.pages import entry
 from tasks.pages.tokens import LeaseToken, lease_token, session_token
 
 FORM = "application/x-www-form-urlencoded"
@@ -60,6 +61,19 @@ def test_a_fault_of_ours_is_no_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LeaseToken, "authenticate", fail)
     answer = Client(HTTP_HOST="localhost", raise_request_exception=False).post("/hit/draft")
     assert (answer.status_code, "Something broke" in answer.text) == (500, True)
+
+
+def test_a_fault_of_ours_is_said_in_the_marketplace_s_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*given: object, **named: object) -> None:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr(entry, "read", fail)
+    page = Client(HTTP_HOST="localhost", raise_request_exception=False).get("/hit/")
+    assert (page.status_code, "Something broke" in page.text) == (500, True)
+    assert "frame-ancestors 'none'" not in page["Content-Security-Policy"]
+    assert "To the first page" not in page.text
 
 
 def test_the_log_says_it_once(
