@@ -13,7 +13,12 @@ from tests.browser.dialog_page import Said, Talker, pair
 from tests.browser.keyboard import Keyboard
 from tests.browser.measures import measure
 from tests.browser.person import Person
-from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
+from tests.browser.task_bar import (
+    PHONE,
+    expect_one_bar,
+    expect_room_to_read,
+    expect_side_by_side,
+)
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
@@ -249,10 +254,12 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     asks = ["[data-topic-title]", "[data-background-text]", "[data-question]", "[data-action=ask]"]
     answers = [".picked-zone", ".none", "[data-field=continuation] .card", "[data-action=answer]"]
     found += look_at(student.person, both + asks)
+    assert share_for_the_section(teacher) > 0.5
     long = Said("Which of the many things that happened came first? " * 5, None, "neither", "maybe")
     student.ask(long)
     teacher.wait_for_move("answer question 1")
     found += look_at(teacher.person, both + answers)
+    assert share_for_the_section(teacher) > 0.3
     for name in ("end", "complain"):
         teacher.frame.click(f"[data-scene=talking] [data-action={name}]")
         found += faults(teacher.person.page, teacher.frame, "dialog[open]")
@@ -273,6 +280,18 @@ def test_every_state_is_clean_and_in_sight(talks: Instance, enter: Enter) -> Non
     student.wait_for("done")
     assert faults(student.person.page, student.frame) == []
     assert_clean(ada, grace)
+
+
+def share_for_the_section(teacher: Talker) -> float:
+    """Return how much of a phone's window is above the teacher's form and below the bar."""
+    page = teacher.person.page
+    size = page.viewport_size
+    assert size
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    [form] = measure(teacher.frame, "boxes", ".talk")
+    [bar] = measure(teacher.frame, "boxes", ".bar")
+    page.set_viewport_size(size)
+    return float(form["top"] - max(0, bar["bottom"])) / PHONE[1]
 
 
 def look_at(person: Person, in_sight: list[str]) -> list[str]:
