@@ -198,6 +198,30 @@ def test_on_a_phone_the_time_of_a_hit_is_no_column_of_single_words(
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_all_that_a_hit_pays_stands_in_its_column_and_in_its_bar(
+    rita: Any, make_hit: Any, task: str, page: Any
+) -> None:
+    make_hit(
+        rita,
+        Question=QUESTION.replace("https://task.example", task),
+        Keywords="expected-minutes:15, bonus-up-to:3.18, waiting-per-minute:0.15, "
+        "waiting-minutes:15",
+    )
+    sign_in(page)
+    for width in (1366, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(page.url.split("/work/")[0].split("/hits/")[0] + "/hits/")
+        in_one = "(one) => one.scrollWidth <= one.clientWidth"
+        assert page.locator(".reward").evaluate(in_one)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.get_by_role("link", name="Preview").first.click()
+        assert page.locator(".bar").evaluate(in_one)
+    page.get_by_role("button", name="Accept").first.click()
+    page.wait_for_selector("iframe#task")
+    assert "+ up to $3.18 in bonuses" in page.locator(".bar-pay").inner_text()
+    assert page.locator(".bar").evaluate(in_one)
+
+
 def test_the_list_stands_in_columns_and_in_its_cards_in_german_too(
     rita: Any, make_hit: Any, task: str, page: Any
 ) -> None:
