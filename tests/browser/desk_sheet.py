@@ -101,7 +101,7 @@ def take_partners(sheet: Sheet, rita: Page, slug: str) -> None:
     rita.locator("main .complaint [name=words]").fill("Please be kind to whoever you talk with.")
     rita.locator("main .complaint [name=decision][value=warn]").click()
     sheet.take(rita, "partner reports", "empty")
-    rita.goto("?show=decided")
+    rita.goto(f"/collections/{slug}/problems/partners/?show=decided")
     sheet.take(rita, "partner reports, decided", "one item")
 
 
