@@ -21,7 +21,10 @@ PIECE_BYTES = 1 << 16
 
 @contextmanager
 def beside(target: Path) -> Iterator[Path]:
-    """Yield a new empty folder on the target's file system, removed again at the end."""
+    """Yield a new empty folder on the target's file system, removed again at the end.
+
+    Raises ActionError where it cannot be made, or for an OSError in the block.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))

@@ -26,7 +26,7 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
     With `stage_name` that one is opened; without, every stage that was never opened. A closed
     stage stays closed unless it is named, and a paused collection goes on as it was. Its maximum
     total is said, and kept from then on. The places themselves are made by the next round of
-    tending. Raises ActionError without seeds or budget, with nothing to open, or for a
+    maintenance. Raises ActionError without seeds or budget, with nothing to open, or for a
     finished collection; MarketplaceError when the marketplace does not answer; then nothing
     changes.
     """
@@ -70,7 +70,7 @@ def close_stage(stage: Stage) -> None:
 
 
 def finish(collection: Collection, why: str, by: str, now: datetime) -> None:
-    """End the intake and record it; tending takes the HITs down and releases their money.
+    """End the intake and record it; maintenance takes the HITs down and releases their money.
 
     Who is at work goes on and is paid. Raises ActionError for a collection that was never
     published or is finished already.
@@ -98,7 +98,10 @@ def reopen(collection: Collection, why: str, by: str, now: datetime) -> None:
 
 
 def raise_budget(collection: Collection, cents: int, by: str, now: datetime, why: str = "") -> None:
-    """Set the hard cap to `cents` and record it; raises ActionError below what is bound."""
+    """Set the hard cap to `cents` and record it; raises ActionError below what is bound.
+
+    Locks the collection.
+    """
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         bound = row.reserved_cents + row.spent_cents

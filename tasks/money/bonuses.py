@@ -119,7 +119,10 @@ def ask_again(payments: "QuerySet[Payment]") -> int:
 
 
 def pay_apart(payment: Payment, now: datetime) -> bool:
-    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more."""
+    """Give a refused bonus a HIT that only its worker can take; False if it is refused no more.
+
+    Locks the payment; a job publishes the HIT.
+    """
     with transaction.atomic():
         rows = Payment.objects.select_for_update(of=("self",))
         held = rows.filter(pk=payment.pk, state=PaymentState.REFUSED).first()

@@ -59,7 +59,10 @@ class StageCommitments:
 def commitments_by_stage(
     collection: Collection, stages: list[Stage]
 ) -> dict[int, StageCommitments]:
-    """Return it for each of the collection's stages by its id, in as many queries for any work."""
+    """Return what is bound by each of the collection's stages, by its id.
+
+    The queries are as many for any amount of work.
+    """
     found = {stage.pk: StageCommitments() for stage in stages}
     _count_seeds(found)
     _count_places(collection, found)

@@ -192,7 +192,10 @@ def standing_hits(collection: Collection) -> dict[int, int]:
 
 
 def say_maximum(collection: Collection, now: datetime) -> int:
-    """Return the collection's maximum total in cents, fixed now if seeds or parameters are new."""
+    """Return the collection's maximum total in cents, fixed now if seeds or parameters are new.
+
+    Locks the collection where it is fixed anew; the change is recorded.
+    """
     asked = _asked(collection)
     if collection.maximum_cents is not None and collection.maximum_for == asked:
         return collection.maximum_cents

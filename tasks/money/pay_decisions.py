@@ -43,14 +43,17 @@ def take_back(work: Work, words: str, by: str, now: datetime) -> str:
 
 
 def pay(work: Work, words: str, by: str, now: datetime) -> str:
-    """Pay what came without work."""
+    """Pay what came without work; return a sentence for people. Raises ActionError if decided."""
     if not isinstance(work, Unmatched) or not unmatched.pay(work, by, now):
         raise ActionError("It is decided already: this page shows how.")
     return f"It is paid. {TOLD}"
 
 
 def try_again(work: Work, words: str, by: str, now: datetime) -> str:
-    """Ask the marketplace once more to pay what it refused."""
+    """Ask the marketplace once more to pay what it refused; return a sentence for people.
+
+    Raises ActionError where it is paid by a HIT of its own, or refused no longer.
+    """
     with transaction.atomic():
         if paid_apart(work, lock=True):
             raise ActionError(
@@ -63,7 +66,10 @@ def try_again(work: Work, words: str, by: str, now: datetime) -> str:
 
 
 def pay_apart(work: Work, words: str, by: str, now: datetime) -> str:
-    """Pay what the marketplace refused by a HIT that only this worker can take."""
+    """Pay what the marketplace refused by a HIT that only this worker can take.
+
+    Returns a sentence for people; raises ActionError where nothing is left to pay so.
+    """
     with transaction.atomic():
         opened = (
             isinstance(work, Submission)

@@ -123,7 +123,8 @@ def _spend(payment: Payment, held_cents: int, now: datetime) -> None:
 def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -> bool:
     """Hold money for work that was done, also past the maximum; False above the budget.
 
-    Expects a transaction. The maximum that it raises shows in the changes, with what it came `by`.
+    Expects a transaction; locks the collection past the maximum. The maximum that it raises shows
+    in the changes, with what it came `by`.
     """
     if budget.reserve(collection_id, cents):
         return True
@@ -137,10 +138,11 @@ def hold_for_work_done(collection_id: int, cents: int, by: str, now: datetime) -
 def hold_anyway(
     collection_id: int, cents: int, by: str, now: datetime, *, beside: bool = False
 ) -> None:
-    """Hold money that is owed or was paid whatever the caps say; expects a transaction.
+    """Hold money that is owed or was paid whatever the caps say.
 
-    The overrun shows in the budget's and the maximum's changes, with what it came `by`. beside:
-    what the collection was said to cost at most grows by it in any case.
+    Expects a transaction; locks the collection past a cap. The overrun shows in the budget's and
+    the maximum's changes, with what it came `by`. beside: what the collection was said to cost at
+    most grows by it in any case.
     """
     hold = budget.reserve_beside if beside else budget.reserve
     if hold(collection_id, cents):

@@ -96,7 +96,10 @@ def _holds_until(work: payments.Work, now: datetime) -> datetime:
 
 
 def withdraw(row: Rejection, why: str, by: str, now: datetime) -> None:
-    """Take a proposal back before it is confirmed; the work waits to be paid as before."""
+    """Take a proposal back before it is confirmed; the work waits to be paid as before.
+
+    Raises ActionError without a reason, or for one that is decided already.
+    """
     why = _said(why, "Say why: it is logged beside your name.")
     _expect(row, RejectionState.PROPOSED)
     with transaction.atomic():

@@ -37,7 +37,7 @@ def plan_postings(stage: Stage, now: datetime) -> int:
     """Write a posting, its money reserved, for every place that can be opened now.
 
     Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
-    Returns how many were written; fewer than wanted when the budget is used up.
+    Returns how many were written; fewer than wanted when the budget is used up. Locks the stage.
     """
     with transaction.atomic():
         stage = (

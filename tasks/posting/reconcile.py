@@ -195,7 +195,10 @@ def _reroute_unless_listed(submission: Submission, now: datetime) -> int:
 
 
 def reroute(submission: Submission, now: datetime) -> int:
-    """Let a HIT of the worker's own pay what this one cannot; returns 1, or 0 if one does."""
+    """Let a HIT of the worker's own pay what this one cannot; returns 1, or 0 if one does.
+
+    Locks the submission's payment while it is due; nobody is called.
+    """
     with transaction.atomic():
         payment = (
             Payment.objects.select_for_update(of=("self",))

@@ -69,7 +69,7 @@ def give(
     """Keep the answer to the next question, and return what is wrong: then nothing is kept.
 
     One that was given before stays as it is. A problem's index counts the page's items. Raises
-    NotTheNextQuestion for any other question, LeaseEnded when the lease is over.
+    NotTheNextQuestion for any other question, LeaseEnded when the lease is over. Locks the lease.
     """
     n_given = len(locked_answers(lease))
     passages = reply.passages_of(items)

@@ -18,7 +18,7 @@ def draw_sample(collection: Collection, table: DifficultyTable) -> int:
     """Return how many questions were drawn: those of top contributors who have none yet.
 
     Whom to sample follows from what is kept now; a worker's sample, once drawn, stays as long as
-    one of its questions is kept.
+    one of its questions is kept. Locks the collection.
     """
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)

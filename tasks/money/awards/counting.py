@@ -20,7 +20,7 @@ def award(stage: Stage, now: datetime) -> int:
 
     Accepted is what was approved and not dropped until its hours of waiting were over (HotpotQA
     A.2); what is dropped later stays counted. Safe to run twice and at once: a submission is
-    counted once, a bonus has one key.
+    counted once, a bonus has one key. Locks the stage.
     """
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]
