@@ -9,7 +9,7 @@ from django.db.models import F
 
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
-from common.prepared_sql import change, insert, insert_all
+from common.prepared_sql import PreparedQuery, change, insert, insert_all
 from tasks.kinds.registry import kind_of
 from tasks.models import (
     Exposure,
@@ -40,6 +40,16 @@ UPDATE tasks_lease SET state = 'submitted', closed_at = %(now)s, reserved_cents 
 WHERE id = %(lease)s AND draft_version = %(version)s AND state = 'live'
     AND reserved_cents = %(reserved)s
 """
+# What a worker had begun of a unit before, the newest first.
+BEGUN = PreparedQuery(
+    lambda unit, worker: (
+        Lease.objects.filter(unit=unit, worker=worker, draft__isnull=False, paid=False)
+        .order_by("-id")
+        .values_list("draft", "active_seconds")[:1]
+    ),
+    unit=int,
+    worker=str,
+)
 
 
 class StaleDraft(Exception):
@@ -85,10 +95,7 @@ def take_slot(unit_id: int) -> bool:
 def _hold(
     session: Session, stage: Stage, unit: Unit, now: datetime, ends: datetime, cents: int
 ) -> Lease:
-    drafts = Lease.objects.filter(
-        unit=unit, worker_id=session.worker_id, draft__isnull=False, paid=False
-    )
-    begun = drafts.order_by("-id").first()
+    draft, worked = BEGUN.first(unit=unit.pk, worker=session.worker_id) or (None, 0)
     if session.signed_until:
         # One deadline: the marketplace's, where it has told us of one.
         ends = session.signed_until - LATE_WORK
@@ -101,8 +108,8 @@ def _hold(
         session=session,
         taken_at=now,
         expires_at=ends,
-        draft=begun.draft if begun else None,
-        active_seconds=begun.active_seconds if begun else 0,
+        draft=draft,
+        active_seconds=worked,
         instructions_id=texts[stage.name],
         consent_text_id=texts["consent"],
         reserved_cents=cents,
