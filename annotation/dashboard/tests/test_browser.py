@@ -185,6 +185,9 @@ def test_what_differs_is_decided_by_one_key_each(page: Page) -> None:
         assert page.evaluate(f"{SIZES}[0] <= {SIZES}[1]"), width
     assert faults(page, impacts=FAULTS) == []
     page.locator("#reason").fill("b")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(500)
+    assert not Override.objects.exists(), "Enter in the note decides nothing"
     page.keyboard.press("Tab")
     page.keyboard.press("b")
     page.get_by_text("Recorded: the question is in the dataset.").wait_for()
