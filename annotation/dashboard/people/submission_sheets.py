@@ -1,12 +1,15 @@
-"""A qualification submission laid out for reading: what was written, in its context."""
+"""A submission laid out for reading: what was written, marked or said, beside its passage."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
+
+from django.db.models import Q, QuerySet
 
 from annotation.dashboard.questions.passages import OWN, Passage, passage, seed_paragraphs
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
 from collector.models import Corpus, Stage
-from tasks.models import Answer, Question, Submission
+from tasks.models import Answer, Dialog, Question, Submission
 from tasks.widgets.spans import MAIN
 
 
@@ -20,12 +23,23 @@ class WrittenQuestion:
 
 
 @dataclass(frozen=True)
+class GivenAnswer:
+    """An answer with its number on the sheet, by which its words are marked; 0 where it is alone."""
+
+    number: int
+    answer: ReadableAnswer
+
+
+@dataclass(frozen=True)
 class Sheet:
-    """One passage and what was made of it: questions written, or answers given."""
+    """One passage and what was made of it: questions written, or answers given.
+
+    Of a dialog both partners' sheets hold all of it: the questions with their answers.
+    """
 
     passage: Passage
     questions: Sequence[WrittenQuestion] = ()
-    answers: Sequence[ReadableAnswer] = ()
+    answers: Sequence[GivenAnswer] = ()
 
 
 def submission_of(stage: Stage, worker_id: str) -> Submission | None:
@@ -36,8 +50,10 @@ def submission_of(stage: Stage, worker_id: str) -> Submission | None:
 
 def sheets_of(submission: Submission, corpus: Corpus) -> list[Sheet]:
     """Return the submission's work by passage, in the order of the page it was done on."""
-    questions = _questions(submission)
-    return _question_sheets(questions) if questions else _answer_sheets(submission, corpus)
+    if questions := _questions(submission):
+        return _question_sheets(questions)
+    answers = Answer.objects.filter(submission=submission).order_by("id")
+    return _answer_sheets(answers, corpus) or _answer_sheets(_said(submission), corpus)
 
 
 def _questions(submission: Submission) -> list[Question]:
@@ -65,20 +81,45 @@ def _evidence(written: list[WrittenQuestion]) -> list[tuple[int, int, str]]:
     ]
 
 
-def _answer_sheets(submission: Submission, corpus: Corpus) -> list[Sheet]:
-    rows = Answer.objects.filter(submission=submission).select_related("question__seed")
-    rows = rows.order_by("id").prefetch_related(seed_paragraphs("question__seed"))
+def _answer_sheets(answers: QuerySet[Answer], corpus: Corpus) -> list[Sheet]:
+    rows = answers.select_related("question__seed").prefetch_related(
+        seed_paragraphs("question__seed")
+    )
+    by_seed: dict[int, list[ReadableAnswer]] = {}
+    for row in readable(rows, corpus):
+        by_seed.setdefault(row.answer.question.seed_id, []).append(row)
+    numbers = count(1)
     return [
-        Sheet(passage(row.answer.question.seed, _answer_marks(row.answer)), answers=[row])
-        for row in readable(rows, corpus)
+        _answer_sheet([GivenAnswer(next(numbers) if len(given) > 1 else 0, row) for row in given])
+        for given in by_seed.values()
     ]
 
 
-def _answer_marks(answer: Answer) -> list[tuple[int, int, str]]:
-    payload = answer.payload
-    return [
-        (span["start"], span["end"], mark)
-        for name, mark in (("context", "evidence"), ("spans", "answer"))
-        for span in payload.get(name) or ()
-        if span.get("document", MAIN) in OWN
-    ]
+def _answer_sheet(given: Sequence[GivenAnswer]) -> Sheet:
+    marks = [mark for row in given for mark in _answer_marks(row)]
+    return Sheet(passage(given[0].answer.answer.question.seed, marks), answers=given)
+
+
+def _said(submission: Submission) -> QuerySet[Answer]:
+    """Return the answers of every dialog that was had with this submission's ticket."""
+    lease = submission.lease_id
+    mine = Q(student_ticket__lease=lease) | Q(teacher_ticket__lease=lease)
+    said = Q(pk__in=())
+    for dialog in Dialog.objects.filter(mine).select_related("topic"):
+        said |= Q(
+            question__stage=dialog.stage_id,
+            question__seed=dialog.topic.seed_id,
+            question__worker=dialog.student_id,
+            worker=dialog.teacher_id,
+        )
+    return Answer.objects.filter(said).order_by("question__created_at", "question__position")
+
+
+def _answer_marks(given: GivenAnswer) -> Iterable[tuple[int, int, str]]:
+    payload = given.answer.answer.payload
+    for name, mark in (("context", "evidence"), ("spans", "answer")):
+        for span in payload.get(name) or ():
+            if span.get("document", MAIN) in OWN:
+                yield span["start"], span["end"], mark
+                if mark == "answer" and given.number:
+                    yield span["start"], span["end"], str(given.number)
