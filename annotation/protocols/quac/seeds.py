@@ -44,33 +44,46 @@ class Section:
     prose: bool
 
 
+class Sizes:
+    """How many tokens and sentences texts of a language have, each counted once."""
+
+    def __init__(self, language: str) -> None:
+        self.tokens = cache(lambda text: len(tokens(text, language)))
+        self.sentences = cache(lambda text: len(split(text, language)))
+
+
 def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Offered:
     """Return the sections that can be seeds, in an order drawn by `rng`, and what filters left.
 
     A section's place in the order depends on the corpus's text alone, never on row ids.
     """
-    return _offered(corpus, parameters, rng, lambda: incoming_links(corpus))
+    sizes = Sizes(corpus.language)
+    return _offered(corpus, parameters, rng, lambda: incoming_links(corpus), sizes)
 
 
 def counter(corpus: Corpus) -> Callable[["Parameters"], int]:
-    """Return what counts the sections that can be seeds; links are counted once for all calls."""
+    """Return what counts the sections that can be seeds.
+
+    Links, and the tokens and sentences of each text, are counted once for all calls.
+    """
     incoming = cache(lambda: incoming_links(corpus))
+    sizes = Sizes(corpus.language)
 
     def how_many(parameters: "Parameters") -> int:
-        return _offered(corpus, parameters, random.Random(0), incoming).steps[-1][1]
+        return _offered(corpus, parameters, random.Random(0), incoming, sizes).steps[-1][1]
 
     return how_many
 
 
 def _offered(
-    corpus: Corpus, parameters: "Parameters", rng: random.Random, incoming: Incoming
+    corpus: Corpus, parameters: "Parameters", rng: random.Random, incoming: Incoming, sizes: "Sizes"
 ) -> Offered:
     rule = parameters.seeds
     steps: list[tuple[str, int]] = []
     articles = _articles(corpus, rule, steps, incoming)
     kept = list(_sections(corpus, articles))
     steps.append(("sections of these with a heading", len(kept)))
-    for what, fits in _filters(rule, corpus.language):
+    for what, fits in _filters(rule, sizes):
         kept = [section for section in kept if fits(section)]
         steps.append((f"sections {what}", len(kept)))
     rng.shuffle(kept)
@@ -166,7 +179,7 @@ def _of_article(title: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[Section
         )
 
 
-def _filters(rule: "SeedsTable", language: str) -> Iterator[tuple[str, Callable[[Section], bool]]]:
+def _filters(rule: "SeedsTable", sizes: "Sizes") -> Iterator[tuple[str, Callable[[Section], bool]]]:
     """Yield each filter with what it keeps; the costly ones see only what the others left."""
     most = rule.max_background_characters
     yield (
@@ -180,23 +193,23 @@ def _filters(rule: "SeedsTable", language: str) -> Iterator[tuple[str, Callable[
     )
     yield (
         f"of {rule.min_tokens} to {rule.max_tokens} tokens",
-        lambda section: _has_tokens(text_of(section.texts), rule, language),
+        lambda section: _has_tokens(text_of(section.texts), rule, sizes),
     )
     yield (
         f"of {rule.min_words_per_sentence:g} to {rule.max_words_per_sentence:g} words a sentence",
-        lambda section: _has_sentences(text_of(section.texts), rule, language),
+        lambda section: _has_sentences(text_of(section.texts), rule, sizes),
     )
 
 
-def _has_tokens(text: str, rule: "SeedsTable", language: str) -> bool:
+def _has_tokens(text: str, rule: "SeedsTable", sizes: "Sizes") -> bool:
     # There are never fewer tokens than words, and words are quickly counted.
     if len(text.split()) > rule.max_tokens:
         return False
-    return rule.min_tokens <= len(tokens(text, language)) <= rule.max_tokens
+    return rule.min_tokens <= sizes.tokens(text) <= rule.max_tokens
 
 
-def _has_sentences(text: str, rule: "SeedsTable", language: str) -> bool:
-    mean = len(text.split()) / max(1, len(split(text, language)))
+def _has_sentences(text: str, rule: "SeedsTable", sizes: "Sizes") -> bool:
+    mean = len(text.split()) / max(1, sizes.sentences(text))
     return rule.min_words_per_sentence <= mean <= rule.max_words_per_sentence
 
 

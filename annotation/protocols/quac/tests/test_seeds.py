@@ -45,6 +45,30 @@ def test_a_seed_is_the_background_and_the_sections_paragraphs(corpus: Corpus) ->
     assert candidate.payload == {"title": "Ada Lovelace", "heading": "Life"}
 
 
+def test_values_are_tried_without_reading_a_text_twice(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_person(corpus, "Ada Lovelace", LIFE)
+    reads: list[str] = []
+
+    def counting(name: str) -> None:
+        whole = getattr(seeds, name)
+
+        def told(text: str, language: str) -> Any:
+            reads.append(name)
+            return whole(text, language)
+
+        monkeypatch.setattr(seeds, name, told)
+
+    counting("tokens")
+    counting("split")
+    how_many = seeds.counter(corpus)
+    for most in (600, 700, 800):
+        parameters: Any = get_protocol("quac").parameters(LAX | {"seeds.max_tokens": most})
+        assert how_many(parameters) == 1
+    assert reads == ["tokens", "split"]
+
+
 def test_persons_are_told_by_categories_or_titles_or_not_at_all(corpus: Corpus) -> None:
     make_person(corpus, "Ada Lovelace", LIFE)
     make_person(corpus, "Analytical engine", LIFE, category="Births of machines")
