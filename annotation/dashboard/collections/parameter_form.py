@@ -103,14 +103,23 @@ def sheet_of(desk: Desk, given: Mapping[str, str]) -> Sheet:
         return Field(
             key=key,
             label=own_label(name) if key.count(".") < 2 else _nested(key),
-            help=help_of(desk.parameters, key),
+            help=_help(desk, key, stored[key]),
             value=given.get(key, _typed(desk, key, stored)),
             wrong=problems.get(key, ""),
-            is_long=name in LONG,
-            is_number=isinstance(stored[key], int | float) or is_money(key),
+            is_long=name in LONG or isinstance(stored[key], list),
+            is_number=_is_number(key, stored[key]),
         )
 
     return Sheet(_grouped(always, field), _grouped(others, field), wanted, problems)
+
+
+def _is_number(key: str, value: Any) -> bool:
+    return not isinstance(value, list) and (isinstance(value, int | float) or is_money(key))
+
+
+def _help(desk: Desk, key: str, value: Any) -> str:
+    sentence = help_of(desk.parameters, key)
+    return f"{sentence} One a line." if isinstance(value, list) else sentence
 
 
 def _rank(key: str) -> int:
@@ -137,11 +146,11 @@ def _grouped(keys: list[str], field: Any) -> list[Group]:
 
 
 def _leaves(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every number, name and yes or no by its dotted key; lists are the command's alone."""
+    """Yield every number, name, yes or no and list of words or amounts by its dotted key."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _leaves(value, f"{before}{name}.")
-        elif isinstance(value, str | int | float):
+        elif not isinstance(value, list) or all(isinstance(each, str | int) for each in value):
             yield before + name, value
 
 
@@ -177,13 +186,17 @@ def is_money(key: str) -> bool:
 
 def shown(key: str, value: Any, parameters: Parameters) -> str:
     """Return a value for people to read."""
+    if isinstance(value, list):
+        return ", ".join(shown(key, each, parameters) for each in value) or "none"
     if is_money(key) and isinstance(value, int):
         return price(value, parameters)
     return typed(key, value, parameters)
 
 
 def typed(key: str, value: Any, parameters: Parameters) -> str:
-    """Return a value as a person types it into a form."""
+    """Return a value as a person types it into a form; of a list one value a line."""
+    if isinstance(value, list):
+        return "\n".join(typed(key, each, parameters) for each in value)
     if isinstance(value, bool):
         return YES if value else NO
     if is_money(key) and isinstance(value, int):
@@ -193,6 +206,9 @@ def typed(key: str, value: Any, parameters: Parameters) -> str:
 
 def read(key: str, text: str, old: Any, parameters: Parameters) -> Any:
     """Return what a person typed as a value of the kind of `old`; raises ValueError, a sentence."""
+    if isinstance(old, list):
+        kind = old[0] if old else ""
+        return [read(key, line, kind, parameters) for line in text.splitlines() if line.strip()]
     text = " ".join(text.replace("\x00", "").split())
     if isinstance(old, bool):
         if text not in (YES, NO):

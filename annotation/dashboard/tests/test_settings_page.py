@@ -13,6 +13,7 @@ from annotation.dashboard.collections.parameter_form import label_of, read, show
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import newest, revise
+from tasks.dialog.tests.making import make_dialogs
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +139,27 @@ def test_a_draft_may_change_everything_and_is_told_of_its_seeds(
     assert "Question: items per HIT: <s>2</s> → <b>1</b>" in page
     assert "seeds chosen under the old values are let go" in page
     assert 'name="question.kind"' not in page
+
+
+def test_a_list_is_written_one_a_line(rita: Client) -> None:
+    collection = make_dialogs(2, slug="talks")
+    Collection.objects.update(state=CollectionState.DRAFT)
+    page = rita.get("/collections/talks/change/").content.decode()
+    assert 'id="seeds.category_keywords"' in page
+    assert "\nculture\nanimal\n" in page
+    where = {
+        "seeds.category_keywords": "music\r\n\r\n art  and craft ",
+        "dialog.turn_cents": "0.05",
+    }
+    changed = rita.post("/collections/talks/change/", where).content.decode()
+    assert "→ <b>music, art and craft</b>" in changed
+    assert "→ <b>$0.05</b>" in changed
+    emptied = rita.post("/collections/talks/change/", {"seeds.category_keywords": ""})
+    assert "→ <b>none</b>" in emptied.content.decode()
+    parameters = parameters_of(collection)
+    wrong = rita.post("/collections/talks/change/", {"dialog.turn_cents": "0.05\r\nmuch"})
+    assert "Write an amount" in wrong.content.decode()
+    assert read("seeds.person_titles", "Ada\nGrace", [], parameters) == ["Ada", "Grace"]
 
 
 def test_a_value_that_disappoints_is_cautioned_before_it_is_saved(
