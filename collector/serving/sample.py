@@ -24,6 +24,11 @@ def demos(chosen: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {chosen["finished"]["protocol"]: chosen["finished"], **chosen["demos"]}
 
 
+def is_sample(collection: Collection) -> bool:
+    """Return whether a first start walks the collection to a release by itself."""
+    return collection.slug == plan()["finished"]["slug"]
+
+
 def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
     """Read the sample corpus in, unless it has been read before."""
     if Corpus.objects.filter(slug=corpus["slug"], state="ready").exists():

@@ -36,8 +36,8 @@ class CollectionForm(forms.Form):
         max_digits=12,
         decimal_places=2,
         initial=Decimal(0),
-        help_text="No work is handed out that it cannot pay. You see what the work costs before "
-        "you publish it, and can raise the budget later.",
+        help_text="In the currency of the pay above. No work is handed out that it cannot pay. "
+        "You see what the work costs before you publish it, and can raise the budget later.",
     )
     requester_name = forms.CharField(
         label="Your name or your team's", max_length=200, help_text="Shown to every worker."

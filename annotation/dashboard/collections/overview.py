@@ -25,6 +25,7 @@ from annotation.splits.difficulty.status import last_run
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import ProtocolError
+from collector.serving.sample import is_sample
 from common.actions import ActionError
 from tasks.lifecycle.publication import notices
 from tasks.money.estimates import estimate, totals
@@ -146,6 +147,9 @@ def start(request: HttpRequest) -> HttpResponse:
         {
             "marketplace_url": settings.MARKETPLACE_URL,
             "release": newest,
+            "coming": None
+            if newest
+            else next((one for one in collections if is_sample(one)), None),
             "summaries": summaries_of(collections),
         },
     )

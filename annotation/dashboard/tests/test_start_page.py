@@ -36,6 +36,13 @@ def test_a_printed_command_names_the_home_where_it_is_not_the_usual_one(
     assert f"<code>{MANAGE} ingest_dump" in rita.get("/collections/new/").content.decode()
 
 
+def test_with_a_corpus_at_hand_it_is_still_said_how_to_read_another_in(rita: Client) -> None:
+    make_corpus()
+    page = html.unescape(rita.get("/collections/new/").content.decode())
+    assert "Create the collection" in page
+    assert f"{MANAGE} ingest_dump pages.xml.bz2 --corpus my-corpus" in page
+
+
 def test_it_shows_how_the_collections_stand(rita: Client) -> None:
     make_collection(slug="pilot")
     page = rita.get("/").content.decode()
@@ -49,6 +56,17 @@ def test_the_third_door_leads_to_the_newest_release(rita: Client) -> None:
         collection=collection, number=1, folder="/nowhere", created_at=timezone.now()
     )
     assert "Pilot, release 1" in rita.get("/").content.decode()
+
+
+def test_while_the_sample_is_on_its_way_the_third_door_says_so(rita: Client) -> None:
+    assert "There is none yet" in rita.get("/").content.decode()
+    collection = make_collection(slug="demo-iirc")
+    page = rita.get("/").content.decode()
+    assert "The first is on its way" in page
+    assert "There is none yet" not in page
+    now = timezone.now()
+    Release.objects.create(collection=collection, number=1, folder="/nowhere", created_at=now)
+    assert "The first is on its way" not in rita.get("/").content.decode()
 
 
 def test_the_number_of_queries_does_not_follow_the_collections(
