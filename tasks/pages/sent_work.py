@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from tasks.dialog.sections import section_of
-from tasks.models import Answer, Identity, Lease, Submission, Turn
+from tasks.models import Answer, Grant, Identity, Lease, Submission, Turn
 from tasks.pages import notice_pages
 from tasks.work.answer_summary import answer_text, type_words
 from tasks.work.passages import paragraphs_of
@@ -54,8 +54,15 @@ def sent(request: HttpRequest, receipt: str) -> HttpResponse:
             "corpus": collection.corpus,
             "received_at": submission.received_at,
             "pieces": list(pieces_of(submission)),
+            "decided": _decided(submission.lease),
         },
     )
+
+
+def _decided(lease: Lease) -> Grant | None:
+    """Return what was decided of a try-out; None for other work and while nobody has."""
+    rows = Grant.objects.filter(worker=lease.worker_id, qualification__stage=lease.unit.stage_id)
+    return rows.exclude(decided_at=None).first()
 
 
 def pieces_of(submission: Submission) -> Iterator[Piece]:

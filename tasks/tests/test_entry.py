@@ -7,8 +7,9 @@ import pytest
 from django.utils import timezone
 from django.utils.html import escape
 
-from tasks.models import Identity, Lease, LeaseState, Question, Session, Submission
+from tasks.models import Grant, Identity, Lease, LeaseState, Question, Session, Submission
 from tasks.pages.api import MOST_REPORTS
+from tasks.people.qualifications import decide, record_attempt
 from tasks.tests.making import (
     consent,
     make_posting,
@@ -230,6 +231,22 @@ def test_what_was_sent_can_be_read_again_until_its_worker_is_erased(client, coll
     assert client.get("/hit/sent/nothing/").status_code == 404
     Identity.objects.all().delete()
     assert client.get(address).status_code == 404
+
+
+def test_whoever_is_declined_reads_why_with_what_they_sent(client, collection, soon):
+    _, state = at_work(client, collection, soon)
+    post(client, state, "submit", {"data": questions_for(Lease.objects.get())})
+    submission = Submission.objects.get()
+    record_attempt(submission)
+    address = f"/hit/sent/{submission.receipt}/"
+    assert "You have" not in client.get(address).content.decode()
+    grant, said = Grant.objects.get(), {"by": "Rita", "now": submission.received_at}
+    decide(grant, granted=False, note="Ask about the links.", **said)
+    page = client.get(address).content.decode()
+    assert "You have not passed." in page
+    assert "Ask about the links." in page
+    decide(grant, granted=True, note="", **said)
+    assert "You have passed" in client.get(address).content.decode()
 
 
 @pytest.mark.parametrize("token", ["", "forged", "WzEsIndhIl0:x:y"])

@@ -71,7 +71,7 @@ def decide(request: HttpRequest, desk: Desk, stage: str, number: int) -> HttpRes
     if granted is None:
         messages.error(request, "Choose Grant or Decline.")
     elif not granted and not note:
-        messages.error(request, "Say in the note why you decline: the worker is told.")
+        messages.error(request, "Say in the note why you decline: the worker reads it.")
     else:
         qualifications.decide(
             grant, granted=granted, note=note, by=name_of(request), now=timezone.now()

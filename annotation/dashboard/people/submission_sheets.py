@@ -24,7 +24,7 @@ class WrittenQuestion:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """An answer with its number on the sheet, by which its words are marked; 0 where it is alone."""
+    """An answer with its number on the sheet, by which its words are marked; 0 if alone."""
 
     number: int
     answer: ReadableAnswer
