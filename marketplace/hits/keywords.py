@@ -14,9 +14,10 @@ AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 class Promises:
     """Pay beside the reward in cents, times in minutes; 0, "" and () where nothing is stated.
 
-    `earns` are the ids of the qualification types that the work can earn; `is_once` tells that
-    nobody can do two HITs of the type, `is_one_at_a_time` that nobody can be at two, `keeps_work`
-    that what was written outlives a return.
+    `asked_by` names who asks for the work where one account posts for several. `earns` are the ids
+    of the qualification types that the work can earn; `is_once` tells that nobody can do two HITs
+    of the type, `is_one_at_a_time` that nobody can be at two, `keeps_work` that what was written
+    outlives a return.
     """
 
     expected_minutes: int = 0
@@ -25,6 +26,7 @@ class Promises:
     waiting_cents: int = 0
     waiting_minutes: int = 0
     part_of: str = ""
+    asked_by: str = ""
     earns: tuple[str, ...] = ()
     is_once: bool = False
     is_one_at_a_time: bool = False
@@ -49,12 +51,18 @@ def promises_in(keywords: str) -> Promises:
         bonus_cents=_cents(found, "bonus-up-to"),
         waiting_cents=_cents(found, "waiting-per-minute"),
         waiting_minutes=_minutes(found, "waiting-minutes"),
-        part_of=unquote(found.get("part-of", [""])[0]),
+        part_of=_words(found, "part-of"),
+        asked_by=_words(found, "asked-by"),
         earns=tuple(filter(None, found.get("earns", []))),
         is_once="once" in found,
         is_one_at_a_time="one-at-a-time" in found,
         keeps_work="keeps-work" in found,
     )
+
+
+def _words(found: dict[str, list[str]], name: str) -> str:
+    """Return words that may hold what ends a keyword: a comma is written %2C, as in an address."""
+    return unquote(found.get(name, [""])[0])
 
 
 def _minutes(found: dict[str, list[str]], name: str) -> int:

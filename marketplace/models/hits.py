@@ -63,6 +63,11 @@ class HITType(models.Model):
         """Return what its requester states of pay and time beyond the wire's members."""
         return promises_in(self.keywords)
 
+    @property
+    def asked_by(self) -> str:
+        """Return the name of who asks for the work, as workers read it."""
+        return self.stated.asked_by or self.requester.name
+
 
 def _status_rules(now: datetime) -> list[tuple[str, dict[str, Any]]]:
     """Return the model's HITStatus values with what each needs; the first that holds is the one."""

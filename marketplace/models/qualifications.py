@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from marketplace.hits.keywords import promises_in
 from marketplace.models.identifiers import new_entity_id
 from marketplace.models.requesters import Requester
 from marketplace.models.workers import Worker
@@ -40,6 +41,11 @@ class QualificationType(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def asked_by(self) -> str:
+        """Return the name of who gives it, as workers read it."""
+        return promises_in(self.keywords).asked_by or self.requester.name
 
 
 class QualificationGrant(models.Model):

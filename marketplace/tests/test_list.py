@@ -118,6 +118,34 @@ def test_no_time_of_a_simulated_worker_is_observed(rita: Any, make_hit: Any) -> 
     assert HITType.objects.get().recent_work == []
 
 
+def test_who_asks_has_one_name_wherever_a_worker_reads_it(
+    rita: Any, ada: Visitor, make_hit: Any
+) -> None:
+    names = "part-of:Rivers%2C lakes, asked-by:Lab for Reading%2C 100 %25"
+    made = rita.create_qualification_type(
+        Name="Writer", Description="Writes.", Keywords=names, QualificationTypeStatus="Active"
+    )["QualificationType"]["QualificationTypeId"]
+    hit = make_hit(rita, Keywords=names)
+    rita.associate_qualification_with_worker(
+        QualificationTypeId=made, WorkerId=ada.worker.worker_id
+    )
+    told = ["/qualifications/", "/messages/"]
+    before = ["/hits/", f"/hits/{hit['HITId']}/"]
+    pages = {path: ada.get(path).content.decode() for path in (*told, *before)}
+    frame = ada.accept(hit)
+    at_work = [frame.path, "/work/"]
+    pages |= {path: ada.get(path).content.decode() for path in at_work}
+    frame.submit(answer="x")
+    pages |= {path: ada.get(path).content.decode() for path in (f"{frame.path}submitted/",)}
+    pages["/history/"] = ada.get("/history/").content.decode()
+    without = [path for path, page in pages.items() if "Lab for Reading, 100 %" not in page]
+    assert without == []
+    # By the account alone the list can be filtered.
+    assert [path for path, page in pages.items() if re.search("Rita( ·| has|</p>)", page)] == []
+    named = [*before, *at_work, "/history/"]
+    assert [path for path in named if "for “Rivers, lakes”" not in pages[path]] == []
+
+
 def test_pay_beside_the_reward_is_said_wherever_the_reward_is(
     rita: Any, ada: Visitor, make_hit: Any
 ) -> None:
@@ -125,12 +153,12 @@ def test_pay_beside_the_reward_is_said_wherever_the_reward_is(
     hit = make_hit(rita, Reward="0.30", Keywords=f"dialog, {words}")
     said = "$0.30 + up to $1.26 in bonuses + $0.15 a minute for waiting, 15 minutes at most"
     for path in ("/hits/", f"/hits/{hit['HITId']}/"):
-        page = ada.get(path).content.decode()
+        page = re.sub(r"<[^>]*>", "", ada.get(path).content.decode())
         assert said in page
         assert "an hour" not in page, "what a part of the pay makes an hour is not the rate"
     frame = ada.accept(hit)
     for path in (frame.path, "/work/"):
-        assert said in ada.get(path).content.decode()
+        assert said in re.sub(r"<[^>]*>", "", ada.get(path).content.decode())
     frame.submit(answer="x")
     page = ada.get(f"{frame.path}submitted/").content.decode()
     assert "$0.30" in page

@@ -236,6 +236,11 @@ def finish_hit(hit_id: str) -> None:
             raise
 
 
+def as_keyword(words: str) -> str:
+    """Return words as a keyword may hold them: a comma would end it, and is as in an address."""
+    return " ".join(words.split())[:200].replace("%", "%25").replace(",", "%2C")
+
+
 def create_qualification(name: str, description: str, keywords: str = EARNED) -> str:
     """Return the id of the qualification type `name`, made now or before.
 

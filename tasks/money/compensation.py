@@ -13,6 +13,7 @@ from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
 from tasks.money import budget, funding, payments
+from tasks.people.qualifications import asked_by
 from tasks.posting.hits import find_forgotten, money, went_live
 from tasks.work import submissions
 
@@ -178,10 +179,10 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
     parameters = parameters_of(collection)
     only = marketplace.create_qualification(
         # Its worker reads the name in a message.
-        name=f"Collect what you are owed, for “{Truncator(collection.title).chars(80)}”, "
+        name=f"Collect what you are owed, for {Truncator(collection.title).chars(80)}, "
         f"reference {posting.token.hex[:8]}",
         description=f"Lets one worker collect what {collection.requester_name} owes them.",
-        keywords=marketplace.UNLISTED,
+        keywords=f"{marketplace.UNLISTED}, {asked_by(collection)}",
     )
     marketplace.grant(only, posting.worker.identity.person)  # type: ignore[union-attr]
     requirement: dict[str, Any] = {
@@ -191,7 +192,7 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
     type_id = marketplace.create_hit_type(
         title=f"Collect what you are owed: {collection.title}",
         description="There is nothing to do: accept, press the button, and you are paid.",
-        keywords="compensation",
+        keywords=f"compensation, {asked_by(collection)}",
         reward=money(posting.reward_cents, parameters.pay.minor_units),
         duration=timedelta(minutes=30),
         auto_approval=timedelta(days=1),

@@ -108,6 +108,11 @@ def closed_id(stage: Stage) -> str:
     )
 
 
+def asked_by(collection: Collection) -> str:
+    """Return the keyword that tells workers who asks, by the name that the consent text has."""
+    return f"asked-by:{marketplace.as_keyword(collection.requester_name)}"
+
+
 def _gate_id(stage: Stage, which: str, **values: str) -> str:
     gate, _ = Gate.objects.get_or_create(stage=stage)
     known = str(getattr(gate, which))
@@ -122,6 +127,8 @@ def _make(stage: Stage, words: str, **values: str) -> str:
     # slug is added only where another collection of the same title has that name: a name leads to
     # one qualification.
     name = f"{words} ({Truncator(stage.collection.title).chars(80)})"
+    stated = values.pop("keywords", marketplace.EARNED)
+    values["keywords"] = f"{stated}, {asked_by(stage.collection)}"
     found = marketplace.create_qualification(name=name, **values)
     gates = Gate.objects.filter(Q(entry_id=found) | Q(closed_id=found))
     if Qualification.objects.filter(external_id=found).exists() or gates.exists():

@@ -242,7 +242,8 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     table = parameters.stages()[stage.name]
     promise, minor_units = kind_of(table).promise(table), parameters.pay.minor_units
     # Equal values would share a HIT type, and "next" would lead into another collection.
-    stated = [stage.collection.slug, f"part-of:{_name(stage)}"]
+    part_of = f"part-of:{marketplace.as_keyword(stage.collection.title)}"
+    stated = [stage.collection.slug, part_of, qualifications.asked_by(stage.collection)]
     stated.append(f"expected-minutes:{table.expected_minutes}")
     if table.extension_minutes:
         stated.append(f"extension-minutes:{table.extension_minutes}")
@@ -262,12 +263,6 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     while own and len(", ".join([*own, *stated])) > LONGEST:
         own.pop()
     return ", ".join([*own, *stated])
-
-
-def _name(stage: Stage) -> str:
-    # A comma would end it: it is written as in an address.
-    title = " ".join(stage.collection.title.split())[:200]
-    return title.replace("%", "%25").replace(",", "%2C")
 
 
 def _earned(stage: Stage) -> Iterable[str]:

@@ -23,6 +23,7 @@ from tasks.models import (
     Submission,
 )
 from tasks.money import budget, compensation, funding, payments
+from tasks.people import qualifications
 from tasks.people.erasure import forget
 from tasks.people.qualifications import decide
 from tasks.posting import hits
@@ -355,9 +356,10 @@ def test_one_compensation_that_is_refused_hides_no_other(stage, desk, monkeypatc
     monkeypatch.setattr(marketplace, "create_hit", lambda *_, **__: marketplace.Hit("H", "T"))
     assert compensation.publish_pending(stage.collection, NOW) == 1
     # The message about it names no token, and it stands among nobody's qualifications.
-    named = "Collect what you are owed, for “Pilot”, reference "
+    named = "Collect what you are owed, for Pilot, reference "
     assert all(type_["name"].startswith(named) for type_ in made)
-    assert {type_["keywords"] for type_ in made} == {marketplace.UNLISTED}
+    asked_by = qualifications.asked_by(stage.collection)
+    assert {type_["keywords"] for type_ in made} == {f"{marketplace.UNLISTED}, {asked_by}"}
 
 
 def test_late_work_never_lowers_a_budget_that_was_raised_meanwhile(stage, monkeypatch):

@@ -140,6 +140,7 @@ def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
     earned = qualifications.external_id(stage_of(collection, "question_qualification"))
     assert {"once", "keeps-work", f"earns:{earned}", "expected-minutes:8"} <= set(words)
     assert f"part-of:{collection.title}" in words
+    assert f"asked-by:{collection.requester_name}" in words
     assert "extension-minutes:30" in words
     main = hits.keywords(stage_of(collection, "question"), parameters)
     assert "once" not in main.split(", ")
@@ -149,11 +150,13 @@ def test_a_hit_states_what_the_marketplace_cannot_know(collection, told):
 
 def test_the_name_of_a_collection_keeps_its_commas_among_the_keywords(collection):
     collection.title = "Rivers, lakes and 100% of the sea"
+    collection.requester_name = "Lab for Reading, Kiel"
     collection.save()
     words = hits.keywords(stage_of(collection, "question"), parameters_of(collection))
     assert "part-of:Rivers, lakes" not in words
     [stated] = (word for word in words.split(", ") if word.startswith("part-of:"))
     assert unquote(stated) == f"part-of:{collection.title}"
+    assert "asked-by:Lab for Reading%2C Kiel" in words.split(", ")
 
 
 def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(

@@ -71,7 +71,9 @@ def available(request: SignedInRequest) -> HttpResponse:
         here="available",
         page=page,
         open_groups=list(page),
-        payers=list({group.kind.requester_id: group.facts for group in page}.values()),
+        payers=list(
+            {(group.kind.requester_id, group.kind.asked_by): group.facts for group in page}.values()
+        ),
         n_hidden=len(takeable) - len(rows),
         n_out_of_reach=sum(group.is_out_of_reach for group in groups),
         n_done=0 if takeable else _n_done(worker, now),

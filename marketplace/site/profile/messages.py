@@ -27,7 +27,7 @@ NO_MESSAGE = gettext_noop("There is no such message.")
 def messages(request: SignedInRequest) -> HttpResponse:
     """Show the messages both ways, newest first; those shown count as read from then on."""
     rows = Message.objects.filter(worker=request.worker).select_related(
-        "requester", "about__hit__hit_type"
+        "requester", "about__hit__hit_type__requester", "qualification_type__requester"
     )
     page = Paginator(rows.order_by("-pk"), PAGE_SIZE).get_page(request.GET.get("page"))
     shown = [message.pk for message in page if not message.is_from_worker]
