@@ -240,7 +240,8 @@ def test_whoever_is_declined_reads_why_with_what_they_sent(client, collection, s
     record_attempt(submission)
     address = f"/hit/sent/{submission.receipt}/"
     assert "You have" not in client.get(address).content.decode()
-    grant, said = Grant.objects.get(), {"by": "Rita", "now": submission.received_at}
+    grant = Grant.objects.get(qualification__stage=submission.lease.unit.stage)
+    said = {"by": "Rita", "now": submission.received_at}
     decide(grant, granted=False, note="Ask about the links.", **said)
     page = client.get(address).content.decode()
     assert "You have not passed." in page

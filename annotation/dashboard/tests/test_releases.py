@@ -18,7 +18,7 @@ from annotation.jobs import decide_all, fulfil_order
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release import release_jobs
 from annotation.release.publish_release import PublishedRelease
-from collector.models import Collection
+from collector.models import Collection, CollectionState
 from common.actions import ActionError
 from tasks.tests.making import make_collection, stage_of
 
@@ -61,6 +61,20 @@ def test_what_is_kept_would_be_released(rita: Client, pilot: Collection) -> None
     question = make_question(stage_of(pilot, "question"))
     make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
     assert "<b>1</b> question would be released now" in rita.get(PAGE).content.decode()
+
+
+def test_what_lacks_answers_is_said_to_wait_only_while_somebody_can_answer(
+    rita: Client, pilot: Collection
+) -> None:
+    question, other = (make_question(stage_of(pilot, "question")) for _ in range(2))
+    make_verdict(question, "kept", chosen=make_answer(question, stage_of(pilot, "answer")))
+    make_verdict(other, "waiting")
+    page = rita.get(PAGE).content.decode()
+    assert 'questions/?outcome=waiting">1 still waits for answers</a>.' in page
+    Collection.objects.update(state=CollectionState.FINISHED)
+    page = rita.get(PAGE).content.decode()
+    assert 'questions/?outcome=waiting">1 without enough answers</a> stays out.' in page
+    assert "still wait" not in page
 
 
 def test_asking_makes_one_order_at_a_time(rita: Client, pilot: Collection) -> None:
