@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.agreement.verdict import Outcome
+from annotation.agreement.decision import Outcome
 from annotation.decisions.counted_work import left_out_of
 from annotation.decisions.verdicts import decide_by_votes, lock
 from annotation.models import Override, Verdict

@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F, Q
 
-from annotation.agreement.verdict import Outcome
-from annotation.agreement.verdict import Verdict as Belief
+from annotation.agreement.decision import Decision, Outcome
 from annotation.decisions.counted_work import counted, left_out_of
 from annotation.models import Verdict
 from annotation.protocols.parts import VALIDATION, ValidationPart
@@ -23,7 +22,7 @@ from tasks.models import Answer, Question
 CHUNK = 500
 # Answers in the order in which they were given: one that was handed in bears the time of that.
 IN_ORDER = ("created_at", "submission_id", "id")
-LEFT_OUT = Belief(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
+LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
 
 
 def decide_collection(collection: Collection, now: datetime) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from annotation.agreement.verdict import Verdict
+from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
 from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
 from annotation.reports.table import Table
@@ -26,7 +26,7 @@ class ValidationPart(Protocol[V, P]):
     def vote(self, type: str, payload: Mapping[str, object]) -> V:
         """Return what an answer's type and payload say, to be compared with others."""
 
-    def verdict(self, votes: Sequence[V], parameters: P, fold: str) -> Verdict:
+    def verdict(self, votes: Sequence[V], parameters: P, fold: str) -> Decision:
         """Return whether a question is kept, which vote is released, and why.
 
         votes: one per annotator, in the order in which they were given. fold: of its seed.

@@ -11,7 +11,7 @@ from common.spreadsheet import read_table
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
 from marketplace.money.amounts import amount_of, price_of, typed_cents
-from marketplace.money.payouts import PayoutError, record_payout
+from marketplace.money.payments_made import PayoutError, record_payout
 from marketplace.router import DATABASE
 
 COLUMNS = (

@@ -4,8 +4,8 @@ from typing import Any
 
 from marketplace import clock
 from marketplace.models import PaymentReport
+from marketplace.money.payments_made import report_payment
 from marketplace.money.payout_lists import make_list, owed_by_worker
-from marketplace.money.payouts import report_payment
 from marketplace.people.erasure import erase
 from marketplace.tests.visitor import Visitor
 

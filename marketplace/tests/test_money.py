@@ -8,7 +8,7 @@ from django.db.models import Sum
 
 from marketplace import clock
 from marketplace.models import HIT, Kind, LedgerEntry, Requester
-from marketplace.money.payouts import PayoutError, record_payout
+from marketplace.money.payments_made import PayoutError, record_payout
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 

@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.views.defaults import server_error as broken
 
 from common import outages
+from tasks.pages.entry_views import framed
 from tasks.pages.notice_pages import notice
-from tasks.pages.views import framed
 
 TITLE = "Back in a moment"
 SAFE = "Our database does not answer right now. What was saved is safe"

@@ -5,7 +5,7 @@ import pytest
 from collector.protocols.texts import current_text
 from tasks.pages.lease_context import setting_of
 from tasks.pages.page_state import DEFAULTS
-from tasks.pages.work import _frame
+from tasks.pages.work_page import _frame
 from tasks.tests.making import stage_of
 
 pytestmark = pytest.mark.django_db

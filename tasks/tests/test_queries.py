@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from collector.protocols.loading import get_protocol
 from tasks.kinds import voting, writing
 from tasks.models import Lease, Question
-from tasks.pages import work
+from tasks.pages import work_page
 from tasks.tests.making import (
     NOW,
     consent,
@@ -46,7 +46,7 @@ def statements(captured):
 
 def forget():
     """Forget what a process keeps, as when another one answers."""
-    for kept in (work._items, writing.seeds_of, voting._written, _article_id, _page):
+    for kept in (work_page._items, writing.seeds_of, voting._written, _article_id, _page):
         kept.clear()
 
 

@@ -5,7 +5,7 @@ import pytest
 from collector.protocols.creation import parameters_of
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker, make_waiting
 from tasks.models import Exposure, LeaseState, Ticket, Topic
-from tasks.pages.work import items_of
+from tasks.pages.work_page import items_of
 from tasks.tests.making import NOW, make_posting, make_session, stage_of
 from tasks.work import leases, submissions, units
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotation.agreement.verdict import Outcome, Verdict
+from annotation.agreement.decision import Decision, Outcome
 
 if TYPE_CHECKING:
     from annotation.protocols.bookqa.parameters import Parameters
@@ -23,7 +23,7 @@ def vote(type: str, payload: Mapping[str, object]) -> Vote:
     return Vote(str(fields.get("answer", "")), str(fields.get("doubt", "")))
 
 
-def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdict:
+def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decision:
     """Return whether a question is kept, and which answer stands beside its writer's: the first.
 
     Two answers in free words need not agree: both are references. One doubt drops the question.
@@ -31,11 +31,11 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdi
     wanted = getattr(parameters.answer.redundancy, fold)
     if len(votes) < wanted:
         sentence = f"{len(votes)} of {wanted} other people have answered it so far."
-        return Verdict(Outcome.WAITING, "waiting_for_answers", sentence)
+        return Decision(Outcome.WAITING, "waiting_for_answers", sentence)
     doubts = [one.doubt for one in votes if one.doubt.strip()]
     if doubts:
         sentence = f"Somebody could not answer it from the summary: {doubts[0]}"
-        return Verdict(Outcome.DROPPED, "cannot_be_answered", sentence)
+        return Decision(Outcome.DROPPED, "cannot_be_answered", sentence)
     agreeing = tuple(range(len(votes)))
     sentence = f"Answered by {len(votes)} other " + ("person." if len(votes) == 1 else "people.")
-    return Verdict(Outcome.KEPT, "answered_again", sentence, 0, agreeing)
+    return Decision(Outcome.KEPT, "answered_again", sentence, 0, agreeing)

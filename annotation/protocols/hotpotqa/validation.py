@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.agreement.verdict import Outcome, Verdict
+from annotation.agreement.decision import Decision, Outcome
 
 if TYPE_CHECKING:
     from annotation.protocols.hotpotqa.parameters import Parameters
@@ -23,9 +23,9 @@ def vote(type: str, payload: Mapping[str, object]) -> Vote:
     return Vote(spans[0]["text"] if type == "span" and spans else type)
 
 
-def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdict:
+def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decision:
     """Return whether a question is kept: what its writer answered is released (HotpotQA 2)."""
     if not votes:
-        return Verdict(Outcome.WAITING, "waiting_for_the_writer", "Its writer has not answered.")
+        return Decision(Outcome.WAITING, "waiting_for_the_writer", "Its writer has not answered.")
     sentence = "Who wrote the question has answered it, and proved the answer."
-    return Verdict(Outcome.KEPT, "answered_by_its_writer", sentence, 0, (0,))
+    return Decision(Outcome.KEPT, "answered_by_its_writer", sentence, 0, (0,))

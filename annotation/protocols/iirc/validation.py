@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from annotation.agreement.decision import Decision, Outcome
 from annotation.agreement.majority import agreeing_groups, largest_group
-from annotation.agreement.verdict import Outcome, Verdict
 from annotation.metrics.drop import answer_strings, exact_match
 from annotation.protocols.iirc.conversion import drop_answer
 from annotation.protocols.iirc.units import same_unit
@@ -54,7 +54,7 @@ class Vote:
 
 def verdict(
     votes: Sequence[Vote | Mapping[str, object]], parameters: "Parameters", fold: str
-) -> Verdict:
+) -> Decision:
     """Return whether a question is kept, and which vote is released.
 
     votes: one per annotator, in submission order. parameters: read are
@@ -89,40 +89,40 @@ def agree(one: Vote, other: Vote) -> bool:
     return exact_match(one.strings(), other.strings()) == 1.0
 
 
-def _waiting(n_votes: int, redundancy: int) -> Verdict:
+def _waiting(n_votes: int, redundancy: int) -> Decision:
     """Return the verdict on a question with votes still to come."""
     sentence = f"{n_votes} of {redundancy} annotators have answered so far."
-    return Verdict(Outcome.WAITING, "waiting_for_votes", sentence)
+    return Decision(Outcome.WAITING, "waiting_for_votes", sentence)
 
 
-def _bad(n_bad: int, n_votes: int) -> Verdict:
+def _bad(n_bad: int, n_votes: int) -> Decision:
     """Return the verdict on a question that too many annotators called bad."""
     sentence = f"{n_bad} of {n_votes} annotators marked the question as bad."
-    return Verdict(Outcome.DROPPED, "marked_bad", sentence)
+    return Decision(Outcome.DROPPED, "marked_bad", sentence)
 
 
-def _disagreement(n_bad: int, n_votes: int) -> Verdict:
+def _disagreement(n_bad: int, n_votes: int) -> Decision:
     """Return the verdict on a question without enough equal answers."""
     if n_bad:
         sentence = (
             f"{n_bad} of {n_votes} annotators marked the question as bad, "
             "and the others did not agree on an answer."
         )
-        return Verdict(Outcome.DROPPED, "no_agreement_beside_bad", sentence)
+        return Decision(Outcome.DROPPED, "no_agreement_beside_bad", sentence)
     sentence = f"The {n_votes} annotators did not agree on an answer."
-    return Verdict(Outcome.DROPPED, "no_agreement", sentence)
+    return Decision(Outcome.DROPPED, "no_agreement", sentence)
 
 
-def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Verdict:
+def _agreed(agreeing: tuple[int, ...], n_votes: int) -> Decision:
     """Return the verdict that releases the agreeing answer which was submitted first."""
     if n_votes == 1:
         sentence = "The only annotator asked answered it."
-        return Verdict(Outcome.KEPT, "single_annotator", sentence, agreeing[0], agreeing)
+        return Decision(Outcome.KEPT, "single_annotator", sentence, agreeing[0], agreeing)
     sentence = (
         f"{len(agreeing)} of {n_votes} annotators gave the same answer; "
         "the one submitted first is released."
     )
-    return Verdict(Outcome.KEPT, "agreed", sentence, agreeing[0], agreeing)
+    return Decision(Outcome.KEPT, "agreed", sentence, agreeing[0], agreeing)
 
 
 def vote(type: str, payload: Mapping[str, object]) -> Vote:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.agreement.verdict import Outcome, Verdict
+from annotation.agreement.decision import Decision, Outcome
 from annotation.protocols.quac.layout import CANNOT_ANSWER
 from annotation.protocols.quac.references import counted, human_f1
 
@@ -30,7 +30,7 @@ def vote(type: str, payload: Mapping[str, object]) -> Vote:
     return Vote(text, cast(int | None, payload.get("n_pairs")))
 
 
-def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdict:
+def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Decision:
     """Return whether a question is kept; the teacher's answer is the released one (QuAC 2.2).
 
     votes: the teacher's, and those of the validators, in submission order. parameters: read are
@@ -39,34 +39,34 @@ def verdict(votes: Sequence[Vote], parameters: "Parameters", fold: str) -> Verdi
     """
     teachers = [index for index, vote in enumerate(votes) if vote.n_pairs is not None]
     if not votes:
-        return Verdict(Outcome.WAITING, "waiting_for_the_dialog", "The dialog is not over yet.")
+        return Decision(Outcome.WAITING, "waiting_for_the_dialog", "The dialog is not over yet.")
     if not teachers:
-        return Verdict(Outcome.DROPPED, "no_teacher", "Its teacher has withdrawn.")
+        return Decision(Outcome.DROPPED, "no_teacher", "Its teacher has withdrawn.")
     teacher = teachers[0]
     n_pairs = votes[teacher].n_pairs or 0
     least = parameters.dialog.min_pairs
     if n_pairs < least:
         sentence = f"The dialog has {n_pairs} answered questions; {least} are needed."
-        return Verdict(Outcome.DROPPED, "short_dialog", sentence)
+        return Decision(Outcome.DROPPED, "short_dialog", sentence)
     wanted = parameters.validation.redundancy.of(fold)
     have = len(votes) - len(teachers)
     if have < wanted:
         sentence = f"{have} of {wanted} validators have answered so far."
-        return Verdict(Outcome.WAITING, "waiting_for_validators", sentence)
+        return Decision(Outcome.WAITING, "waiting_for_validators", sentence)
     return _kept(votes, teacher)
 
 
-def _kept(votes: Sequence[Vote], teacher: int) -> Verdict:
+def _kept(votes: Sequence[Vote], teacher: int) -> Decision:
     """Return the verdict that releases the teacher's answer with everybody's beside it."""
     texts = [vote.text for vote in votes]
     agreeing = tuple(index for index, text in enumerate(texts) if text == texts[teacher])
     if len(votes) == 1:
         sentence = "The teacher answered it; in training nobody else is asked."
-        return Verdict(Outcome.KEPT, "single_teacher", sentence, teacher, (teacher,))
+        return Decision(Outcome.KEPT, "single_teacher", sentence, teacher, (teacher,))
     references = counted(texts)
     if references == [CANNOT_ANSWER]:
         sentence = f"{texts.count(CANNOT_ANSWER)} of {len(votes)} people found no answer."
     else:
         score = human_f1(references)
         sentence = f"{len(votes)} people answered it; their F1 with one another is {score:.2f}."
-    return Verdict(Outcome.KEPT, "validated", sentence, teacher, agreeing)
+    return Decision(Outcome.KEPT, "validated", sentence, teacher, agreeing)

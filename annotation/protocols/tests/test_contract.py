@@ -14,7 +14,7 @@ from typing import Any, get_args
 import pytest
 from django.template.loader import get_template
 
-from annotation.agreement.verdict import Outcome
+from annotation.agreement.decision import Outcome
 from annotation.protocols.parts import BASELINES, EXPORT, RANKERS, REPORT, SCORING, VALIDATION
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.contexts import CONTEXTS

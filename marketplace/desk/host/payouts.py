@@ -13,6 +13,7 @@ from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import PaymentReport, PayoutLine, PayoutList
 from marketplace.money.amounts import price_of
+from marketplace.money.payments_made import PayoutError, answer_report
 from marketplace.money.payout_lists import (
     COLUMNS,
     OPEN,
@@ -22,7 +23,6 @@ from marketplace.money.payout_lists import (
     rows_of,
     take_off,
 )
-from marketplace.money.payouts import PayoutError, answer_report
 from marketplace.site.page_error import first_or_error
 
 NO_LIST = "There is no such list. Choose one under Payouts."

@@ -11,7 +11,7 @@ from common.arguments import amount
 from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.money.amounts import price_of
-from marketplace.money.payouts import PayoutError, record_payout
+from marketplace.money.payments_made import PayoutError, record_payout
 
 
 class Command(BaseCommand):

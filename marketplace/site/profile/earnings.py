@@ -14,7 +14,7 @@ from marketplace.hits.lifecycle import settle_due
 from marketplace.models import Assignment, Kind, LedgerEntry, Payout, State
 from marketplace.money import funds
 from marketplace.money.account_statement import statement_csv
-from marketplace.money.payouts import PayoutError, report_payment
+from marketplace.money.payments_made import PayoutError, report_payment
 from marketplace.site.pages import SignedInRequest, leave_notice, show, worker_page
 
 RECENTLY = timedelta(days=7)

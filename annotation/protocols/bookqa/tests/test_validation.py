@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.agreement.verdict import Outcome
+from annotation.agreement.decision import Outcome
 from annotation.protocols.bookqa.validation import verdict, vote
 from collector.protocols.loading import get_protocol
 

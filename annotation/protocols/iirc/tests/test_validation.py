@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.agreement.verdict import Outcome
+from annotation.agreement.decision import Outcome
 from annotation.protocols.iirc.validation import Vote, agree, verdict
 
 PARAMETERS = SimpleNamespace(

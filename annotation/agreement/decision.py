@@ -13,8 +13,8 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The verdict on one item.
+class Decision:
+    """What the votes on one item decide; the row `Verdict` keeps it.
 
     reason: a stable machine word; sentence: the same for a requester to read.
     chosen: index of the released vote in submission order, None unless kept.

@@ -22,7 +22,7 @@ from tasks.pages.notice_pages import work_form
 from tasks.pages.page_state import DEFAULTS, seen_instructions
 from tasks.pages.payload import BoundedJSON
 from tasks.pages.tokens import LeaseToken
-from tasks.pages.work import items_of
+from tasks.pages.work_page import items_of
 from tasks.work import leases, submissions
 from tasks.work.articles import article_page
 from tasks.work.ordered_answers import NotTheNextQuestion

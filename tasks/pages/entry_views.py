@@ -31,7 +31,7 @@ from tasks.pages.entry import Refused
 from tasks.pages.page_state import LIKINGS, liked
 from tasks.pages.tokens import session_of, session_token
 from tasks.pages.wording import fill, markdown, pay
-from tasks.pages.work import preview_page, work_page
+from tasks.pages.work_page import preview_page, work_page
 from tasks.people import eligibility
 from tasks.people.qualifications import may_take
 from tasks.posting import reconcile
