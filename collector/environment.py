@@ -22,7 +22,7 @@ SHORTEST_SECRET, FEWEST_CHARACTERS = 32, 8
 
 
 class Environment(BaseModel):
-    """Every variable Collector reads; the table of settings in `docs/operator.md` is checked against it."""
+    """Every variable Collector reads; the settings in docs/operator.md are checked against it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
