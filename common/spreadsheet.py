@@ -13,12 +13,18 @@ MOST_BYTES = 10_000_000
 MOST_LINES = 20_000
 
 
-def csv_lines(rows: Iterable[Iterable[object]], *, end: str = "\r\n") -> Iterator[str]:
-    """Yield the rows, the head among them, as lines of CSV whose every cell is plain."""
+def csv_lines(
+    rows: Iterable[Iterable[object]], *, end: str = "\r\n", verbatim: bool = False
+) -> Iterator[str]:
+    """Yield the rows, the head among them, as lines of CSV whose every cell is plain.
+
+    verbatim: every cell as it is, for an official layout that programs read by the byte.
+    """
+    written = str if verbatim else plain_cell
     for row in rows:
         line = io.StringIO()
         csv.writer(line, lineterminator=end).writerow(
-            "" if cell is None else plain_cell(str(cell)) for cell in row
+            "" if cell is None else written(str(cell)) for cell in row
         )
         yield line.getvalue()
 

@@ -34,6 +34,10 @@ def test_every_cell_comes_back(text: str) -> None:
     assert typed_cell(plain_cell(text)) == text
 
 
+def test_an_official_file_holds_what_was_written() -> None:
+    assert list(csv_lines([["=HEAD()", "-1+cmd", None]], verbatim=True)) == ["=HEAD(),-1+cmd,\r\n"]
+
+
 def test_lines_end_as_asked() -> None:
     assert list(csv_lines([["a", "b"], ["c,d", ""]], end="\n")) == ["a,b\n", '"c,d",\n']
 

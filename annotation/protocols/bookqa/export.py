@@ -17,6 +17,7 @@ from annotation.release.records_schema import (
     VoteRecord,
     chosen_vote,
 )
+from common.spreadsheet import csv_lines
 
 SPLITS = ("train", "dev", "test")
 SET_OF_SPLIT = {"train": "train", "dev": "valid", "test": "test"}
@@ -70,9 +71,7 @@ def _file(
 
 
 def _line(cells: Iterable[str]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerow(cells)
-    return out.getvalue().encode()
+    return "".join(csv_lines([cells], verbatim=True)).encode()
 
 
 def _document_id(seed: SeedRecord) -> str:
