@@ -132,8 +132,9 @@ def test_a_marketplace_that_fails_changes_nothing(
     assert states(pilot) == {StageState.DRAFT}
 
 
-def test_publishing_without_seeds_leads_to_the_seeds(rita: Client, pilot: Collection) -> None:
-    pilot.stages.all().delete()
+def test_publishing_without_money_for_a_hit_leads_to_the_budget(
+    rita: Client, pilot: Collection
+) -> None:
     make_collection(pilot.corpus, slug="other")
     Collection.objects.filter(slug="other").update(budget_cents=0)
     reply = rita.post("/collections/other/publish/", follow=True).content.decode()
