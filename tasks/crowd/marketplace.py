@@ -317,6 +317,13 @@ def required(qualification_id: str) -> dict[str, object]:
     }
 
 
-def send_message(person: str, *, subject: str, text: str) -> None:
-    """Send a letter of at most 200 and 4,096 characters; raises MarketplaceError."""
-    call("notify_workers", Subject=subject[:200], MessageText=text[:4096], WorkerIds=[person])
+def send_message(person: str, *, subject: str, text: str) -> bool:
+    """Send a letter of at most 200 and 4,096 characters; return whether it got there.
+
+    None reaches a person whose work this account has never approved or rejected. Raises
+    MarketplaceError.
+    """
+    reply = call(
+        "notify_workers", Subject=subject[:200], MessageText=text[:4096], WorkerIds=[person]
+    )
+    return not reply["NotifyWorkersFailureStatuses"]

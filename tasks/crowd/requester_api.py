@@ -141,6 +141,7 @@ class Reply(TypedDict, total=False):
     Assignment: WireRow
     QualificationType: WireRow
     NextToken: str
+    NotifyWorkersFailureStatuses: list[WireRow]
 
 
 def call(operation: str, **parameters: object) -> Reply:

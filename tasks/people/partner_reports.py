@@ -9,7 +9,7 @@ from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.models import Grant, GrantState, PartnerReport, ReportDecision
-from tasks.people import qualifications
+from tasks.people import letters, qualifications
 
 
 def decide(
@@ -45,7 +45,7 @@ def _withdraw(report: PartnerReport, words: str, by: str, now: datetime) -> None
 
 
 def tell_warned(collection: Collection, now: datetime) -> int:
-    """Pass on the warnings that nobody was told of yet; returns how many.
+    """Pass on the warnings that can reach somebody who was not told yet; returns how many.
 
     Twice is possible where the reply was lost, never is not. Raises MarketplaceError.
     """
@@ -53,15 +53,15 @@ def tell_warned(collection: Collection, now: datetime) -> int:
         dialog__stage__collection=collection,
         decision=ReportDecision.WARN,
         told_at=None,
-        reported__identity__isnull=False,
     ).select_related("reported__identity")
 
     def tell(report: PartnerReport) -> int:
-        marketplace.send_message(
-            report.reported.identity.person,
+        if not letters.send(
+            report.reported,
             subject=f"About a dialog of yours: {collection.title}",
             text=report.words,
-        )
+        ):
+            return 0
         return PartnerReport.objects.filter(pk=report.pk, told_at=None).update(told_at=now)
 
-    return marketplace.one_by_one(untold, tell)
+    return marketplace.one_by_one(letters.with_reachable(untold, "reported"), tell)

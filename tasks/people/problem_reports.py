@@ -13,6 +13,7 @@ from tasks.crowd import marketplace
 from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
 from tasks.money import bonuses
 from tasks.money.compensation import compensate
+from tasks.people import letters
 from tasks.posting.hits import money
 
 MOST_WORDS = 2000
@@ -77,23 +78,21 @@ def unpayable(leases: Iterable[Lease]) -> dict[int, str]:
 
 
 def tell_reporters(collection: Collection, now: datetime) -> int:
-    """Pass on the answers that nobody was told of yet; returns how many.
+    """Pass on the answers that can reach somebody who was not told of them yet; returns how many.
 
     Twice is possible where the reply was lost, never is not. Raises MarketplaceError.
     """
     untold = ProblemReport.objects.filter(
-        lease__unit__stage__collection=collection,
-        answered_at__isnull=False,
-        told_at=None,
-        lease__worker__identity__isnull=False,
+        lease__unit__stage__collection=collection, answered_at__isnull=False, told_at=None
     ).select_related("lease__worker__identity")
 
     def tell(report: ProblemReport) -> int:
-        marketplace.send_message(
-            report.lease.worker.identity.person,
+        if not letters.send(
+            report.lease.worker,
             subject=f"Your report about a HIT: {collection.title}",
             text=f"{report.answer}\n\nYou wrote:\n{report.message}",
-        )
+        ):
+            return 0
         return ProblemReport.objects.filter(pk=report.pk, told_at=None).update(told_at=now)
 
-    return marketplace.one_by_one(untold, tell)
+    return marketplace.one_by_one(letters.with_reachable(untold, "lease__worker"), tell)

@@ -5,7 +5,14 @@ import pytest
 from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.models import LeaseState, Payment, PaymentKind, ProblemReport
+from tasks.models import (
+    LeaseState,
+    Payment,
+    PaymentKind,
+    ProblemReport,
+    ReceiptState,
+    Submission,
+)
 from tasks.people import problem_reports
 from tasks.tests.deciding import SOON, make_confirmed, money
 from tasks.tests.making import NOW
@@ -27,8 +34,18 @@ def report(work):
 def told(monkeypatch):
     """Return the letters that the marketplace was asked to pass on."""
     found = []
-    monkeypatch.setattr(marketplace, "call", lambda operation, **given: found.append(given))
+
+    def call(operation, **given):
+        found.append(given)
+        return {"NotifyWorkersFailureStatuses": []}
+
+    monkeypatch.setattr(marketplace, "call", call)
     return found
+
+
+def approve(report):
+    """Let the work be approved: until some is, no letter reaches its worker."""
+    Submission.objects.filter(lease=report.lease).update(state=ReceiptState.APPROVED)
 
 
 def unfinished(report):
@@ -47,6 +64,7 @@ def answer(report, words="It leads somewhere now.", cents=0):
 
 def test_the_worker_reads_the_answer_once(collection, report, told):
     answer(report)
+    approve(report)
     assert problem_reports.tell_reporters(collection, SOON) == 1
     assert problem_reports.tell_reporters(collection, SOON) == 0
     (letter,) = told
@@ -61,9 +79,28 @@ def test_an_answer_that_nobody_heard_of_is_passed_on_later(collection, report, m
         raise MarketplaceError("It does not answer.", permanent=False)
 
     answer(report)
+    approve(report)
     monkeypatch.setattr(marketplace, "call", silent)
     with pytest.raises(MarketplaceError):
         problem_reports.tell_reporters(collection, SOON)
+    assert ProblemReport.objects.get().told_at is None
+
+
+def test_an_answer_waits_until_a_letter_can_reach_its_worker(collection, report, told):
+    answer(report)
+    assert problem_reports.tell_reporters(collection, SOON) == 0
+    assert told == []
+    approve(report)
+    assert problem_reports.tell_reporters(collection, SOON) == 1
+    assert len(told) == 1
+
+
+def test_a_letter_that_was_not_passed_on_is_not_taken_for_read(collection, report, monkeypatch):
+    failed = {"NotifyWorkersFailureStatuses": [{"NotifyWorkersFailureCode": "HardFailure"}]}
+    monkeypatch.setattr(marketplace, "call", lambda operation, **given: failed)
+    answer(report)
+    approve(report)
+    assert problem_reports.tell_reporters(collection, SOON) == 0
     assert ProblemReport.objects.get().told_at is None
 
 

@@ -95,7 +95,7 @@ def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
         messages.error(request, error.on_page)
     else:
         paid = f" They are given {desk.price(cents)}." if cents else ""
-        messages.success(request, f"Answered and resolved. The worker is told next.{paid}")
+        messages.success(request, f"Answered and resolved. The worker is told by a letter.{paid}")
     return redirect(desk.url("problems") + f"#report-{row.pk}")
 
 

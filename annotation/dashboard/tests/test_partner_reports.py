@@ -4,11 +4,12 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.dashboard.tests.making import make_submission
 from tasks.crowd import marketplace
 from tasks.dialog import moves, settlement
 from tasks.dialog.tests.making import make_dialogs, make_waiting
 from tasks.dialog.tests.talking import SOON, pair, talk
-from tasks.models import Grant, GrantState, PartnerReport, Payment
+from tasks.models import Grant, GrantState, PartnerReport, Payment, ReceiptState, Submission
 from tasks.people import partner_reports
 from tasks.tests.making import stage_of
 
@@ -60,9 +61,18 @@ def test_nothing_to_do_is_a_decision(rita, report):
 
 def test_a_warning_is_told_once_in_the_words_of_the_requester(rita, report, monkeypatch):
     sent = []
-    monkeypatch.setattr(marketplace, "call", lambda operation, **given: sent.append(given))
+
+    def call(operation, **given):
+        sent.append(given)
+        return {"NotifyWorkersFailureStatuses": []}
+
+    monkeypatch.setattr(marketplace, "call", call)
     decide(rita, report, "warn", "Do not swear at anybody.")
     collection = report.dialog.stage.collection
+    # No letter reaches anybody whose work was never decided.
+    assert partner_reports.tell_warned(collection, timezone.now()) == 0
+    make_submission(stage_of(collection, "teacher_qualification"), report.reported)
+    Submission.objects.update(state=ReceiptState.APPROVED)
     assert partner_reports.tell_warned(collection, timezone.now()) == 1
     assert partner_reports.tell_warned(collection, timezone.now()) == 0
     [letter] = sent

@@ -109,7 +109,7 @@ def test_it_is_answered_and_paid_and_a_refused_answer_is_kept(
     assert "Write the amount as a number" in page
     assert "Mended, &lt;b&gt;thank&lt;/b&gt; you.</textarea>" in page
     page = rita.post(f"{PAGE}answer/", {**form, "amount": "0.50"}, follow=True).content.decode()
-    assert "Answered and resolved. The worker is told next. They are given $0.50." in page
+    assert "Answered and resolved. The worker is told by a letter. They are given $0.50." in page
     page = rita.get(PAGE + "?show=resolved").content.decode()
     assert (
         "<b>owner</b> answered: <q>Mended, &lt;b&gt;thank&lt;/b&gt; you.</q> and gave $0.50" in page
