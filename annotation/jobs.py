@@ -1,6 +1,5 @@
 """Celery jobs of this app: each looks for work that is due in the rows, and does it."""
 
-from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
@@ -9,10 +8,11 @@ from annotation.readers.human_performance import sample_questions
 from annotation.release.release_jobs import fulfil, orders_to_fulfil
 from annotation.splits.difficulty.runs import runs_to_sum_up, sum_up
 from annotation.splits.difficulty.training import fail_exhausted, folds_to_train, train_alone
+from collector.celery import app
 from collector.models import Collection, CollectionState
 
 
-@shared_task
+@app.task
 def decide(collection_id: int) -> None:
     """Decide what has enough votes, and sample for the second reading what is decided."""
     collection = Collection.objects.get(pk=collection_id)
@@ -21,7 +21,7 @@ def decide(collection_id: int) -> None:
         sample_questions(collection)
 
 
-@shared_task
+@app.task
 def decide_all() -> None:
     """Look after every collection that is not a draft, and every release asked for.
 
@@ -34,7 +34,7 @@ def decide_all() -> None:
     judge_what_is_due()
 
 
-@shared_task
+@app.task
 def fulfil_order(order_id: int) -> None:
     """Make the release that a requester has asked for."""
     fulfil(order_id, timezone.now())
@@ -54,13 +54,13 @@ def judge_what_is_due() -> None:
         sum_up_run.delay(run_id)
 
 
-@shared_task
+@app.task
 def train_fold(fold_id: int) -> None:
     """Train one fold of a cross-validation, unless somebody else has it."""
     train_alone(fold_id)
 
 
-@shared_task
+@app.task
 def sum_up_run(run_id: int) -> None:
     """Sum a cross-validation up whose folds are done."""
     sum_up(run_id, timezone.now())

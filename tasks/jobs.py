@@ -2,9 +2,9 @@
 
 import random
 
-from celery import shared_task
 from django.utils import timezone
 
+from collector.celery import app
 from collector.models import Collection, CollectionState
 from collector.serving import liveness
 from tasks.dialog.dialog_maintenance import look_after, stages_to_look_at
@@ -13,19 +13,19 @@ from tasks.models import Worker
 from tasks.people import eligibility
 
 
-@shared_task
+@app.task
 def maintain_collection(collection_id: int) -> None:
     """Maintain one collection; a second job that comes meanwhile has nothing to do."""
     maintain_alone(Collection.objects.get(pk=collection_id), timezone.now())
 
 
-@shared_task
+@app.task
 def look_at_worker(worker_id: str, collection_id: int) -> None:
     """Find out, and tell, which stages have no work for somebody who has just taken some."""
     eligibility.look_at(Worker.objects.get(pk=worker_id), Collection.objects.get(pk=collection_id))
 
 
-@shared_task
+@app.task
 def maintain_all() -> None:
     """Look after every collection that is not a draft; money is settled after the end too."""
     liveness.beat(liveness.JOBS)
@@ -33,7 +33,7 @@ def maintain_all() -> None:
         maintain_collection.delay(collection.pk)
 
 
-@shared_task
+@app.task
 def look_after_dialogs() -> None:
     """Pair those who wait, end and settle dialogs that cannot go on; every second or two."""
     liveness.beat(liveness.DIALOGS)

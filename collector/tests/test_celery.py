@@ -1,5 +1,8 @@
 """The Celery app's own choices."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 from celery import signals
@@ -16,3 +19,16 @@ def test_a_worker_says_nothing_of_jobs_that_an_outage_makes_run_twice() -> None:
         signals.celeryd_after_setup.send(sender="worker", instance=Worker, conf=app.conf)
         warnings.warn("Cancel what runs?", CPendingDeprecationWarning, stacklevel=1)
     assert said == []
+
+
+def test_whoever_sends_a_job_sends_it_by_the_broker_of_the_settings() -> None:
+    # A process of its own: in this one the app may be there for another reason.
+    script = (
+        "import django; django.setup(); from tasks.jobs import look_at_worker as job; "
+        "import annotation.jobs; print(job.app.main, job.app.conf.broker_url)"
+    )
+    environment = {**os.environ, "CELERY_BROKER_URL": "redis://127.0.0.1:6399/7"}
+    environment["DJANGO_SETTINGS_MODULE"] = "collector.settings"
+    run = [sys.executable, "-c", script]
+    told = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["collector", "redis://127.0.0.1:6399/7"]
