@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tests import process_groups
@@ -16,17 +16,29 @@ from tests import process_groups
 # The first is Chromium without its desktop: as true to a page, and a fifth cheaper to run.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PLACES = ("/usr/local/bin", "/usr/bin", "/usr/sbin", "/opt/homebrew/bin")
+# What `serve` listens on: PORT for Collector, the next for the marketplace, then live pages.
+SERVED = 3
 
 
 class Missing(Exception):
     """A service the suite needs cannot be found; the message says how to give it."""
 
 
-def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_port(in_a_row: int = 1) -> int:
+    """Return a port of this machine that nobody listens on, the first of so many in a row."""
+    while True:
+        with ExitStack() as probes, suppress(OSError, OverflowError):
+            first = _bound(probes, 0)
+            for further in range(1, in_a_row):
+                _bound(probes, first + further)
+            return first
+
+
+def _bound(probes: ExitStack, port: int) -> int:
+    """Return a port that is taken until `probes` are closed; any free one for 0."""
+    probe = probes.enter_context(socket.socket())
+    probe.bind(("127.0.0.1", port))
+    return int(probe.getsockname()[1])
 
 
 def binary(name: str) -> str | None:

@@ -67,7 +67,7 @@ def _wait_for(port: int, running: subprocess.Popen[bytes]) -> None:
 
 def test_it_starts_and_answers(tmp_path: Path) -> None:
     with services.redis() as redis:
-        environment = settings(tmp_path, services.free_port(), redis)
+        environment = settings(tmp_path, services.free_port(services.SERVED), redis)
         with serving(environment) as port:
             address = f"ws://127.0.0.1:{port}/hit/socket"
             with connect(address, origin="https://lab.example", proxy=None) as line:
@@ -100,7 +100,7 @@ def test_a_ring_of_another_process_is_carried(tmp_path: Path) -> None:
         bell.psubscribe("*ticket.*")
         done = subprocess.run(
             [sys.executable, "-c", f"import django; django.setup(); {NOTIFY}"],
-            env=settings(tmp_path, services.free_port(), redis),
+            env=settings(tmp_path, services.free_port(services.SERVED), redis),
             cwd=ROOT,
             capture_output=True,
             text=True,

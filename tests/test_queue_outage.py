@@ -49,7 +49,7 @@ def test_a_worker_outlives_a_queue_that_was_killed_while_it_worked(tmp_path: Pat
     with restartable_services.redis() as redis:
         address = f"redis://127.0.0.1:{redis.port}/0"
         queue = Celery(broker=address)
-        with working(settings(tmp_path, services.free_port(), address)) as worker:
+        with working(settings(tmp_path, services.free_port(services.SERVED), address)) as worker:
             queue.send_task("slow", ("first", LONG_SECONDS))
             assert is_said("first begins", START_SECONDS)
             redis.kill()

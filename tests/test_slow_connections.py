@@ -61,7 +61,7 @@ def test_pages_answer_while_hundreds_send_nothing(site: str, tmp_path: Path) -> 
 def served(site: str, home: Path) -> Iterator[int]:
     """Run a site's web process as it is planned, on SQLite; yields the port it listens on."""
     move_into(home)
-    port = services.free_port()
+    port = services.free_port(services.SERVED)
     environment = {
         **{name: value for name, value in os.environ.items() if name not in SETTINGS},
         "COLLECTOR_HOME": str(home),
@@ -87,6 +87,8 @@ def served(site: str, home: Path) -> Iterator[int]:
                     httpx.get(f"http://127.0.0.1:{listening}/health", timeout=5)
                     break
                 time.sleep(0.1)
+            else:
+                raise AssertionError("The web process did not start: see what it said.")
             yield listening
         finally:
             running.terminate()

@@ -26,7 +26,7 @@ class Deployed(Instance):
     """An instance whose processes are those of `make serve`, as many of them as are named."""
 
     def __init__(self, home: Path, settings: Mapping[str, str], names: tuple[str, ...]) -> None:
-        port = services.free_port()
+        port = services.free_port(services.SERVED)
         given = {"DOMAIN": HERE, "COLLECTOR_HOME": str(home), "PORT": str(port), **settings}
         kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
         self.plan = plan({**kept, **given})

@@ -77,7 +77,7 @@ class Served:
 
     def __init__(self, folder: Path, home: Path, database: int, redis: int) -> None:
         self.home, self.log = home, folder / "serve.log"
-        self.port = services.free_port()
+        self.port = services.free_port(services.SERVED)
         server = f"postgres://collector@127.0.0.1:{database}"
         restartable_services.make_databases(f"{server}/postgres", "collector", "marketplace")
         self.market = f"{server}/marketplace"

@@ -116,7 +116,7 @@ def invitation(base: str) -> str:
 def test_a_worker_on_another_host_does_a_hit(host: str, tmp_path: Path, encrypted: bool) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("Serving is rehearsed on PostgreSQL: run `make rehearse`")
-    port = services.free_port()
+    port = services.free_port(services.SERVED)
     with databases("second_host") as settings, services.redis() as redis:
         more = certificate(tmp_path) if encrypted else {}
         more["COLLECTOR_PROTOCOLS"] = str(PROTOCOLS)
