@@ -1,12 +1,18 @@
 """How far labellers agree: coefficients by facet, accuracies, and who confuses what with what."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from annotation.agreement.confusion import Confusion, pair_confusions
 from annotation.agreement.dawid_skene import accuracies, accuracy_intervals, dawid_skene
 from annotation.agreement.kappa import COEFFICIENTS
 from annotation.agreement.votes import NONE, Votes, votes_of
-from annotation.release.records_schema import QuestionRecord, SeedRecord, VoteRecord
+from annotation.release.records_schema import (
+    QuestionRecord,
+    SeedRecord,
+    VoteRecord,
+    peoples_votes,
+)
 from annotation.reports.table import Cell, Table, share
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable, LabelTable
@@ -42,7 +48,7 @@ class Agreement:
             yield seed
 
     def tables(self) -> list[Table]:
-        """Return the tables of what came; none where no item has two labels."""
+        """Return the tables of what people labelled; none where no item has two of their labels."""
         found: list[Table] = []
         several = {name: votes_of(cast).several() for name, cast in self.cast.items() if cast}
         facets = {name: votes for name, votes in several.items() if votes.items}
@@ -51,10 +57,10 @@ class Agreement:
         found.append(_coefficients(facets))
         for (_, facet), votes in facets.items():
             found += _of_labellers(facet, votes)
-        return found
+        return [replace(table, of_people=True) for table in found]
 
     def _add(self, question: QuestionRecord) -> None:
-        for vote in question["votes"]:
+        for vote in peoples_votes(question):
             if vote["stage"] not in self.stages or not vote["worker"]:
                 continue
             labels = _labels(vote, self.stages[vote["stage"]])

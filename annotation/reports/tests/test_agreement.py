@@ -27,7 +27,9 @@ FIELDS = [
 ]
 
 
-def question(number: int, *labels: tuple[str, str, str], stage: str = "label") -> Any:
+def question(
+    number: int, *labels: tuple[str, str, str], stage: str = "label", synthetic: bool = False
+) -> Any:
     """Return a question's record with (labeller, tone, length) of each vote."""
     votes = [
         {
@@ -35,10 +37,11 @@ def question(number: int, *labels: tuple[str, str, str], stage: str = "label") -
             "worker": who,
             "type": tone,
             "payload": {"fields": {"length": length, "note": "x"}},
+            "synthetic": who.startswith("simulated"),
         }
         for who, tone, length in labels
     ]
-    return {"id": f"q{number}", "votes": votes}
+    return {"id": f"q{number}", "synthetic": synthetic, "votes": votes}
 
 
 def tables(*questions: Any) -> dict[str, Table]:
@@ -63,6 +66,21 @@ def test_each_facet_and_each_group_of_labels_has_its_coefficients() -> None:
     assert rows["length"][:3] == [3, 3, pytest.approx(2 / 3)]
     assert rows["tone"][4] == fleiss_kappa([[1, 1, 0], [0, 0, 2], [2, 0, 0]])
     assert "note" not in rows
+
+
+def test_what_is_simulated_tells_nothing_of_how_people_agree() -> None:
+    asked = [
+        question(
+            1, ("ada", "glad", "long"), ("grace", "wry", "long"), ("simulated", "wry", "long")
+        ),
+        question(2, ("ada", "glad", "long"), ("grace", "glad", "long"), synthetic=True),
+    ]
+    found = tables(*asked)
+    assert [list(row)[1:4] for row in found["label_agreement"].rows if row[0] == "tone"] == [
+        [1, 2, 0.0]
+    ]
+    assert all(table.of_people for table in found.values())
+    assert tables(question(3, ("simulated 1", "wry", "long"), ("simulated 2", "wry", "long"))) == {}
 
 
 def test_pairs_of_labellers_are_confused_by_row_and_nobody_is_named() -> None:
