@@ -33,13 +33,15 @@ from common.storable import NotStorable, storable
 PUBLIC_DOMAIN = "Public domain in the USA"
 PUBLIC_DOMAIN_URL = "https://www.gutenberg.org/policy/license.html"
 UNKNOWN = "unknown"
+# Ours, as long as those of the work on whole books that protocols cite.
+PASSAGE_TOKENS = 200
 
 
 @dataclass(frozen=True)
 class BookOptions:
     """How books are cut into passages."""
 
-    passage_tokens: int = 200
+    passage_tokens: int = PASSAGE_TOKENS
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ LEAST_WORDS = 100
 class Found:
     """Which book a file holds, before its text is cut into tokens.
 
-    `marks_missing`: how many of the table's two marks are not in the text.
+    `marks_missing`: how many of the marks that the table gives, two at most, are not in the text.
     """
 
     path: Path
@@ -95,7 +95,8 @@ def _within_marks(text: str, found: Cut, row: Document) -> tuple[Cut, int]:
         start = first
     if last is not None and start < last < found.end:
         end = last
-    missing = [first, last].count(None)
+    asked = ((row.story_start, first), (row.story_end, last))
+    missing = sum(place is None for mark, place in asked if mark.strip())
     return Cut(*trimmed(text, start, end), found.is_gutenberg), missing
 
 

@@ -9,16 +9,19 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from collector.ingest.books.ingestion import BookOptions, Ingested, Report, ingest_books
+from collector.ingest.books.ingestion import (
+    PASSAGE_TOKENS,
+    BookOptions,
+    Ingested,
+    Report,
+    ingest_books,
+)
 from collector.ingest.errors import BookError, DumpError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import storing_failure
 from common.arguments import processes, whole
 from common.command_line import MANAGE
-
-# What the paper reads: Book QA 3.1.
-PASSAGE_TOKENS = 200
 
 
 class Command(BaseCommand):
@@ -155,7 +158,8 @@ class Command(BaseCommand):
         if done.passed_over:
             self.stdout.write(f"{len(done.passed_over):,} books were in the corpus already.")
         if done.marks_missing:
-            names = ", ".join(done.marks_missing[:5])
+            books = done.corpus.books.filter(document__in=done.marks_missing)
+            names = ", ".join(books.order_by("pk").values_list("article__title", flat=True)[:5])
             self.stdout.write(
                 f"{len(done.marks_missing):,} books without the words that their story begins or "
                 f"ends with, cut by their licence alone: {names}."

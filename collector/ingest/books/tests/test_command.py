@@ -110,9 +110,15 @@ def test_a_story_lies_between_the_marks_of_its_row(tmp_path: Path) -> None:
 
 def test_marks_that_are_not_there_are_told(ford: Path, tmp_path: Path) -> None:
     row = document("ford", story_start="Nowhere said")
-    assert "1 books without the words that their story begins or ends with" in run(
-        ford, table(tmp_path / "documents.csv", row)
-    )
+    told = run(ford, table(tmp_path / "documents.csv", row))
+    assert "1 books without the words that their story begins or ends with" in told
+    assert f"licence alone: {Book.objects.get().article.title}." in " ".join(told.split())
+
+
+def test_marks_that_a_table_does_not_give_are_not_missed(ford: Path, tmp_path: Path) -> None:
+    row = document("ford", story_start="", story_end=" ")
+    found = run(ford, table(tmp_path / "documents.csv", row), "--json")
+    assert orjson.loads(found)["marks_missing"] == []
 
 
 def test_json_is_one_object_with_the_counts_of_each_book(ford: Path) -> None:
