@@ -1,13 +1,9 @@
 """Reads books into a corpus, and the tables that NarrativeQA publishes about them."""
 
-import os
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from pathlib import Path
+from argparse import ArgumentParser
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 
 from collector.ingest.books.ingestion import (
     PASSAGE_TOKENS,
@@ -16,15 +12,12 @@ from collector.ingest.books.ingestion import (
     Report,
     ingest_books,
 )
-from collector.ingest.errors import BookError, DumpError
-from collector.ingest.ingestion import CorpusOptions
-from collector.ingest.licences import ADDRESSES
-from collector.ingest.store import storing_failure
-from common.arguments import processes, whole
+from collector.ingest.command import IngestCommand, corpus_options, told_in_one_line
+from common.arguments import whole
 from common.command_line import MANAGE
 
 
-class Command(BaseCommand):
+class Command(IngestCommand):
     """Prints one line per book, or one JSON object with `--json`."""
 
     help = (
@@ -36,59 +29,29 @@ class Command(BaseCommand):
         "--corpus gutenberg"
     )
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
-        """Return Django's parser, with the example on a line of its own."""
-        kwargs["formatter_class"] = RawDescriptionHelpFormatter
-        return super().create_parser(prog_name, subcommand, **kwargs)
+    files_are = "book, or .csv"
+    texts = "texts"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="book, or .csv")
-        parser.add_argument("--corpus", required=True, help="slug of the corpus, new or not")
-        parser.add_argument("--name", default="", help="the corpus's name, as people read it")
-        parser.add_argument("--language", default="", help="code, if a header names a wrong one")
-        parser.add_argument(
-            "--licence",
-            default="",
-            help=f"licence of the texts: {', '.join(ADDRESSES)}, or any name with --licence-url",
-        )
-        parser.add_argument("--licence-url", default="", help="address of the licence's text")
+        super().add_arguments(parser)
         parser.add_argument(
             "--passage-tokens",
             type=whole(1, 100_000),
             default=PASSAGE_TOKENS,
             help=f"tokens of a passage (default: {PASSAGE_TOKENS})",
         )
-        parser.add_argument(
-            "--processes", type=processes, default=os.cpu_count() or 1, help="default: one per core"
-        )
-        parser.add_argument(
-            "--json", action="store_true", help="print one JSON object, no progress"
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ingest the books; exit code 0 only when all are stored."""
-        try:
+        with told_in_one_line("book"):
             done = self._ingest(options) if options["json"] else self._with_progress(options)
-        except (BookError, DumpError) as error:
-            raise CommandError(str(error)) from error
-        except (DatabaseError, OSError) as error:
-            raise CommandError(storing_failure(error)) from error
-        except KeyboardInterrupt:
-            raise CommandError("stopped; the same command goes on after the last book.") from None
         self._print(done, as_json=options["json"])
 
     def _ingest(self, options: dict[str, Any], report: Report = lambda *told: None) -> Ingested:
-        corpus = CorpusOptions(
-            slug=options["corpus"],
-            name=options["name"],
-            language=options["language"],
-            licence=options["licence"],
-            licence_url=options["licence_url"],
-        )
         return ingest_books(
             options["files"],
-            corpus,
+            corpus_options(options),
             BookOptions(options["passage_tokens"]),
             processes=options["processes"],
             report=report,

@@ -1,24 +1,17 @@
 """Reads MediaWiki XML dumps into a corpus."""
 
-import os
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 
-from collector.ingest.errors import DumpError
+from collector.ingest.command import IngestCommand, corpus_options, told_in_one_line
 from collector.ingest.ingestion import CorpusOptions, Progress, ingest_files
-from collector.ingest.licences import ADDRESSES
-from collector.ingest.store import AlreadyReading, storing_failure
 from collector.models import Corpus
-from common.arguments import processes
 from common.command_line import MANAGE
 
 
-class Command(BaseCommand):
+class Command(IngestCommand):
     """Prints one line per file, or one JSON object with `--json`."""
 
     help = (
@@ -28,50 +21,16 @@ class Command(BaseCommand):
         "--corpus simple-2026"
     )
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
-        """Return Django's parser, with the example on a line of its own."""
-        kwargs["formatter_class"] = RawDescriptionHelpFormatter
-        return super().create_parser(prog_name, subcommand, **kwargs)
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options."""
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="dump to read")
-        parser.add_argument("--corpus", required=True, help="slug of the corpus, new or not")
-        parser.add_argument("--name", default="", help="the corpus's name, as people read it")
-        parser.add_argument("--language", default="", help="code, if the dump names a wrong one")
-        parser.add_argument(
-            "--licence",
-            default="",
-            help=f"licence of the text: {', '.join(ADDRESSES)}, or any name with --licence-url",
-        )
-        parser.add_argument("--licence-url", default="", help="address of the licence's text")
-        parser.add_argument(
-            "--processes", type=processes, default=os.cpu_count() or 1, help="default: one per core"
-        )
-        parser.add_argument(
-            "--json", action="store_true", help="print one JSON object, no progress"
-        )
+    files_are = "dump to read"
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ingest the files; exit code 0 only when all were read to their end."""
-        wanted = CorpusOptions(
-            slug=options["corpus"],
-            name=options["name"],
-            language=options["language"],
-            licence=options["licence"],
-            licence_url=options["licence_url"],
-        )
-        try:
+        wanted = corpus_options(options)
+        with told_in_one_line("page"):
             if options["json"]:
                 corpus = ingest_files(options["files"], wanted, processes=options["processes"])
             else:
                 corpus = self._with_progress(options["files"], wanted, options["processes"])
-        except (DumpError, AlreadyReading) as error:
-            raise CommandError(str(error)) from error
-        except (DatabaseError, OSError) as error:
-            raise CommandError(storing_failure(error)) from error
-        except KeyboardInterrupt:
-            raise CommandError("stopped; the same command goes on after the last page.") from None
         self._print(corpus, as_json=options["json"])
 
     def _with_progress(self, files: list[Path], wanted: CorpusOptions, processes: int) -> Corpus:
