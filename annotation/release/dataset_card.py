@@ -110,7 +110,8 @@ def _withheld(splits: Sequence[str]) -> str:
 
 
 def _method(collection: Collection, withheld: Sequence[str]) -> str:
-    source = f" ({collection.corpus.source})" if collection.corpus.source else ""
+    files = ", ".join(collection.corpus.source.splitlines())
+    source = f" ({files})" if files else ""
     # From it everybody could draw the passages of the withheld questions again.
     seed = "" if withheld else f" Random seed {collection.random_seed}."
     ethics = f" Ethics protocol {collection.ethics_number}." if collection.ethics_number else ""

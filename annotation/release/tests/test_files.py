@@ -144,6 +144,14 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
         assert piece in text
 
 
+def test_a_corpus_of_several_files_is_named_on_one_line(tmp_path: Path) -> None:
+    collection = island()
+    collection.corpus.source = "ford.txt\nweir.txt"
+    collection.corpus.save()
+    card = (release(collection, tmp_path) / "README.md").read_text()
+    assert "(ford.txt, weir.txt)" in card
+
+
 def test_the_metadata_pass_the_reference_validator_and_read_the_votes(tmp_path: Path) -> None:
     import mlcroissant
 
