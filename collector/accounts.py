@@ -49,7 +49,7 @@ def create_account(name: str, password: str) -> User:
 
 
 def owner() -> User:
-    """Return the account of an open desk, made on first use; nobody can sign in to it elsewhere."""
+    """Return the account of this very machine, made on first use; it has no password."""
     user, made = User.objects.get_or_create(username=OWNER)
     if made:
         user.set_unusable_password()

@@ -44,10 +44,10 @@ if EMBEDDED:
     HOST_URLCONFS[MARKETPLACE_HOST] = "marketplace.urls"
 ALLOWED_HOSTS = list(HOST_URLCONFS)
 ROOT_URLCONF = "collector.urls"
-# On a laptop the requester's desk opens without a password, on localhost alone.
-OPEN_DESK = EMBEDDED and COLLECTOR_HOST == "localhost"
-MARKETPLACE_OPEN_SIGN_IN = OPEN_DESK
-MARKETPLACE_OPEN_DESK = OPEN_DESK
+# On a laptop the requester's pages open without a password, on localhost alone.
+PASSWORDLESS_SIGN_IN = EMBEDDED and COLLECTOR_HOST == "localhost"
+MARKETPLACE_OPEN_SIGN_IN = PASSWORDLESS_SIGN_IN
+MARKETPLACE_OPEN_DESK = PASSWORDLESS_SIGN_IN
 MARKETPLACE_BASE_URL = MARKETPLACE_URL
 
 INSTALLED_APPS = [

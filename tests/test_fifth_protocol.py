@@ -196,7 +196,7 @@ def test_a_refused_submission_says_what_to_mend_item_by_item(collection: Collect
 
 def test_the_requesters_pages_show_it(collected: Collection, settings: Any) -> None:
     run("validate_answers", "lines")
-    settings.OPEN_DESK = True
+    settings.PASSWORDLESS_SIGN_IN = True
     desk = Client(HTTP_HOST="localhost")
     key = Verdict.objects.filter(outcome="kept")[0].question.key
     question = f"questions/{key}/"

@@ -1,4 +1,4 @@
-"""Lets requesters in: by password, or none at this machine's own desk; their accounts."""
+"""Lets requesters in: by password, or without one on this very machine; their accounts."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -30,13 +30,13 @@ NOT_YOURS = "Accounts are made by whoever set this server up."
 
 
 def requester_required(view: View) -> View:
-    """Let a signed-in requester through; at an open desk sign the owner in, else ask who it is."""
+    """Let a signed-in requester through; sign the owner in where no password is needed."""
 
     @never_cache
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            if not is_open_desk(request):
+            if not needs_no_password(request):
                 return redirect_to_login(request.get_full_path())
             login(request, owner(), backend="django.contrib.auth.backends.ModelBackend")
         request.GET = without_nul(request.GET)  # type: ignore[assignment]
@@ -46,9 +46,9 @@ def requester_required(view: View) -> View:
     return guarded
 
 
-def is_open_desk(request: HttpRequest) -> bool:
-    """Return whether the desk opens without a password: allowed, and asked from this machine."""
-    return bool(settings.OPEN_DESK) and is_from_this_machine(request)
+def needs_no_password(request: HttpRequest) -> bool:
+    """Return whether the pages open without a password: allowed, and asked from this machine."""
+    return bool(settings.PASSWORDLESS_SIGN_IN) and is_from_this_machine(request)
 
 
 def name_of(request: HttpRequest) -> str:
@@ -119,7 +119,7 @@ def make_account(request: HttpRequest) -> HttpResponse:
 
 def _may_make(request: HttpRequest) -> bool:
     """Two people decide about a rejection, so on a server nobody makes their own second person."""
-    return is_open_desk(request) or bool(getattr(request.user, "is_superuser", False))
+    return needs_no_password(request) or bool(getattr(request.user, "is_superuser", False))
 
 
 def _drawn(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""One collection on the requester's desk: found by its address, shown under its tabs."""
+"""One collection on the requester's pages: found by its address, shown under its tabs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Tab:
 
 
 @dataclass(frozen=True)
-class Desk:
+class CollectionContext:
     """A collection with its own typed parameters."""
 
     collection: Collection
@@ -98,8 +98,8 @@ class Desk:
         return render(request, f"dashboard/{template}", shown, status=status)
 
 
-def on_desk(view: View) -> View:
-    """Give a requester's view the Desk of the collection its address names, else 404.
+def collection_page(view: View) -> View:
+    """Give a requester's view the CollectionContext that its address names, else 404.
 
     A collection that this installation cannot read is shown with the reason and what to do.
     """
@@ -110,23 +110,23 @@ def on_desk(view: View) -> View:
         rows = Collection.objects.select_related("corpus")
         collection = get_object_or_404(rows, slug=slug)
         try:
-            desk = Desk(collection, parameters_of(collection))
+            context = CollectionContext(collection, parameters_of(collection))
         except ProtocolError as error:
             shown = {"collection": collection, "sentence": str(error)}
             return render(request, "dashboard/collections/unreadable.html", shown, status=409)
-        return view(request, desk, **kwargs)
+        return view(request, context, **kwargs)
 
     return opened
 
 
-def on_curated_desk(view: View) -> View:
-    """Give a view the Desk as `on_desk` does; 404 where seeds are not drawn from candidate sets."""
+def curated_collection_page(view: View) -> View:
+    """Make a view a `collection_page`; 404 where seeds are not drawn from candidate sets."""
 
-    @on_desk
+    @collection_page
     @wraps(view)
-    def opened(request: HttpRequest, desk: Desk, **kwargs: Any) -> HttpResponseBase:
-        if not is_curated(desk.collection):
+    def opened(request: HttpRequest, context: CollectionContext, **kwargs: Any) -> HttpResponseBase:
+        if not is_curated(context.collection):
             raise Http404
-        return view(request, desk, **kwargs)
+        return view(request, context, **kwargs)
 
     return opened

@@ -14,7 +14,7 @@ from tasks.tests.making import write_keys
 def hostile_stage(settings: Any, tmp_path: Path) -> Iterator[None]:
     """Set the stage for one visit."""
     write_keys(tmp_path, settings)
-    settings.OPEN_DESK = settings.MARKETPLACE_OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = settings.MARKETPLACE_OPEN_DESK = False
     settings.MARKETPLACE_OPEN_SIGN_IN = True
     settings.MARKETPLACE_BASE_URL = ""
     settings.MARKETPLACE_DEFAULT_BALANCE_CENTS = 1_000_000

@@ -8,7 +8,7 @@ from operator import attrgetter
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from annotation.dashboard.collection_context import Desk
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.parameter_form import label_of, shown
 from annotation.dashboard.people.worker_names import People
 from annotation.models import Exclusion, Override, Release
@@ -43,26 +43,26 @@ class Event:
     sentence: str
 
 
-def events_of(desk: Desk, people: People) -> list[Event]:
+def events_of(context: CollectionContext, people: People) -> list[Event]:
     """Return the newest events, newest first; one query for each kind of event."""
     kinds = (
         *(_submissions, _grants, _problems, _overrides),
         *(_extras, _rejections, _exclusions, _revisions, _releases),
     )
-    found = [event for kind in kinds for event in kind(desk, people)]
+    found = [event for kind in kinds for event in kind(context, people)]
     return sorted(found, key=attrgetter("at"), reverse=True)[:SHOWN]
 
 
-def _submissions(desk: Desk, people: People) -> Iterator[Event]:
-    rows = Submission.objects.filter(lease__unit__stage__collection=desk.collection)
+def _submissions(context: CollectionContext, people: People) -> Iterator[Event]:
+    rows = Submission.objects.filter(lease__unit__stage__collection=context.collection)
     for row in rows.select_related("lease__unit__stage").order_by("-received_at")[:SHOWN]:
         title = str(row.lease.unit.stage)
         yield Event(row.received_at, f"{people.name(row.lease.worker_id)} handed in: {title}.")
 
 
-def _grants(desk: Desk, people: People) -> Iterator[Event]:
+def _grants(context: CollectionContext, people: People) -> Iterator[Event]:
     rows = Grant.objects.filter(
-        qualification__stage__collection=desk.collection, decided_at__isnull=False
+        qualification__stage__collection=context.collection, decided_at__isnull=False
     )
     for row in rows.select_related("qualification__stage").order_by("-decided_at")[:SHOWN]:
         did = "granted" if row.state == GrantState.GRANTED else "declined"
@@ -71,14 +71,14 @@ def _grants(desk: Desk, people: People) -> Iterator[Event]:
         yield Event(row.decided_at, sentence)  # type: ignore[arg-type]
 
 
-def _problems(desk: Desk, people: People) -> Iterator[Event]:
-    rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
+def _problems(context: CollectionContext, people: People) -> Iterator[Event]:
+    rows = ProblemReport.objects.filter(lease__unit__stage__collection=context.collection)
     for row in rows.select_related("lease").order_by("-at")[:SHOWN]:
         yield Event(row.at, f"{people.name(row.lease.worker_id)} reported a problem.")
 
 
-def _overrides(desk: Desk, people: People) -> Iterator[Event]:
-    rows = Override.objects.filter(verdict__question__stage__collection=desk.collection)
+def _overrides(context: CollectionContext, people: People) -> Iterator[Event]:
+    rows = Override.objects.filter(verdict__question__stage__collection=context.collection)
     for row in rows.order_by("-at")[:SHOWN]:
         did = "keeps the question" if row.new_outcome == "kept" else "excludes the question"
         overrode = f"{row.by} overrode a verdict: {did}."
@@ -86,14 +86,14 @@ def _overrides(desk: Desk, people: People) -> Iterator[Event]:
         yield Event(row.at, by_votes if row.follows_votes else overrode)
 
 
-def _extras(desk: Desk, people: People) -> Iterator[Event]:
+def _extras(context: CollectionContext, people: People) -> Iterator[Event]:
     """What was paid on top by somebody's decision; a bonus of a rule says nobody's name."""
     rows = Payment.objects.filter(
         Q(kind=PaymentKind.COMPENSATION) | Q(kind=PaymentKind.BONUS) & ~Q(by=""),
-        collection=desk.collection,
+        collection=context.collection,
     )
     for row in rows.order_by("-created_at")[:SHOWN]:
-        who, amount = people.name(row.worker_id), desk.price(row.amount_cents)
+        who, amount = people.name(row.worker_id), context.price(row.amount_cents)
         sentence = f"{row.by} gave {who} a bonus of {amount}."
         if row.kind == PaymentKind.COMPENSATION:
             sentence = f"{who} is compensated with {amount}."
@@ -102,9 +102,9 @@ def _extras(desk: Desk, people: People) -> Iterator[Event]:
         yield Event(row.created_at, sentence)
 
 
-def _rejections(desk: Desk, people: People) -> Iterator[Event]:
+def _rejections(context: CollectionContext, people: People) -> Iterator[Event]:
     rows = RejectionStep.objects.filter(
-        rejection__session__posting__stage__collection=desk.collection, state__in=REJECTING
+        rejection__session__posting__stage__collection=context.collection, state__in=REJECTING
     )
     for row in rows.select_related("rejection__session").order_by("-at", "-pk")[:SHOWN]:
         who = people.name(row.rejection.session.worker_id)
@@ -112,8 +112,8 @@ def _rejections(desk: Desk, people: People) -> Iterator[Event]:
         yield Event(row.at, f"{row.by} {did.format(who)}.")
 
 
-def _exclusions(desk: Desk, people: People) -> Iterator[Event]:
-    rows = Exclusion.objects.filter(collection=desk.collection)
+def _exclusions(context: CollectionContext, people: People) -> Iterator[Event]:
+    rows = Exclusion.objects.filter(collection=context.collection)
     for row in rows.order_by(Coalesce("back_at", "at").desc())[:SHOWN]:
         who = people.name(row.worker_id)
         yield Event(row.at, f"{row.by} excluded everything by {who}.")
@@ -121,20 +121,22 @@ def _exclusions(desk: Desk, people: People) -> Iterator[Event]:
             yield Event(row.back_at, f"{row.back_by} included the work of {who} again.")
 
 
-def _revisions(desk: Desk, people: People) -> Iterator[Event]:
-    for row in desk.collection.revisions.order_by("-at")[:SHOWN]:
-        yield Event(row.at, f"{row.by} {_revised(desk, row)}.")
+def _revisions(context: CollectionContext, people: People) -> Iterator[Event]:
+    for row in context.collection.revisions.order_by("-at")[:SHOWN]:
+        yield Event(row.at, f"{row.by} {_revised(context, row)}.")
 
 
-def _revised(desk: Desk, row: CollectionRevision) -> str:
+def _revised(context: CollectionContext, row: CollectionRevision) -> str:
     if row.key == "budget_cents":
-        return f"set the budget to {desk.price(row.new)}"
+        return f"set the budget to {context.price(row.new)}"
     if row.key == "state":
         done = row.new == CollectionState.FINISHED
         return "finished the collection" if done else "reopened the collection"
-    return f"changed {label_of(row.key)}: {shown(row.key, row.new, desk.parameters)}"
+    return f"changed {label_of(row.key)}: {shown(row.key, row.new, context.parameters)}"
 
 
-def _releases(desk: Desk, people: People) -> Iterator[Event]:
-    for row in Release.objects.filter(collection=desk.collection).order_by("-created_at")[:SHOWN]:
+def _releases(context: CollectionContext, people: People) -> Iterator[Event]:
+    for row in Release.objects.filter(collection=context.collection).order_by("-created_at")[
+        :SHOWN
+    ]:
         yield Event(row.created_at, f"Release {row.number} was made.")

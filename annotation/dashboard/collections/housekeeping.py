@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.reports.finishing import closing_of
 from collector.models import CollectionState
 from collector.protocols import housekeeping
@@ -18,12 +18,12 @@ from common.actions import ActionError
 from tasks.lifecycle import publication
 
 
-@on_desk
+@collection_page
 @require_safe
-def keep(request: HttpRequest, desk: Desk) -> HttpResponse:
+def keep(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Offer a copy, the archive, and to drop a draft."""
-    row = desk.collection
-    return desk.render(
+    row = context.collection
+    return context.render(
         request,
         "collections/housekeeping.html",
         tab="collection",
@@ -34,117 +34,117 @@ def keep(request: HttpRequest, desk: Desk) -> HttpResponse:
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def duplicate(request: HttpRequest, desk: Desk) -> HttpResponse:
+def duplicate(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Make a draft like this collection and show it."""
     given = request.POST
     try:
         made = housekeeping.duplicate(
-            desk.collection, given.get("slug", ""), given.get("title", ""), timezone.now()
+            context.collection, given.get("slug", ""), given.get("title", ""), timezone.now()
         )
     except ActionError as error:
         messages.error(request, error.on_page)
-        return redirect(desk.url("keep"))
+        return redirect(context.url("keep"))
     messages.success(request, "Copied: the same parameters and texts. Choose its seeds next.")
     return redirect("seeds", slug=made.slug)
 
 
-@on_desk
+@collection_page
 @require_POST
-def archive(request: HttpRequest, desk: Desk) -> HttpResponse:
+def archive(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Put the collection away, or take it out again."""
     if "out" in request.POST:
-        housekeeping.take_out(desk.collection)
+        housekeeping.take_out(context.collection)
         messages.success(request, "It is in the lists again.")
-        return redirect(desk.url("collection"))
+        return redirect(context.url("collection"))
     return _done(
         request,
-        desk,
-        lambda: housekeeping.archive(desk.collection, timezone.now()),
+        context,
+        lambda: housekeeping.archive(context.collection, timezone.now()),
         "Archived: it is under Collections, Archived, with all it holds.",
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def drop(request: HttpRequest, desk: Desk) -> HttpResponse:
+def drop(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Delete a draft whose short name was typed, so that no slip of the hand does it."""
-    if request.POST.get("slug", "").strip() != desk.collection.slug:
-        messages.error(request, f"Type its short name, {desk.collection.slug}, to drop it.")
-        return redirect(desk.url("keep"))
+    if request.POST.get("slug", "").strip() != context.collection.slug:
+        messages.error(request, f"Type its short name, {context.collection.slug}, to drop it.")
+        return redirect(context.url("keep"))
     return _done(
         request,
-        desk,
-        lambda: housekeeping.drop_collection(desk.collection),
-        f"Dropped: “{desk.collection.title}” and its seeds are gone.",
+        context,
+        lambda: housekeeping.drop_collection(context.collection),
+        f"Dropped: “{context.collection.title}” and its seeds are gone.",
     )
 
 
 def _done(
-    request: HttpRequest, desk: Desk, act: Callable[[], object], sentence: str
+    request: HttpRequest, context: CollectionContext, act: Callable[[], object], sentence: str
 ) -> HttpResponse:
     try:
         act()
     except ActionError as error:
         messages.error(request, error.on_page)
-        return redirect(desk.url("keep"))
+        return redirect(context.url("keep"))
     messages.success(request, sentence)
     return redirect("collections")
 
 
-@on_desk
+@collection_page
 @require_POST
-def drop_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+def drop_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Let go of one seed, or of all of them, before the first publication."""
     key = request.POST.get("seed", "")
     try:
         if key:
-            seed = get_object_or_404(desk.collection.seeds, key=key)
+            seed = get_object_or_404(context.collection.seeds, key=key)
             housekeeping.drop_seed(seed, name_of(request), timezone.now())
             messages.success(request, f"Seed {seed.position:,} is let go and not chosen again.")
         else:
-            number = housekeeping.drop_all_seeds(desk.collection)
+            number = housekeeping.drop_all_seeds(context.collection)
             messages.success(request, f"All {number:,} seeds are let go: choose anew.")
     except ActionError as error:
         messages.error(request, error.on_page)
-    return redirect(desk.url("seeds"))
+    return redirect(context.url("seeds"))
 
 
-@on_desk
+@collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
-def finish(request: HttpRequest, desk: Desk) -> HttpResponse:
+def finish(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Say what finishing does, do it, and say what stays to be done."""
     if request.method == "POST":
         why = request.POST.get("why", "")
         try:
-            publication.finish(desk.collection, why, name_of(request), timezone.now())
+            publication.finish(context.collection, why, name_of(request), timezone.now())
         except ActionError as error:
             messages.error(request, error.on_page)
         else:
             messages.success(request, "Finished. Nobody gets new work.")
-        return redirect(desk.url("finish"))
-    closing = closing_of(desk.collection)
-    is_finished = desk.collection.state == CollectionState.FINISHED
-    return desk.render(
+        return redirect(context.url("finish"))
+    closing = closing_of(context.collection)
+    is_finished = context.collection.state == CollectionState.FINISHED
+    return context.render(
         request,
         "collections/finishing.html",
         tab="collection",
-        is_draft=desk.collection.state == CollectionState.DRAFT,
+        is_draft=context.collection.state == CollectionState.DRAFT,
         is_finished=is_finished,
-        ahead=closing.ahead(desk.price),
-        remaining=closing.remaining(desk.price, after=is_finished),
+        ahead=closing.ahead(context.price),
+        remaining=closing.remaining(context.price, after=is_finished),
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def reopen(request: HttpRequest, desk: Desk) -> HttpResponse:
+def reopen(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Pause a finished collection, from where it can be resumed."""
     try:
-        publication.reopen(desk.collection, "", name_of(request), timezone.now())
+        publication.reopen(context.collection, "", name_of(request), timezone.now())
     except ActionError as error:
         messages.error(request, error.on_page)
     else:
         messages.success(request, "Reopened. Press Resume when work should be handed out again.")
-    return redirect(desk.url("collection"))
+    return redirect(context.url("collection"))

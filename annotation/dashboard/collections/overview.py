@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.dashboard.access import requester_required
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.creation_form import CollectionForm, what_workers_do
 from annotation.dashboard.collections.events import events_of
 from annotation.dashboard.collections.progress import stages_of
@@ -88,27 +88,27 @@ def _create(form: CollectionForm) -> Collection | None:
     return None
 
 
-@on_desk
+@collection_page
 @require_safe
-def collection(request: HttpRequest, desk: Desk) -> HttpResponse:
+def collection(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the collection: what to do next, its stages, its money, what waits, what happened."""
     typed = request.GET.get("budget", "")[:LONGEST_AMOUNT]
-    return desk.render(
-        request, "collections/overview.html", tab="collection", typed_budget=typed, **_now(desk)
+    return context.render(
+        request, "collections/overview.html", tab="collection", typed_budget=typed, **_now(context)
     )
 
 
-@on_desk
+@collection_page
 @require_safe
-def collection_now(request: HttpRequest, desk: Desk) -> HttpResponse:
+def collection_now(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Return the part of the collection's page that changes, for the page to put in place."""
-    return desk.render(request, "parts/collection_now.html", tab="collection", **_now(desk))
+    return context.render(request, "parts/collection_now.html", tab="collection", **_now(context))
 
 
-def _now(desk: Desk) -> dict[str, Any]:
-    row = desk.collection
+def _now(context: CollectionContext) -> dict[str, Any]:
+    row = context.collection
     estimates = estimate(row)
-    stages = stages_of(row, desk.parameters, estimates)
+    stages = stages_of(row, context.parameters, estimates)
     money = spending_of(row, totals(row, estimates))
     verdicts = verdict_counts(row)
     n_seeds = row.seeds.count()
@@ -118,20 +118,20 @@ def _now(desk: Desk) -> dict[str, Any]:
         "verdicts": verdicts,
         "n_seeds": n_seeds,
         "next": next_step(
-            desk,
+            context,
             stages,
             money,
             n_seeds,
             verdicts.kept,
             row.releases.count(),
-            judged=desk.difficulty is None or last_run(row) is not None,
+            judged=context.difficulty is None or last_run(row) is not None,
         ),
         "marketplace_url": settings.MARKETPLACE_URL,
-        "todo": todo_of(desk, stages, attention_to([row])[row.pk]),
-        "events": events_of(desk, people_of(row)),
+        "todo": todo_of(context, stages, attention_to([row])[row.pk]),
+        "events": events_of(context, people_of(row)),
         "now": timezone.now(),
         # What cannot be mended later as well is said before.
-        "notices": notices(desk.parameters) if row.state == CollectionState.DRAFT else [],
+        "notices": notices(context.parameters) if row.state == CollectionState.DRAFT else [],
     }
 
 

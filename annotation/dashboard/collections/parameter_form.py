@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.dashboard.collection_context import Desk
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.publishing import cents_of
 from collector.models import CollectionState
 from collector.protocols.parameters import Parameters
@@ -74,13 +74,13 @@ class Sheet:
     problems: dict[str, str]
 
 
-def sheet_of(desk: Desk, given: Mapping[str, str]) -> Sheet:
+def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> Sheet:
     """Return the form with what was typed into it; fields that were not sent are as stored."""
-    stages = desk.parameters.stages()
-    stored = dict(_leaves(desk.parameters.model_dump(mode="json")))
-    is_draft = desk.collection.state == CollectionState.DRAFT
+    stages = context.parameters.stages()
+    stored = dict(_leaves(context.parameters.model_dump(mode="json")))
+    is_draft = context.collection.state == CollectionState.DRAFT
     always = sorted(
-        (key for key in stored if is_changeable(desk.parameters, key)),
+        (key for key in stored if is_changeable(context.parameters, key)),
         # The stages come first, and in each what is changed most.
         key=lambda key: (key.partition(".")[0] not in stages, _rank(key)),
     )
@@ -90,7 +90,7 @@ def sheet_of(desk: Desk, given: Mapping[str, str]) -> Sheet:
     for key in [*always, *(others if is_draft else ())]:
         try:
             value = read(
-                key, given.get(key, _typed(desk, key, stored)), stored[key], desk.parameters
+                key, given.get(key, _typed(context, key, stored)), stored[key], context.parameters
             )
         except ValueError as error:
             problems[key] = str(error)
@@ -103,8 +103,8 @@ def sheet_of(desk: Desk, given: Mapping[str, str]) -> Sheet:
         return Field(
             key=key,
             label=own_label(name) if key.count(".") < 2 else _nested(key),
-            help=_help(desk, key, stored[key]),
-            value=given.get(key, _typed(desk, key, stored)),
+            help=_help(context, key, stored[key]),
+            value=given.get(key, _typed(context, key, stored)),
             wrong=problems.get(key, ""),
             is_long=name in LONG or isinstance(stored[key], list),
             is_number=_is_number(key, stored[key]),
@@ -117,8 +117,8 @@ def _is_number(key: str, value: Any) -> bool:
     return not isinstance(value, list) and (isinstance(value, int | float) or is_money(key))
 
 
-def _help(desk: Desk, key: str, value: Any) -> str:
-    sentence = help_of(desk.parameters, key)
+def _help(context: CollectionContext, key: str, value: Any) -> str:
+    sentence = help_of(context.parameters, key)
     return f"{sentence} One a line." if isinstance(value, list) else sentence
 
 
@@ -128,8 +128,8 @@ def _rank(key: str) -> int:
     return list(LABELS).index(name) if name in LABELS else len(LABELS)
 
 
-def _typed(desk: Desk, key: str, stored: Mapping[str, Any]) -> str:
-    return typed(key, stored[key], desk.parameters)
+def _typed(context: CollectionContext, key: str, stored: Mapping[str, Any]) -> str:
+    return typed(key, stored[key], context.parameters)
 
 
 def _nested(key: str) -> str:

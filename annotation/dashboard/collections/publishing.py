@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.spending import spending_of
 from collector.models import CollectionState, Stage
 from common.actions import ActionError
@@ -22,85 +22,85 @@ from tasks.money.estimates import estimate, totals
 LONGEST_AMOUNT = 40
 
 
-@on_desk
+@collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
-def publish(request: HttpRequest, desk: Desk, stage: str = "") -> HttpResponse:
+def publish(request: HttpRequest, context: CollectionContext, stage: str = "") -> HttpResponse:
     """Open the collection to workers, or one stage of it; nothing changes when it cannot be.
 
     Asked for as a page, it says first what it costs and what cannot be changed afterwards.
     """
     if request.method != "POST":
-        return _before_publishing(request, desk)
+        return _before_publishing(request, context)
     try:
-        opened = publication.publish(desk.collection, stage)
+        opened = publication.publish(context.collection, stage)
     except ActionError as error:
         messages.error(request, error.on_page)
     except MarketplaceError as error:
         messages.error(request, silent(error, "press the button again"))
     else:
         messages.success(request, _opened(opened))
-        for told in notices(desk.parameters):
+        for told in notices(context.parameters):
             messages.warning(request, told)
-    return redirect(desk.url("collection"))
+    return redirect(context.url("collection"))
 
 
-def _before_publishing(request: HttpRequest, desk: Desk) -> HttpResponse:
-    row = desk.collection
+def _before_publishing(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+    row = context.collection
     if row.state != CollectionState.DRAFT or not row.seeds.exists():
-        return redirect(desk.url("collection"))
+        return redirect(context.url("collection"))
     estimates = estimate(row)
-    return desk.render(
+    return context.render(
         request,
         "collections/publishing.html",
         tab="collection",
-        stages=[(desk.parameters.stages()[each.stage.name], each) for each in estimates],
+        stages=[(context.parameters.stages()[each.stage.name], each) for each in estimates],
         money=spending_of(row, totals(row, estimates)),
-        notices=notices(desk.parameters),
+        notices=notices(context.parameters),
         n_seeds=row.seeds.count(),
         provider=publication.provider_name(),
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def pause(request: HttpRequest, desk: Desk) -> HttpResponse:
+def pause(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Stop handing out work."""
-    publication.pause(desk.collection)
+    publication.pause(context.collection)
     sentence = "Paused. Nobody gets new work; who is at work finishes and is paid."
     messages.success(request, sentence)
-    return redirect(desk.url("collection"))
+    return redirect(context.url("collection"))
 
 
-@on_desk
+@collection_page
 @require_POST
-def close_stage(request: HttpRequest, desk: Desk, stage: str) -> HttpResponse:
+def close_stage(request: HttpRequest, context: CollectionContext, stage: str) -> HttpResponse:
     """Close one stage for good, or until it is opened again."""
-    row = get_object_or_404(desk.collection.stages, name=stage)
+    row = get_object_or_404(context.collection.stages, name=stage)
     publication.close_stage(row)
     sentence = f"{row} is closed. Who is at work finishes and is paid."
     messages.success(request, sentence)
-    return redirect(desk.url("collection"))
+    return redirect(context.url("collection"))
 
 
-@on_desk
+@collection_page
 @require_POST
-def raise_budget(request: HttpRequest, desk: Desk) -> HttpResponse:
+def raise_budget(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Set the hard cap, never below what is bound; a refused amount stays in its field."""
     typed = request.POST.get("budget", "")
-    cents = cents_of(typed, desk.parameters.pay.minor_units)
-    again = redirect(f"{desk.url('collection')}?{urlencode({'budget': typed[:LONGEST_AMOUNT]})}")
-    bound = desk.collection.reserved_cents + desk.collection.spent_cents
+    cents = cents_of(typed, context.parameters.pay.minor_units)
+    again = redirect(f"{context.url('collection')}?{urlencode({'budget': typed[:LONGEST_AMOUNT]})}")
+    bound = context.collection.reserved_cents + context.collection.spent_cents
     if cents is None:
         messages.error(request, "Write the budget as a number, such as 250 or 249.50.")
         return again
     try:
-        publication.raise_budget(desk.collection, cents, name_of(request), timezone.now())
+        publication.raise_budget(context.collection, cents, name_of(request), timezone.now())
     except ActionError:
-        sentence = f"{desk.price(bound)} are reserved or spent already: set that much or more."
+        sentence = f"{context.price(bound)} are reserved or spent already: set that much or more."
         messages.error(request, sentence)
         return again
-    messages.success(request, f"The budget is {desk.price(cents)}.")
-    return redirect(desk.url("collection"))
+    messages.success(request, f"The budget is {context.price(cents)}.")
+    return redirect(context.url("collection"))
 
 
 def cents_of(text: str, minor_units: int) -> int | None:

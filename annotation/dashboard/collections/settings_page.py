@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.parameter_form import Sheet, label_of, sheet_of, shown
 from annotation.dashboard.money.spending import Spending, spending_of
 from collector.models import CollectionState
@@ -39,23 +39,23 @@ class Preview:
     wanted: str
 
 
-@on_desk
+@collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
-def change(request: HttpRequest, desk: Desk) -> HttpResponse:
+def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show what may change; what is asked for is shown with its cost before it is stored."""
-    sheet = sheet_of(desk, request.POST)
+    sheet = sheet_of(context, request.POST)
     preview, problem = None, ""
     if request.method == "POST":
         try:
-            preview = _preview(desk, sheet)
-            _check_seen(request, desk)
+            preview = _preview(context, sheet)
+            _check_seen(request, context)
             if request.POST.get("save"):
-                _store(request, desk, sheet, preview)
+                _store(request, context, sheet, preview)
                 messages.success(request, "Saved. It holds for everything posted from now on.")
-                return redirect(desk.url("change"))
+                return redirect(context.url("change"))
         except ActionError as error:
             problem = error.on_page
-    return desk.render(
+    return context.render(
         request,
         "collections/settings.html",
         status=400 if problem else 200,
@@ -64,59 +64,63 @@ def change(request: HttpRequest, desk: Desk) -> HttpResponse:
         why=request.POST.get("why", ""),
         problem=problem,
         preview=preview,
-        seen=newest(desk.collection),
-        is_draft=desk.collection.state == CollectionState.DRAFT,
-        revisions=_history(desk),
+        seen=newest(context.collection),
+        is_draft=context.collection.state == CollectionState.DRAFT,
+        revisions=_history(context),
     )
 
 
-def _preview(desk: Desk, sheet: Sheet) -> Preview:
+def _preview(context: CollectionContext, sheet: Sheet) -> Preview:
     """Return what the sheet would change; raises ActionError."""
     if sheet.problems:
         raise ActionError("What is filled in wrongly is marked below. Nothing typed is lost.")
-    revision = planned(desk.collection, sheet.wanted)
-    changed = revision.applied_to(desk.collection)
+    revision = planned(context.collection, sheet.wanted)
+    changed = revision.applied_to(context.collection)
     return Preview(
         lines=[
             (
                 label_of(each.key),
-                shown(each.key, each.old, desk.parameters),
-                shown(each.key, each.new, desk.parameters),
+                shown(each.key, each.old, context.parameters),
+                shown(each.key, each.new, context.parameters),
             )
             for each in revision.changes
         ],
-        before=spending_of(desk.collection, totals(desk.collection, estimate(desk.collection))),
+        before=spending_of(
+            context.collection, totals(context.collection, estimate(context.collection))
+        ),
         after=spending_of(changed, totals_anew(changed)),
-        kept=_kept(desk, revision),
+        kept=_kept(context, revision),
         lost_seeds=revision.lost_seeds,
         cautions=parameters_of(changed).cautions(),
         wanted=json.dumps(sheet.wanted, sort_keys=True),
     )
 
 
-def _kept(desk: Desk, revision: Revision) -> list[tuple[str, int]]:
+def _kept(context: CollectionContext, revision: Revision) -> list[tuple[str, int]]:
     """Return the stages with HITs that are up under values which change, with how many."""
     touched = {change.key.partition(".")[0] for change in revision.changes}
-    standing = standing_hits(desk.collection)
-    stages = desk.collection.stages.filter(name__in=touched)
+    standing = standing_hits(context.collection)
+    stages = context.collection.stages.filter(name__in=touched)
     return [(str(stage), standing[stage.pk]) for stage in stages if standing.get(stage.pk)]
 
 
-def _check_seen(request: HttpRequest, desk: Desk) -> None:
+def _check_seen(request: HttpRequest, context: CollectionContext) -> None:
     """Raise ActionError when somebody else has saved since the page was shown."""
-    if request.POST.get("seen") != str(newest(desk.collection)):
+    if request.POST.get("seen") != str(newest(context.collection)):
         raise ActionError(
             "Somebody changed something meanwhile: what you typed is compared with the newest "
             "values. Look, then save."
         )
 
 
-def _store(request: HttpRequest, desk: Desk, sheet: Sheet, preview: Preview) -> None:
+def _store(
+    request: HttpRequest, context: CollectionContext, sheet: Sheet, preview: Preview
+) -> None:
     """Store what was previewed; raises ActionError for anything else."""
     if request.POST.get("previewed") != preview.wanted:
         raise ActionError("You changed something since the preview: update it, then save.")
     revise(
-        desk.collection,
+        context.collection,
         sheet.wanted,
         why=request.POST.get("why", ""),
         by=name_of(request),
@@ -125,15 +129,15 @@ def _store(request: HttpRequest, desk: Desk, sheet: Sheet, preview: Preview) -> 
     )
 
 
-def _history(desk: Desk) -> list[dict[str, Any]]:
+def _history(context: CollectionContext) -> list[dict[str, Any]]:
     """Return the newest changes of parameters, in words."""
-    rows = revisions_of(desk.collection).order_by("-at", "-pk")[:SHOWN]
+    rows = revisions_of(context.collection).order_by("-at", "-pk")[:SHOWN]
     return [
         {
             "row": row,
             "label": label_of(row.key),
-            "old": shown(row.key, row.old, desk.parameters),
-            "new": shown(row.key, row.new, desk.parameters),
+            "old": shown(row.key, row.old, context.parameters),
+            "new": shown(row.key, row.new, context.parameters),
         }
         for row in rows
     ]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotation.dashboard.collection_context import Desk
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.progress import StageProgress
 from annotation.dashboard.money.spending import Spending
 from annotation.reports.attention import Attention
@@ -35,46 +35,48 @@ class Todo:
     urgent: bool = False
 
 
-def todo_of(desk: Desk, stages: list[StageProgress], attention: Attention) -> list[Todo]:
+def todo_of(
+    context: CollectionContext, stages: list[StageProgress], attention: Attention
+) -> list[Todo]:
     """Return what waits, the urgent first; no query."""
     found = []
     for row in stages:
         waiting = row.grants.get(GrantState.SUBMITTED, 0)
         if waiting:
             sentence = f"{_counted(waiting, 'submission')} to inspect: {row.stage}"
-            found.append(Todo(sentence, desk.url("qualification", stage=row.stage.name), True))
+            found.append(Todo(sentence, context.url("qualification", stage=row.stage.name), True))
         if row.pace and row.pace.cents_per_hour and row.pace.below_floor:
-            hourly = desk.price(row.pace.cents_per_hour)
-            floor = desk.price(desk.parameters.pay.floor_cents_per_hour)
+            hourly = context.price(row.pace.cents_per_hour)
+            floor = context.price(context.parameters.pay.floor_cents_per_hour)
             sentence = f"{row.stage} pays {hourly} an hour, below your floor of {floor}"
-            found.append(Todo(sentence, desk.url("money"), True))
+            found.append(Todo(sentence, context.url("money"), True))
     if attention.problems:
         sentence = f"{_counted(attention.problems, 'problem')} reported by workers"
-        found.append(Todo(sentence, desk.url("problems"), True))
+        found.append(Todo(sentence, context.url("problems"), True))
     if attention.complaints:
         sentence = f"{_counted(attention.complaints, 'report')} of a partner to decide"
-        found.append(Todo(sentence, desk.url("partners"), True))
+        found.append(Todo(sentence, context.url("partners"), True))
     if attention.unpaid:
         sentence = f"{_counted(attention.unpaid, 'payment')} for cut-off work not made yet"
-        found.append(Todo(sentence, desk.url("money"), True))
+        found.append(Todo(sentence, context.url("money"), True))
     if attention.bonuses:
         sentence = f"{_counted(attention.bonuses, 'bonus payment')} refused by the marketplace"
-        found.append(Todo(sentence, desk.url("money") + "#refused", True))
-    found += decisions_of(desk, attention)
+        found.append(Todo(sentence, context.url("money") + "#refused", True))
+    found += decisions_of(context, attention)
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} excluded by the votes"
-        found.append(Todo(sentence, desk.url("questions") + "?outcome=dropped"))
+        found.append(Todo(sentence, context.url("questions") + "?outcome=dropped"))
     return found
 
 
-def decisions_of(desk: Desk, attention: Attention) -> list[Todo]:
+def decisions_of(context: CollectionContext, attention: Attention) -> list[Todo]:
     """Return the decisions about pay that wait; no query."""
     found = []
     for name, (one, many) in DECISIONS.items():
         number = getattr(attention, name)
         if number:
             sentence = one if number == 1 else many.format(number)
-            found.append(Todo(sentence, f"{desk.url('assignments')}?show={name}", True))
+            found.append(Todo(sentence, f"{context.url('assignments')}?show={name}", True))
     return found
 
 
@@ -98,7 +100,7 @@ class NextStep:
 
 
 def next_step(
-    desk: Desk,
+    context: CollectionContext,
     stages: list[StageProgress],
     money: Spending,
     n_seeds: int,
@@ -111,60 +113,68 @@ def next_step(
 
     judged: whether the difficulty is, where the protocol places by it.
     """
-    state = desk.collection.state
+    state = context.collection.state
     if state == CollectionState.FINISHED:
-        return _when_finished(desk, stages, n_kept, n_releases, judged)
+        return _when_finished(context, stages, n_kept, n_releases, judged)
     if not n_seeds:
         sentence = "Choose the paragraphs that workers start from."
-        return NextStep(sentence, "Choose seeds", desk.url("seeds"))
+        return NextStep(sentence, "Choose seeds", context.url("seeds"))
     cheapest = min(row.table.reward_cents for row in stages)
     if money.free < cheapest and not money.reserved:
         return NextStep(
-            f"The budget left does not pay a single HIT ({desk.price(cheapest)}).",
+            f"The budget left does not pay a single HIT ({context.price(cheapest)}).",
             "Set the budget",
             "#budget",
         )
     if state == CollectionState.DRAFT:
-        sentence = f"Everything is ready. It costs {desk.price(money.maximum)} at most."
-        return NextStep(sentence, "Look it over and publish", desk.url("publish"))
+        sentence = f"Everything is ready. It costs {context.price(money.maximum)} at most."
+        return NextStep(sentence, "Look it over and publish", context.url("publish"))
     if state == CollectionState.PAUSED:
         sentence = "No new work is handed out. Who is at work finishes and is paid."
-        return NextStep(sentence, "Resume", desk.url("publish"), posts=True)
-    return _while_collecting(desk, stages, n_kept, n_releases, judged)
+        return NextStep(sentence, "Resume", context.url("publish"), posts=True)
+    return _while_collecting(context, stages, n_kept, n_releases, judged)
 
 
 def _when_finished(
-    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int, judged: bool
+    context: CollectionContext,
+    stages: list[StageProgress],
+    n_kept: int,
+    n_releases: int,
+    judged: bool,
 ) -> NextStep:
     at_work = sum(row.at_work for row in stages)
     if at_work:
         who = "one person is" if at_work == 1 else f"{at_work} people are"
         sentence = f"Finished: nobody gets new work, {who} at work still."
-        return NextStep(sentence, "What stays to be done", desk.url("finish"))
+        return NextStep(sentence, "What stays to be done", context.url("finish"))
     if n_releases:
-        return NextStep("Finished and released.", "See the releases", desk.url("releases"))
+        return NextStep("Finished and released.", "See the releases", context.url("releases"))
     if n_kept:
-        return _release(desk, "Finished.", judged)
+        return _release(context, "Finished.", judged)
     sentence = "Finished: nobody gets new work."
-    return NextStep(sentence, "What stays to be done", desk.url("finish"))
+    return NextStep(sentence, "What stays to be done", context.url("finish"))
 
 
 def _while_collecting(
-    desk: Desk, stages: list[StageProgress], n_kept: int, n_releases: int, judged: bool
+    context: CollectionContext,
+    stages: list[StageProgress],
+    n_kept: int,
+    n_releases: int,
+    judged: bool,
 ) -> NextStep:
     for row in stages:
         waiting = row.grants.get(GrantState.SUBMITTED, 0)
         if waiting:
             who = "One person waits" if waiting == 1 else f"{waiting} people wait"
-            url = desk.url("qualification", stage=row.stage.name)
+            url = context.url("qualification", stage=row.stage.name)
             return NextStep(f"{who} for you to read their work and approve it.", "Inspect", url)
     main = [row for row in stages if not row.table.qualifies]
     busy = any(row.waiting or row.at_work for row in main if row.stage.state == StageState.OPEN)
     if n_releases and not busy:
         sentence = "All work is in, and there is a release. Finish the collection if it is enough."
-        return NextStep(sentence, "Finish", desk.url("finish"))
+        return NextStep(sentence, "Finish", context.url("finish"))
     if n_kept and not busy:
-        return _release(desk, "All work is in.", judged)
+        return _release(context, "All work is in.", judged)
     return NextStep(
         f"{_under_way(stages)} This page keeps itself up to date.",
         hits_wait=any(row.standing for row in stages),
@@ -172,12 +182,12 @@ def _while_collecting(
     )
 
 
-def _release(desk: Desk, so_far: str, judged: bool) -> NextStep:
+def _release(context: CollectionContext, so_far: str, judged: bool) -> NextStep:
     if not judged:
         sentence = f"{so_far} Judge how hard the questions are: their splits follow it."
-        return NextStep(sentence, "Judge the difficulty", desk.url("difficulty"))
+        return NextStep(sentence, "Judge the difficulty", context.url("difficulty"))
     sentence = f"{so_far} Look through the verdicts, then make a release."
-    return NextStep(sentence, "Make a release", desk.url("releases"))
+    return NextStep(sentence, "Make a release", context.url("releases"))
 
 
 def _under_way(stages: list[StageProgress]) -> str:

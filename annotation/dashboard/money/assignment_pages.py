@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.assignments import FILTERS, assignments_of, counts_of, lines_of
 from annotation.dashboard.money.bonuses import bonus_form, bonuses_of
 from annotation.dashboard.people.submission_sheets import sheets_of
@@ -25,17 +25,17 @@ from tasks.money.rejections import LONGEST_REASON, work_on
 PER_PAGE = 25
 
 
-@on_desk
+@collection_page
 @require_safe
-def assignments(request: HttpRequest, desk: Desk) -> HttpResponse:
+def assignments(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the assignments that stand where the address says, else where somebody waits."""
-    counts = counts_of(desk)
+    counts = counts_of(context)
     first = next((name for name, number in counts.items() if number), "waiting")
     wanted = request.GET.get("show", "")
     wanted = wanted if wanted in FILTERS else first
-    rows = assignments_of(desk.collection, wanted).select_related("posting__stage")
+    rows = assignments_of(context.collection, wanted).select_related("posting__stage")
     page = Paginator(rows.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))
-    return desk.render(
+    return context.render(
         request,
         "money/assignments.html",
         tab="money",
@@ -43,17 +43,17 @@ def assignments(request: HttpRequest, desk: Desk) -> HttpResponse:
         filters=[(name, words, counts[name]) for name, words in FILTERS.items()],
         any=any(counts.values()),
         page=page,
-        lines=lines_of(page, people_of(desk.collection)),
-        hours=desk.parameters.pay.approve_after_hours,
+        lines=lines_of(page, people_of(context.collection)),
+        hours=context.parameters.pay.approve_after_hours,
     )
 
 
-@on_desk
+@collection_page
 @require_safe
-def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+def assignment(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Show what was handed in with one assignment, and what can be decided about its pay."""
-    session = _session(desk, key)
-    people = people_of(desk.collection)
+    session = _session(context, key)
+    people = people_of(context.collection)
     line = next(iter(lines_of([session], people)), None)
     if line is None:
         raise Http404
@@ -61,13 +61,13 @@ def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
     rejections = list(session.rejections.prefetch_related("steps"))
     newest = rejections[0] if rejections else None
     now = timezone.now()
-    return desk.render(
+    return context.render(
         request,
         "money/assignment.html",
         tab="money",
         line=line,
         submission=submission,
-        sheets=sheets_of(submission, desk.collection.corpus) if submission else [],
+        sheets=sheets_of(submission, context.collection.corpus) if submission else [],
         said=list(_said(submission.raw if submission else session.unmatched.fields)),
         drafts=[] if submission else _drafts(session),
         rejection=newest,
@@ -76,7 +76,7 @@ def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         can_be_taken_back=newest is not None and now < newest.take_back_until,
         history=[step for row in rejections for step in reversed(row.steps.all())],
         reward=session.posting.reward_cents,
-        paid_at=_paid_at(desk, submission),
+        paid_at=_paid_at(context, submission),
         apart=paid_apart(line.work),
         longest=LONGEST_REASON,
         typed=request.session.pop(_typed(session), {}),
@@ -85,15 +85,15 @@ def assignment(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def decide_pay(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+def decide_pay(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Record one decision about one assignment; a refused one keeps what was typed."""
-    session = _session(desk, key)
+    session = _session(context, key)
     work = work_on(session)
     act = ACTS.get(request.POST.get("decision", ""))
     words = request.POST.get("words", "")
-    here = redirect(desk.url("assignment", key=session.pk))
+    here = redirect(context.url("assignment", key=session.pk))
     if work is None:
         raise Http404
     if act is None:
@@ -112,8 +112,8 @@ def decide_pay(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
     return here
 
 
-def _session(desk: Desk, key: int) -> Session:
-    rows = Session.objects.filter(posting__stage__collection=desk.collection)
+def _session(context: CollectionContext, key: int) -> Session:
+    rows = Session.objects.filter(posting__stage__collection=context.collection)
     return get_object_or_404(rows.select_related("posting__stage"), pk=key)
 
 
@@ -121,11 +121,11 @@ def _typed(session: Session) -> str:
     return f"pay {session.pk}"
 
 
-def _paid_at(desk: Desk, submission: Submission | None) -> Any:
+def _paid_at(context: CollectionContext, submission: Submission | None) -> Any:
     """Return when confirmed work is paid by itself."""
     if submission is None or submission.state != ReceiptState.CONFIRMED:
         return None
-    wait = timedelta(hours=desk.parameters.pay.approve_after_hours)
+    wait = timedelta(hours=context.parameters.pay.approve_after_hours)
     return submission.confirmed_at + wait if submission.confirmed_at else None
 
 

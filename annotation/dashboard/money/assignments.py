@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from annotation.dashboard.collection_context import Desk
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.people.worker_names import People
 from annotation.reports.attention import refused_submissions, refused_unmatched, unmatched_waiting
 from collector.models import Collection, Stage
@@ -115,6 +115,6 @@ def _submissions(sessions: list[Session]) -> QuerySet[Submission]:
     return rows.order_by("counts", "pk")
 
 
-def counts_of(desk: Desk) -> dict[str, int]:
+def counts_of(context: CollectionContext) -> dict[str, int]:
     """Return how many assignments each filter finds; one query each."""
-    return {name: assignments_of(desk.collection, name).count() for name in FILTERS}
+    return {name: assignments_of(context.collection, name).count() for name in FILTERS}

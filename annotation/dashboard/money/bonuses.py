@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
 from common.actions import ActionError
 from tasks.models import Payment, PaymentKind, Submission
@@ -38,17 +38,17 @@ def bonuses_of(submission: Submission) -> list[Payment]:
     return list(rows.order_by("-pk"))
 
 
-@on_desk
+@collection_page
 @require_POST
-def give_bonus(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+def give_bonus(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Give a bonus for what was handed in with one assignment."""
-    rows = Submission.objects.filter(lease__unit__stage__collection=desk.collection)
+    rows = Submission.objects.filter(lease__unit__stage__collection=context.collection)
     rows = rows.select_related("lease__unit__stage__collection", "lease__worker__identity")
     submission = rows.filter(lease__session=key).order_by("counts", "pk").last()
     if submission is None:
         raise Http404
     amount, reason = request.POST.get("amount", ""), request.POST.get("reason", "")
-    cents = cents_of(amount, desk.parameters.pay.minor_units)
+    cents = cents_of(amount, context.parameters.pay.minor_units)
     try:
         once = UUID(request.POST.get("once", ""))
         payment = bonuses.give(
@@ -60,22 +60,22 @@ def give_bonus(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         is_ours = isinstance(error, ActionError)
         messages.error(request, str(error) if is_ours else "Send it with the button on this page.")
     else:
-        price = desk.price(payment.amount_cents)
+        price = context.price(payment.amount_cents)
         messages.success(request, f"A bonus of {price} is given. The marketplace is told next.")
-    return redirect(desk.url("assignment", key=key) + "#bonus")
+    return redirect(context.url("assignment", key=key) + "#bonus")
 
 
-@on_desk
+@collection_page
 @require_POST
-def find_bonuses(request: HttpRequest, desk: Desk) -> HttpResponse:
+def find_bonuses(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Have every HIT asked about now for bonuses that were not paid from here."""
-    hits = external_bonuses.ask_anew(desk.collection, timezone.now())
+    hits = external_bonuses.ask_anew(context.collection, timezone.now())
     counted = f"{hits:,} HIT" if hits == 1 else f"{hits:,} HITs"
     messages.success(
         request,
         f"The marketplace is asked about {counted} in the next minutes. What it lists is entered.",
     )
-    return redirect(desk.url("money") + "#beside")
+    return redirect(context.url("money") + "#beside")
 
 
 def _typed(submission: Submission) -> str:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.publishing import cents_of
 from annotation.dashboard.collections.todo import decisions_of
 from annotation.dashboard.money.assignments import assignments_of, lines_of
@@ -58,67 +58,71 @@ class LedgerLine:
     pace: Pace | None
 
 
-@on_desk
+@collection_page
 @require_safe
-def money(request: HttpRequest, desk: Desk) -> HttpResponse:
+def money(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the budget, the ledger by stage, what is due for unfinished work, and every change."""
-    people = people_of(desk.collection)
+    people = people_of(context.collection)
     wanted = request.GET.get("show", "")
     wanted = wanted if wanted in BESIDE else "all"
-    rows = Payment.objects.filter(BESIDE[wanted][1], collection=desk.collection)
+    rows = Payment.objects.filter(BESIDE[wanted][1], collection=context.collection)
     rows = rows.select_related("stage", "lease").order_by("-pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    unmatched = assignments_of(desk.collection, "unmatched").order_by("pk")
-    revisions = desk.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
-    return desk.render(
+    unmatched = assignments_of(context.collection, "unmatched").order_by("pk")
+    revisions = context.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
+    return context.render(
         request,
         "money/ledger.html",
         tab="money",
-        money=spending_of(desk.collection, totals(desk.collection, estimate(desk.collection))),
-        ledger=_ledger(desk),
-        debts=debts_of(desk, people),
-        decisions=decisions_of(desk, attention_to([desk.collection])[desk.collection.pk]),
+        money=spending_of(
+            context.collection, totals(context.collection, estimate(context.collection))
+        ),
+        ledger=_ledger(context),
+        debts=debts_of(context, people),
+        decisions=decisions_of(context, attention_to([context.collection])[context.collection.pk]),
         unmatched=lines_of(unmatched.select_related("posting__stage")[:PER_PAGE], people),
         page=page,
         wanted=wanted,
         filters=[(name, words) for name, (words, _) in BESIDE.items()],
         beside=[(row, people.name(row.worker_id)) for row in page],
-        refused=[(row, people.name(row.worker_id)) for row in _refused(desk)[:PER_PAGE]],
+        refused=[(row, people.name(row.worker_id)) for row in _refused(context)[:PER_PAGE]],
         revisions=revisions[:PER_PAGE],
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def compensate_lease(request: HttpRequest, desk: Desk) -> HttpResponse:
+def compensate_lease(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Owe a worker something for unfinished work, by a HIT that only they can take."""
     given = request.POST.get("lease", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
-    lease = get_object_or_404(unfinished(desk), pk=key)
-    debt = debt_of(desk, lease, people_of(desk.collection))
-    cents = cents_of(request.POST.get("amount", ""), desk.parameters.pay.minor_units)
+    lease = get_object_or_404(unfinished(context), pk=key)
+    debt = debt_of(context, lease, people_of(context.collection))
+    cents = cents_of(request.POST.get("amount", ""), context.parameters.pay.minor_units)
     if not cents or cents > debt.most_cents:
-        most = desk.price(debt.most_cents)
+        most = context.price(debt.most_cents)
         messages.error(request, f"Write an amount above zero, at most the HIT's reward of {most}.")
-        return redirect(desk.url("money") + "#unfinished")
+        return redirect(context.url("money") + "#unfinished")
     reason = request.POST.get("reason", "").strip()[:MAX_REASON] or "Work that was saved."
     payment = compensate(lease, cents, reason, timezone.now())
     if payment is None:
-        amount = desk.price(cents)
+        amount = context.price(cents)
         messages.error(request, f"The budget cannot hold {amount}: raise it, then compensate.")
-        return redirect(desk.url("money") + "#unfinished")
-    sentence = f"{debt.who} is owed {desk.price(payment.amount_cents)}: a HIT for them alone opens."
+        return redirect(context.url("money") + "#unfinished")
+    sentence = (
+        f"{debt.who} is owed {context.price(payment.amount_cents)}: a HIT for them alone opens."
+    )
     messages.success(request, sentence)
-    return redirect(desk.url("money"))
+    return redirect(context.url("money"))
 
 
-@on_desk
+@collection_page
 @require_POST
-def decide_bonus(request: HttpRequest, desk: Desk) -> HttpResponse:
+def decide_bonus(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask the marketplace again for a bonus it refused, pay it by a HIT, or let it go."""
     given = request.POST.get("bonus", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
-    rows = Payment.objects.filter(collection=desk.collection, kind=PaymentKind.BONUS)
+    rows = Payment.objects.filter(collection=context.collection, kind=PaymentKind.BONUS)
     payment = get_object_or_404(rows, pk=key)
     if request.POST.get("how") == "apart":
         done = bonuses.pay_apart(payment, timezone.now())
@@ -133,21 +137,21 @@ def decide_bonus(request: HttpRequest, desk: Desk) -> HttpResponse:
         messages.success(request, sentence)
     else:
         messages.error(request, "It is refused no longer: this page shows how it stands.")
-    return redirect(desk.url("money"))
+    return redirect(context.url("money"))
 
 
-def _refused(desk: Desk) -> QuerySet[Payment]:
-    rows = refused_bonuses().filter(collection=desk.collection)
+def _refused(context: CollectionContext) -> QuerySet[Payment]:
+    rows = refused_bonuses().filter(collection=context.collection)
     return rows.select_related("stage").order_by("pk")
 
 
-def _ledger(desk: Desk) -> list[LedgerLine]:
-    sums = _sums(desk.collection)
+def _ledger(context: CollectionContext) -> list[LedgerLine]:
+    sums = _sums(context.collection)
     lines = []
-    for stage in desk.collection.stages.all():
+    for stage in context.collection.stages.all():
         row = sums.get(stage.pk)
         if row:
-            lines.append(LedgerLine(stage=stage, pace=pace_of(stage, desk.parameters), **row))
+            lines.append(LedgerLine(stage=stage, pace=pace_of(stage, context.parameters), **row))
     return lines
 
 
@@ -190,7 +194,7 @@ class Debt:
     blocked: bool
 
 
-def unfinished(desk: Desk) -> QuerySet[Lease]:
+def unfinished(context: CollectionContext) -> QuerySet[Lease]:
     """Return the leases that ended with a draft, were not taken up again and are not paid."""
     again = Lease.objects.filter(
         unit=OuterRef("unit"),
@@ -199,7 +203,7 @@ def unfinished(desk: Desk) -> QuerySet[Lease]:
     )
     return (
         Lease.objects.filter(
-            unit__stage__collection=desk.collection,
+            unit__stage__collection=context.collection,
             state__in=[LeaseState.EXPIRED, LeaseState.RETURNED],
             draft__isnull=False,
             submission__isnull=True,
@@ -211,16 +215,16 @@ def unfinished(desk: Desk) -> QuerySet[Lease]:
     )
 
 
-def debts_of(desk: Desk, people: People) -> list[Debt]:
+def debts_of(context: CollectionContext, people: People) -> list[Debt]:
     """Return the newest unfinished work with anything saved in it; one query."""
-    found = [debt_of(desk, lease, people) for lease in unfinished(desk)[:SHOWN]]
+    found = [debt_of(context, lease, people) for lease in unfinished(context)[:SHOWN]]
     return [debt for debt in found if debt.share_percent]
 
 
-def debt_of(desk: Desk, lease: Lease, people: People) -> Debt:
+def debt_of(context: CollectionContext, lease: Lease, people: People) -> Debt:
     """Return what is due for one lease."""
     stage = lease.unit.stage
-    kind, table = kind_of(stage), desk.parameters.stages()[stage.name]
+    kind, table = kind_of(stage), context.parameters.stages()[stage.name]
     data = (lease.draft or {}).get("data")
     wanted = kind.questions_per_hit(table) or table.items_per_hit
     reward = lease.session.posting.reward_cents

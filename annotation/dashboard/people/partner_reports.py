@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.people.worker_names import People, people_of
 from common.actions import ActionError
 from tasks.dialog.sections import section_of
@@ -48,17 +48,17 @@ class Complaint:
     title: str
 
 
-@on_desk
+@collection_page
 @require_safe
-def partners(request: HttpRequest, desk: Desk) -> HttpResponse:
+def partners(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the reports that wait for a decision, oldest first, or the decided, newest first."""
     decided = request.GET.get("show") == "decided"
-    rows = _reports(desk)
+    rows = _reports(context)
     shown = rows.exclude(decision="") if decided else rows.filter(decision="")
     shown = shown.order_by("-decided_at" if decided else "at", "pk")
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
-    people = people_of(desk.collection)
-    return desk.render(
+    people = people_of(context.collection)
+    return context.render(
         request,
         "people/partner_reports.html",
         tab="problems",
@@ -69,13 +69,13 @@ def partners(request: HttpRequest, desk: Desk) -> HttpResponse:
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def decide_report(request: HttpRequest, desk: Desk) -> HttpResponse:
+def decide_report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Record a decision; nobody's pay changes by it."""
     given = request.POST.get("report", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
-    row = get_object_or_404(_reports(desk), pk=key)
+    row = get_object_or_404(_reports(context), pk=key)
     try:
         decision = ReportDecision(request.POST.get("decision", ""))
         words = request.POST.get("words", "")[:500]
@@ -85,14 +85,14 @@ def decide_report(request: HttpRequest, desk: Desk) -> HttpResponse:
     except ValueError:
         messages.error(request, "Choose what to do about it.")
     else:
-        who = people_of(desk.collection).name(row.reported_id)
+        who = people_of(context.collection).name(row.reported_id)
         messages.success(request, f"{who}: {decision.label.lower()}.")
-    return redirect(desk.url("partners"))
+    return redirect(context.url("partners"))
 
 
-def _reports(desk: Desk) -> QuerySet[PartnerReport]:
+def _reports(context: CollectionContext) -> QuerySet[PartnerReport]:
     turns = Prefetch("dialog__turns", queryset=Turn.objects.order_by("number"))
-    rows = PartnerReport.objects.filter(dialog__stage__collection=desk.collection)
+    rows = PartnerReport.objects.filter(dialog__stage__collection=context.collection)
     return rows.select_related("dialog__topic", "dialog__stage__collection").prefetch_related(turns)
 
 

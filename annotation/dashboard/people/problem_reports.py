@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.publishing import LONGEST_AMOUNT, cents_of
 from annotation.dashboard.people.worker_names import People, people_of
 from annotation.decisions.verdicts import voting_stages
@@ -41,50 +41,50 @@ class Report:
     typed: dict[str, str]
 
 
-@on_desk
+@collection_page
 @require_safe
-def problems(request: HttpRequest, desk: Desk) -> HttpResponse:
+def problems(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the open reports, oldest first, or the resolved ones, newest first."""
     resolved = request.GET.get("show") == "resolved"
-    rows = _reports(desk).filter(resolved_at__isnull=not resolved)
+    rows = _reports(context).filter(resolved_at__isnull=not resolved)
     rows = rows.order_by("-resolved_at" if resolved else "at", "pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    people = people_of(desk.collection)
+    people = people_of(context.collection)
     unpayable = problem_reports.unpayable(row.lease for row in page)
-    return desk.render(
+    return context.render(
         request,
         "people/problem_reports.html",
         tab="problems",
         resolved=resolved,
         page=page,
-        reports=[_report(request, desk, people, row, unpayable) for row in page],
-        partners=desk.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
-        any=bool(page.object_list) or _reports(desk).exists(),
+        reports=[_report(request, context, people, row, unpayable) for row in page],
+        partners=context.collection.stages.filter(kind__in=kinds_that_pair()).exists(),
+        any=bool(page.object_list) or _reports(context).exists(),
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def resolve(request: HttpRequest, desk: Desk) -> HttpResponse:
+def resolve(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Mark a report as resolved, or open it again."""
     given = request.POST.get("report", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
-    row = get_object_or_404(_reports(desk), pk=key)
+    row = get_object_or_404(_reports(context), pk=key)
     again = request.POST.get("again") == "yes"
     problem_reports.resolve(row, None if again else timezone.now())
     messages.success(request, "Opened again." if again else "Marked as resolved.")
-    return redirect(desk.url("problems") + ("?show=resolved" if again else ""))
+    return redirect(context.url("problems") + ("?show=resolved" if again else ""))
 
 
-@on_desk
+@collection_page
 @require_POST
-def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
+def answer_report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Answer a report, with money for the trouble or without; a refused answer is kept."""
     given = request.POST.get("report", "")
     key = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
-    row = get_object_or_404(_reports(desk), pk=key)
+    row = get_object_or_404(_reports(context), pk=key)
     words, amount = request.POST.get("words", ""), request.POST.get("amount", "").strip()
-    cents = cents_of(amount, desk.parameters.pay.minor_units) if amount else 0
+    cents = cents_of(amount, context.parameters.pay.minor_units) if amount else 0
     try:
         if cents is None:
             raise ActionError("Write the amount as a number, such as 0.50, or leave it empty.")
@@ -94,14 +94,14 @@ def answer_report(request: HttpRequest, desk: Desk) -> HttpResponse:
         request.session[_typed(row)] = typed
         messages.error(request, error.on_page)
     else:
-        paid = f" They are given {desk.price(cents)}." if cents else ""
+        paid = f" They are given {context.price(cents)}." if cents else ""
         messages.success(request, f"Answered and resolved. The worker is told by a letter.{paid}")
-    return redirect(desk.url("problems") + f"#report-{row.pk}")
+    return redirect(context.url("problems") + f"#report-{row.pk}")
 
 
 def _report(
     request: HttpRequest,
-    desk: Desk,
+    context: CollectionContext,
     people: People,
     row: ProblemReport,
     unpayable: dict[int, str],
@@ -111,19 +111,21 @@ def _report(
         row=row,
         who=people.name(worker),
         number=people.number(worker),
-        items=[_item(desk, item) for item in row.lease.unit.items.all()],
+        items=[_item(context, item) for item in row.lease.unit.items.all()],
         handed_in=hasattr(row.lease, "submission"),
         unpayable=unpayable.get(row.lease_id, ""),
         typed=request.session.pop(_typed(row), {}),
     )
 
 
-def _item(desk: Desk, item: UnitItem) -> tuple[str, str]:
+def _item(context: CollectionContext, item: UnitItem) -> tuple[str, str]:
     """Return what to call an item of a page, and the address of its own page, if it has one."""
     if item.question:
         # Those of a qualification have no page: no vote decides on them.
-        has_page = item.question.stage.name in voting_stages(desk.parameters)
-        return item.question.text, desk.url("question", key=item.question.key) if has_page else ""
+        has_page = item.question.stage.name in voting_stages(context.parameters)
+        return item.question.text, context.url(
+            "question", key=item.question.key
+        ) if has_page else ""
     assert item.seed is not None
     titles = [each.paragraph.article.title for each in item.seed.seed_paragraphs.all()]
     return " and ".join(dict.fromkeys(titles)), ""
@@ -133,8 +135,8 @@ def _typed(row: ProblemReport) -> str:
     return f"answer {row.pk}"
 
 
-def _reports(desk: Desk) -> QuerySet[ProblemReport]:
-    rows = ProblemReport.objects.filter(lease__unit__stage__collection=desk.collection)
+def _reports(context: CollectionContext) -> QuerySet[ProblemReport]:
+    rows = ProblemReport.objects.filter(lease__unit__stage__collection=context.collection)
     rows = rows.select_related(
         "lease__unit__stage", "lease__submission", "lease__session__posting", "payment"
     )

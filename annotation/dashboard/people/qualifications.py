@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.people.submission_sheets import sheets_of, submission_of
 from annotation.dashboard.people.worker_names import People, people_of
 from collector.models import Stage
@@ -15,55 +15,59 @@ from tasks.models import Grant, GrantState
 from tasks.people import qualifications
 
 
-@on_desk
+@collection_page
 @require_safe
-def inspections(request: HttpRequest, desk: Desk) -> HttpResponse:
+def inspections(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Lead to the first stage where somebody waits, else to the first qualification there is."""
-    stages = _stages(desk)
+    stages = _stages(context)
     if not stages:
-        return desk.render(request, "people/no_qualification.html", tab="qualifications")
+        return context.render(request, "people/no_qualification.html", tab="qualifications")
     waiting = Grant.objects.filter(
         qualification__stage__in=stages, state=GrantState.SUBMITTED
     ).order_by("qualification__stage__position")
     first = waiting.select_related("qualification__stage").first()
     stage = first.qualification.stage if first else stages[0]
-    return redirect(desk.url("qualification", stage=stage.name))
+    return redirect(context.url("qualification", stage=stage.name))
 
 
-@on_desk
+@collection_page
 @require_safe
-def inspection(request: HttpRequest, desk: Desk, stage: str, number: int = 0) -> HttpResponse:
+def inspection(
+    request: HttpRequest, context: CollectionContext, stage: str, number: int = 0
+) -> HttpResponse:
     """Show one worker's submission (by default the one that waits longest) beside all others."""
-    row = _stage(desk, stage)
-    people = people_of(desk.collection)
+    row = _stage(context, stage)
+    people = people_of(context.collection)
     grants = list(Grant.objects.filter(qualification__stage=row).order_by("submitted_at", "pk"))
     waiting = [grant for grant in grants if grant.state == GrantState.SUBMITTED]
     decided = [grant for grant in grants if grant.state != GrantState.SUBMITTED]
     decided.sort(key=lambda grant: str(grant.decided_at), reverse=True)
     shown = _grant(people, grants, number) if number else next(iter(waiting), None)
     submission = submission_of(row, shown.worker_id) if shown else None
-    return desk.render(
+    return context.render(
         request,
         "people/qualification.html",
         tab="qualifications",
         stage=row,
-        stages=_stages(desk),
+        stages=_stages(context),
         waiting=_named(people, waiting),
         decided=_named(people, decided),
         grant=shown,
         name=people.name(shown.worker_id) if shown else "",
         number=people.number(shown.worker_id) if shown else None,
         submission=submission,
-        sheets=sheets_of(submission, desk.collection.corpus) if submission else [],
+        sheets=sheets_of(submission, context.collection.corpus) if submission else [],
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def decide(request: HttpRequest, desk: Desk, stage: str, number: int) -> HttpResponse:
+def decide(
+    request: HttpRequest, context: CollectionContext, stage: str, number: int
+) -> HttpResponse:
     """Record the decision and go to the next submission that waits; it may be taken back."""
-    row = _stage(desk, stage)
-    people = people_of(desk.collection)
+    row = _stage(context, stage)
+    people = people_of(context.collection)
     grants = list(Grant.objects.filter(qualification__stage=row))
     grant = _grant(people, grants, number)
     granted = {"grant": True, "decline": False}.get(request.POST.get("decision", ""))
@@ -78,18 +82,18 @@ def decide(request: HttpRequest, desk: Desk, stage: str, number: int) -> HttpRes
         )
         done = "may now take the main task" if granted else "is declined"
         messages.success(request, f"{people.name(grant.worker_id)} {done}.")
-        return redirect(desk.url("qualification", stage=stage))
-    return redirect(desk.url("submission", stage=stage, number=number))
+        return redirect(context.url("qualification", stage=stage))
+    return redirect(context.url("submission", stage=stage, number=number))
 
 
-def _stages(desk: Desk) -> list[Stage]:
-    tables = desk.parameters.stages()
-    return [row for row in desk.collection.stages.all() if tables[row.name].qualifies]
+def _stages(context: CollectionContext) -> list[Stage]:
+    tables = context.parameters.stages()
+    return [row for row in context.collection.stages.all() if tables[row.name].qualifies]
 
 
-def _stage(desk: Desk, name: str) -> Stage:
-    row = get_object_or_404(desk.collection.stages, name=name)
-    if not desk.parameters.stages()[row.name].qualifies:
+def _stage(context: CollectionContext, name: str) -> Stage:
+    row = get_object_or_404(context.collection.stages, name=name)
+    if not context.parameters.stages()[row.name].qualifies:
         raise Http404
     return row
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.people.worker_names import people_of
 from annotation.decisions.exclusions import leave_out, take_back
@@ -34,72 +34,72 @@ class Made:
     rejected: int
 
 
-@on_desk
+@collection_page
 @require_safe
-def worker(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+def worker(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Show what a worker handed in, and whether it is left out."""
-    people = people_of(desk.collection)
-    row = _worker(desk, number)
-    sessions = Session.objects.filter(worker=row, posting__stage__collection=desk.collection)
+    people = people_of(context.collection)
+    row = _worker(context, number)
+    sessions = Session.objects.filter(worker=row, posting__stage__collection=context.collection)
     handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)
     sessions = sessions.filter(handed_in).distinct().select_related("posting__stage")
     page = Paginator(sessions.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
-    acts = list(Exclusion.objects.filter(collection=desk.collection, worker=row))
-    return desk.render(
+    acts = list(Exclusion.objects.filter(collection=context.collection, worker=row))
+    return context.render(
         request,
         "people/worker.html",
         tab="money",
         number=number,
         who=people.name(row.pk),
         row=row,
-        made=_made(desk, row),
+        made=_made(context, row),
         page=page,
         lines=lines_of(page, people),
         acts=acts,
         left_out=bool(acts) and acts[0].back_at is None,
-        typed=request.session.pop(_typed(desk, number), ""),
+        typed=request.session.pop(_typed(context, number), ""),
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def leave_out_worker(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+def leave_out_worker(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Leave out everything by a worker, or take that back; a refused act keeps what was typed."""
-    row, why = _worker(desk, number), request.POST.get("why", "")
+    row, why = _worker(context, number), request.POST.get("why", "")
     by, now = name_of(request), timezone.now()
     try:
         if request.POST.get("act") == "back":
-            rows = Exclusion.objects.filter(collection=desk.collection, worker=row)
+            rows = Exclusion.objects.filter(collection=context.collection, worker=row)
             newest = rows.first()
             if newest is None:
                 raise ActionError("Nothing by this worker is excluded.")
             take_back(newest, why, by, now)
             sentence = "Taken back: their work counts again, and every verdict follows it."
         else:
-            leave_out(desk.collection, row, why, by, now)
+            leave_out(context.collection, row, why, by, now)
             sentence = "Excluded. Verdicts follow the votes that are left; nobody's pay changes."
     except ActionError as error:
-        request.session[_typed(desk, number)] = why
+        request.session[_typed(context, number)] = why
         messages.error(request, error.on_page)
     else:
         messages.success(request, sentence)
-    return redirect(desk.url("worker", number=number))
+    return redirect(context.url("worker", number=number))
 
 
-def _worker(desk: Desk, number: int) -> Worker:
-    found = people_of(desk.collection).worker(number)
+def _worker(context: CollectionContext, number: int) -> Worker:
+    found = people_of(context.collection).worker(number)
     if found is None:
         raise Http404
     return Worker.objects.get(pk=found)
 
 
-def _made(desk: Desk, row: Worker) -> Made:
-    stages = voting_stages(desk.parameters)
+def _made(context: CollectionContext, row: Worker) -> Made:
+    stages = voting_stages(context.parameters)
     voting = {name for names in stages.values() for name in names}
-    of = {"worker": row, "stage__collection": desk.collection}
+    of = {"worker": row, "stage__collection": context.collection}
     questions = Question.objects.filter(**of, stage__name__in=stages)
     work = Submission.objects.filter(
-        lease__worker=row, lease__unit__stage__collection=desk.collection
+        lease__worker=row, lease__unit__stage__collection=context.collection
     )
     return Made(
         questions=questions.count(),
@@ -110,5 +110,5 @@ def _made(desk: Desk, row: Worker) -> Made:
     )
 
 
-def _typed(desk: Desk, number: int) -> str:
-    return f"leave out {desk.collection.pk} {number}"
+def _typed(context: CollectionContext, number: int) -> str:
+    return f"leave out {context.collection.pk} {number}"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, View, on_desk
+from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.question_filter import splits_of
 from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
@@ -66,90 +66,102 @@ class Sampled:
         return WORDS.get(self.suggestion, "") if self.suggestion is not None else ""
 
 
-def on_judging_desk(view: Any) -> View:
-    """Give a view the Desk and its table of difficulty; 404 where the protocol judges none."""
+def difficulty_page(view: Any) -> View:
+    """Make a view a `collection_page` that gets its table of difficulty; 404 without one."""
 
-    def opened(request: HttpRequest, desk: Desk, **kwargs: Any) -> HttpResponseBase:
-        if desk.difficulty is None:
+    def opened(request: HttpRequest, context: CollectionContext, **kwargs: Any) -> HttpResponseBase:
+        if context.difficulty is None:
             raise Http404
-        found: HttpResponseBase = view(request, desk, desk.difficulty, **kwargs)
+        found: HttpResponseBase = view(request, context, context.difficulty, **kwargs)
         return found
 
     opened.__name__ = view.__name__
-    return on_desk(opened)
+    return collection_page(opened)
 
 
-@on_judging_desk
+@difficulty_page
 @require_safe
-def difficulty(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+def difficulty(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable
+) -> HttpResponse:
     """Show the sampled workers and how far the judging is."""
-    workers = sampled_workers(desk, table)
-    return desk.render(
+    workers = sampled_workers(context, table)
+    return context.render(
         request,
         "questions/difficulty.html",
         tab="difficulty",
         table=table,
         workers=workers,
         first=next((one for one in workers if one.decision is None), None),
-        **_now(desk),
+        **_now(context),
     )
 
 
-@on_judging_desk
+@difficulty_page
 @require_safe
-def difficulty_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+def difficulty_now(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable
+) -> HttpResponse:
     """Return the part of the page that changes while readers are trained."""
-    return desk.render(
-        request, "parts/judging_now.html", tab="difficulty", table=table, **_now(desk)
+    return context.render(
+        request, "parts/judging_now.html", tab="difficulty", table=table, **_now(context)
     )
 
 
-@on_judging_desk
+@difficulty_page
 @require_POST
-def draw_questions(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+def draw_questions(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable
+) -> HttpResponse:
     """Draw the sample of the top contributors by now; what was drawn before stays."""
-    n_drawn = draw_sample(desk.collection, table)
+    n_drawn = draw_sample(context.collection, table)
     if n_drawn:
         messages.success(request, f"Drawn: {n_drawn} questions to read.")
     else:
         messages.info(request, "Every top contributor has a sample already.")
-    return redirect(desk.url("difficulty"))
+    return redirect(context.url("difficulty"))
 
 
-@on_judging_desk
+@difficulty_page
 @require_POST
-def begin_judging(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+def begin_judging(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable
+) -> HttpResponse:
     """Begin a cross-validation; jobs train its folds."""
     try:
-        begin_run(desk.collection, table, name_of(request), timezone.now())
+        begin_run(context.collection, table, name_of(request), timezone.now())
     except ActionError as error:
         messages.error(request, error.on_page)
-    return redirect(desk.url("difficulty"))
+    return redirect(context.url("difficulty"))
 
 
-@on_judging_desk
+@difficulty_page
 @require_POST
-def split_now(request: HttpRequest, desk: Desk, table: DifficultyTable) -> HttpResponse:
+def split_now(
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable
+) -> HttpResponse:
     """Put every kept question into its split: what is read once more is drawn of these.
 
     Nothing is published: no release is needed for it.
     """
     try:
-        counts = make_splits(desk.collection, timezone.now())
+        counts = make_splits(context.collection, timezone.now())
     except ActionError as error:
         messages.error(request, error.on_page)
-        return redirect(desk.url("difficulty"))
-    again = [stage.title for stage in desk.parameters.stages().values() if stage.sample_questions]
+        return redirect(context.url("difficulty"))
+    again = [
+        stage.title for stage in context.parameters.stages().values() if stage.sample_questions
+    ]
     told = f"Assigned to splits: {sum(counts.values())} questions."
     if again:
         told += f" HITs of “{again[0]}” are drawn of them once its stage is open."
     messages.success(request, told)
-    return redirect(desk.url("difficulty"))
+    return redirect(context.url("difficulty"))
 
 
-def sampled_workers(desk: Desk, table: DifficultyTable) -> list[Sampled]:
+def sampled_workers(context: CollectionContext, table: DifficultyTable) -> list[Sampled]:
     """Return every sampled worker, who wrote most first; five queries."""
-    collection = desk.collection
+    collection = context.collection
     rows = sampled(collection).order_by("worker_id")
     marks: dict[str, dict[str, int]] = {}
     for row in rows.values("worker_id", "hops").annotate(n=Count("pk")):
@@ -173,8 +185,8 @@ def sampled_workers(desk: Desk, table: DifficultyTable) -> list[Sampled]:
     return sorted(found, key=lambda one: (-one.questions, one.who, one.worker_id))
 
 
-def _now(desk: Desk) -> dict[str, Any]:
-    collection = desk.collection
+def _now(context: CollectionContext) -> dict[str, Any]:
+    collection = context.collection
     run = JudgingRun.objects.filter(collection=collection).first()
     decided = decisions(collection)
     workers = set(sampled(collection).values_list("worker_id", flat=True))
@@ -195,6 +207,6 @@ def _now(desk: Desk) -> dict[str, Any]:
         "going_on": run is not None and run.state in JudgingRun.GOING_ON,
         "n_new": n_unjudged(collection, run) if run and run.state == RunState.DONE else 0,
         "n_right_share": 100 * run.n_right / run.n_examples if run and run.n_examples else 0,
-        "splits": [(name, sizes[name]) for name in splits_of(desk) if name in sizes],
+        "splits": [(name, sizes[name]) for name in splits_of(context) if name in sizes],
         "is_ours": run is not None and run.reader in READERS,
     }

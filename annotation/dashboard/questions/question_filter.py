@@ -9,7 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
-from annotation.dashboard.collection_context import Desk
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.decisions.overrides import REASON
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
@@ -106,23 +106,23 @@ def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
     return rows.filter(verdict__outcome=outcome) if outcome else rows
 
 
-def splits_of(desk: Desk) -> Sequence[str]:
+def splits_of(context: CollectionContext) -> Sequence[str]:
     """Return the splits that a question can be in."""
-    if desk.difficulty is None:
+    if context.difficulty is None:
         return FOLDS
-    return get_protocol(desk.collection.protocol).part(EXPORT).SPLITS
+    return get_protocol(context.collection.protocol).part(EXPORT).SPLITS
 
 
-def judged(desk: Desk) -> QuerySet[Question]:
+def judged(context: CollectionContext) -> QuerySet[Question]:
     """Return the questions that votes decide on: not those of a qualification."""
     return Question.objects.filter(
-        stage__collection=desk.collection, stage__name__in=voting_stages(desk.parameters)
+        stage__collection=context.collection, stage__name__in=voting_stages(context.parameters)
     )
 
 
-def outcome_counts(desk: Desk) -> list[tuple[str, str, int]]:
+def outcome_counts(context: CollectionContext) -> list[tuple[str, str, int]]:
     """Return (outcome, words, number of questions) for the tabs above the list; one query."""
-    numbers = judged(desk).aggregate(
+    numbers = judged(context).aggregate(
         all=Count("pk"),
         **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
         **{name: Count("pk", filter=which) for name, (_, which) in FURTHER.items()},
@@ -148,9 +148,9 @@ def sentence_of(verdict: Verdict) -> str:
     return f"{words}: {last.note}" if last else f"{words}."
 
 
-def choices(desk: Desk) -> dict[str, Any]:
+def choices(context: CollectionContext) -> dict[str, Any]:
     """Return what the lists of reasons and of types of answer offer; two queries."""
-    rows = judged(desk).filter(verdict__isnull=False).order_by()
+    rows = judged(context).filter(verdict__isnull=False).order_by()
     reasons = sorted(rows.values_list("verdict__reason", flat=True).distinct())
     types = rows.filter(verdict__chosen__isnull=False)
     names = sorted(types.values_list("verdict__chosen__type", flat=True).distinct())

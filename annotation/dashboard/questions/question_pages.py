@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement.decision import Outcome
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.people.worker_names import People, people_of
 from annotation.dashboard.questions.corrected_answer import (
     MOST_WORDS,
@@ -91,43 +91,43 @@ class Vote:
         return not self.second and self.given.answer.type != "bad"
 
 
-@on_desk
+@collection_page
 @require_safe
-def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
+def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the questions that fit the filter in the address."""
     wanted = Filter.of(request.GET)
-    rows = wanted.apply(judged(desk)).order_by("pk")
+    rows = wanted.apply(judged(context)).order_by("pk")
     rows = rows.select_related("seed", "verdict__chosen", "placement")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    counts = outcome_counts(desk)
-    return desk.render(
+    counts = outcome_counts(context)
+    return context.render(
         request,
         "questions/list.html",
         tab="questions",
         filter=wanted,
         outcomes=[(wanted.address(outcome=name), name, words, n) for name, words, n in counts],
         total=counts[0][2],
-        folds=splits_of(desk),
+        folds=splits_of(context),
         page=page,
         query=wanted.address() + "&" if wanted.address() else "",
         address=wanted.address(),
         lines=[_line(question) for question in page],
-        **choices(desk),
+        **choices(context),
     )
 
 
-@on_desk
+@collection_page
 @require_safe
-def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+def question(request: HttpRequest, context: CollectionContext, key: str) -> HttpResponse:
     """Show one question: the passage, every vote side by side, the verdict and its history."""
-    row = _question(desk, key)
+    row = _question(context, key)
     verdict = getattr(row, "verdict", None)
-    people = people_of(desk.collection)
-    votes = _votes(desk, row, verdict, people)
+    people = people_of(context.collection)
+    votes = _votes(context, row, verdict, people)
     overrides = verdict.overrides.select_related("new_chosen") if verdict else []
     letters = {vote.given.answer.pk: vote.letter for vote in votes}
     wanted = Filter.of(request.GET)
-    return desk.render(
+    return context.render(
         request,
         "questions/question.html",
         tab="questions",
@@ -142,24 +142,24 @@ def question(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         sentence=sentence_of(verdict) if verdict else "",
         votes=votes,
         overrides=[(each, letters.get(each.new_chosen_id)) for each in overrides],
-        corrected=_corrected(verdict, desk.collection.corpus),
+        corrected=_corrected(verdict, context.collection.corpus),
         correction_types=correction_types(votes[0].given.answer) if votes else [],
         address=wanted.address(),
-        neighbours=_neighbours(desk, wanted, row),
+        neighbours=_neighbours(context, wanted, row),
         adjudicates=_adjudicates(wanted) and verdict is not None,
         typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
     )
 
 
-@on_desk
+@collection_page
 @require_POST
-def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+def override(request: HttpRequest, context: CollectionContext, key: str) -> HttpResponse:
     """Record a decision by hand; a refused one keeps what was typed."""
-    row = _question(desk, key)
+    row = _question(context, key)
     verdict = getattr(row, "verdict", None)
     if verdict is None:
         messages.error(request, "Nobody has answered yet: there is nothing to decide.")
-        return redirect(_address(desk, request, key))
+        return redirect(_address(context, request, key))
     note = request.POST.get("note", "")
     if _adjudicates(Filter.of(request.GET)) and "by_key" in request.POST:
         note = note.strip() or CHOSEN_BY_KEY
@@ -168,11 +168,11 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         if request.POST.get("decision") == VOTES:
             logged = follow_votes(verdict, note, by, now)
         elif request.POST.get("decision") == CORRECTED:
-            base, typed = _to_correct(desk, row, request), _typed(request)
-            payload = corrected(base, typed, desk.collection.corpus)
+            base, typed = _to_correct(context, row, request), _typed(request)
+            payload = corrected(base, typed, context.collection.corpus)
             logged = correct(verdict, base, typed.type, payload, note, by, now)
         else:
-            chosen, outcome = _chosen(request, desk, row)
+            chosen, outcome = _chosen(request, context, row)
             logged = override_verdict(verdict, outcome, chosen, note, by, now)
     except ActionError as error:
         names = ("decision", "base", "type", "text", "unit")
@@ -182,8 +182,8 @@ def override(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
     else:
         messages.success(request, f"Recorded: {_recorded(logged)} Nobody's reward changes.")
         if "by_key" in request.POST:
-            return redirect(_next_address(desk, request, row))
-    return redirect(_address(desk, request, key))
+            return redirect(_next_address(context, request, row))
+    return redirect(_address(context, request, key))
 
 
 def _adjudicates(wanted: Filter) -> bool:
@@ -191,13 +191,13 @@ def _adjudicates(wanted: Filter) -> bool:
     return wanted.outcome == ADJUDICATION
 
 
-def _next_address(desk: Desk, request: HttpRequest, row: Question) -> str:
+def _next_address(context: CollectionContext, request: HttpRequest, row: Question) -> str:
     """Return the address of the next question that waits to be adjudicated, or of the list."""
     wanted = Filter.of(request.GET)
-    following = _neighbours(desk, wanted, row).get("next")
+    following = _neighbours(context, wanted, row).get("next")
     if following:
-        return _address(desk, request, following)
-    return f"{desk.url('questions')}?{wanted.address()}"
+        return _address(context, request, following)
+    return f"{context.url('questions')}?{wanted.address()}"
 
 
 def _released(votes: list[Vote]) -> str:
@@ -205,15 +205,15 @@ def _released(votes: list[Vote]) -> str:
     return next((vote.letter for vote in votes if vote.released), "")
 
 
-def _address(desk: Desk, request: HttpRequest, key: str) -> str:
+def _address(context: CollectionContext, request: HttpRequest, key: str) -> str:
     """Return the address of a question, among those that the list was showing."""
     query = Filter.of(request.GET).address()
-    return desk.url("question", key=key) + (f"?{query}" if query else "")
+    return context.url("question", key=key) + (f"?{query}" if query else "")
 
 
-def _neighbours(desk: Desk, wanted: Filter, row: Question) -> dict[str, str]:
+def _neighbours(context: CollectionContext, wanted: Filter, row: Question) -> dict[str, str]:
     """Return the keys of the questions before and after this one among those that fit."""
-    keys = wanted.apply(judged(desk)).values_list("key", flat=True)
+    keys = wanted.apply(judged(context)).values_list("key", flat=True)
     found = {
         "previous": keys.filter(pk__lt=row.pk).order_by("-pk").first(),
         "next": keys.filter(pk__gt=row.pk).order_by("pk").first(),
@@ -221,16 +221,16 @@ def _neighbours(desk: Desk, wanted: Filter, row: Question) -> dict[str, str]:
     return {name: key for name, key in found.items() if key}
 
 
-@on_desk
+@collection_page
 @require_safe
-def linked_article(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
+def linked_article(request: HttpRequest, context: CollectionContext, key: str) -> HttpResponse:
     """Show one article that the question links to or that was marked in, with all marks on it."""
-    row = _question(desk, key)
+    row = _question(context, key)
     title = request.GET.get("title", "").replace("\x00", "")[:MAX_TITLE]
-    texts = article_texts(desk.collection.corpus, [title])
+    texts = article_texts(context.collection.corpus, [title])
     if title not in texts:
         raise Http404
-    corpus = desk.collection.corpus
+    corpus = context.collection.corpus
     spans = [
         (span["start"], span["end"], mark)
         for answer in _answers(row)
@@ -239,22 +239,22 @@ def linked_article(request: HttpRequest, desk: Desk, key: str) -> HttpResponse:
         if span.get("document") == title
     ]
     shown = Passage(title, "", corpus.language, corpus.direction, pieces(texts[title], spans))
-    return desk.render(
+    return context.render(
         request,
         "questions/linked_article.html",
         tab="questions",
         question=row,
         passage=shown,
         is_marked=bool(spans),
-        back=_address(desk, request, key),
+        back=_address(context, request, key),
     )
 
 
-def _to_correct(desk: Desk, row: Question, request: HttpRequest) -> Answer:
+def _to_correct(context: CollectionContext, row: Question, request: HttpRequest) -> Answer:
     """Return the vote whose answer is corrected; raises ActionError where none was picked."""
     given = {letter(place): answer for place, answer in enumerate(_answers(row))}
     base = given.get(request.POST.get("base", ""))
-    if base is None or base.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
+    if base is None or base.stage.name not in voting_stages(context.parameters)[row.stage.name]:
         raise ActionError("Choose the vote whose answer is corrected: its evidence stays.")
     return base
 
@@ -279,14 +279,16 @@ def _recorded(logged: Override) -> str:
     return f"the verdict follows the votes again, and {done}" if logged.follows_votes else done
 
 
-def _chosen(request: HttpRequest, desk: Desk, row: Question) -> tuple[Answer | None, str]:
+def _chosen(
+    request: HttpRequest, context: CollectionContext, row: Question
+) -> tuple[Answer | None, str]:
     """Return the vote by the letter that was picked, and the outcome it stands for."""
     picked = request.POST.get("decision", "")
     if picked == "drop":
         return None, Outcome.DROPPED
     given = {letter(place): answer for place, answer in enumerate(_answers(row))}
     answer = given.get(picked)
-    if answer is None or answer.stage.name not in voting_stages(desk.parameters)[row.stage.name]:
+    if answer is None or answer.stage.name not in voting_stages(context.parameters)[row.stage.name]:
         return None, Outcome.KEPT if picked else ""
     return answer, Outcome.KEPT
 
@@ -297,8 +299,8 @@ def letter(place: int) -> str:
     return (letter(before - 1) if before else "") + ascii_uppercase[last]
 
 
-def _question(desk: Desk, key: str) -> Question:
-    rows = judged(desk).select_related("seed", "verdict", "stage", "placement")
+def _question(context: CollectionContext, key: str) -> Question:
+    rows = judged(context).select_related("seed", "verdict", "stage", "placement")
     return get_object_or_404(rows.prefetch_related(seed_paragraphs("seed")), key=key)
 
 
@@ -309,9 +311,11 @@ def _answers(row: Question) -> list[Answer]:
     return list(rows.prefetch_related(seed_paragraphs("question__seed")))
 
 
-def _votes(desk: Desk, row: Question, verdict: Verdict | None, people: People) -> list[Vote]:
-    voting = voting_stages(desk.parameters)[row.stage.name]
-    given = readable(_answers(row), desk.collection.corpus)
+def _votes(
+    context: CollectionContext, row: Question, verdict: Verdict | None, people: People
+) -> list[Vote]:
+    voting = voting_stages(context.parameters)[row.stage.name]
+    given = readable(_answers(row), context.collection.corpus)
     return [
         Vote(
             letter=letter(place),

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk
+from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.people.worker_names import people_of
-from annotation.dashboard.questions.difficulty import on_judging_desk, sampled_workers
+from annotation.dashboard.questions.difficulty import difficulty_page, sampled_workers
 from annotation.dashboard.questions.passages import Passage, pair_passages, seed_paragraphs
 from annotation.models import HopDecision, Hops, SampledQuestion
 from annotation.readers.single_paragraph_hint import answers_alone
@@ -32,16 +32,16 @@ class Read:
     alone: str
 
 
-@on_judging_desk
+@difficulty_page
 @require_safe
 def sampled_worker(
-    request: HttpRequest, desk: Desk, table: DifficultyTable, worker: str
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable, worker: str
 ) -> HttpResponse:
     """Show the worker's sample to be read and marked."""
-    rows = _rows(desk, worker)
-    found = next(one for one in sampled_workers(desk, table) if one.worker_id == worker)
-    history = HopDecision.objects.filter(collection=desk.collection, worker_id=worker)
-    return desk.render(
+    rows = _rows(context, worker)
+    found = next(one for one in sampled_workers(context, table) if one.worker_id == worker)
+    history = HopDecision.objects.filter(collection=context.collection, worker_id=worker)
+    return context.render(
         request,
         "questions/single_hop_review.html",
         tab="difficulty",
@@ -54,29 +54,29 @@ def sampled_worker(
     )
 
 
-@on_judging_desk
+@difficulty_page
 @require_POST
 def mark_sample(
-    request: HttpRequest, desk: Desk, table: DifficultyTable, worker: str
+    request: HttpRequest, context: CollectionContext, table: DifficultyTable, worker: str
 ) -> HttpResponse:
     """Keep the marks as they stand on the page, and decide about the worker when asked to."""
-    rows, by, now = _rows(desk, worker), name_of(request), timezone.now()
+    rows, by, now = _rows(context, worker), name_of(request), timezone.now()
     for row in rows:
         mark = request.POST.get(f"hops-{row.pk}", "")
         if mark in Hops.values and mark != row.hops:
             mark_question(row, Hops(mark), by, now)
     decision = request.POST.get("decision", "")
-    who = people_of(desk.collection).name(worker)
+    who = people_of(context.collection).name(worker)
     if decision not in DECISIONS:
         messages.success(request, f"{who}: the marks are kept.")
-        return redirect(desk.url("sampled_worker", worker=worker))
+        return redirect(context.url("sampled_worker", worker=worker))
     single_hop = DECISIONS[decision]
-    decide(desk.collection, worker, single_hop, by, now)
+    decide(context.collection, worker, single_hop, by, now)
     messages.success(request, f"{who}: {_said(single_hop)}")
-    waiting = [each for each in undecided(desk.collection) if each != worker]
+    waiting = [each for each in undecided(context.collection) if each != worker]
     if waiting and single_hop is not None:
-        return redirect(desk.url("sampled_worker", worker=waiting[0]))
-    return redirect(desk.url("difficulty"))
+        return redirect(context.url("sampled_worker", worker=waiting[0]))
+    return redirect(context.url("difficulty"))
 
 
 def _said(single_hop: bool | None) -> str:
@@ -86,9 +86,9 @@ def _said(single_hop: bool | None) -> str:
     return f"{kind}. Nobody's pay changes."
 
 
-def _rows(desk: Desk, worker: str) -> list[SampledQuestion]:
+def _rows(context: CollectionContext, worker: str) -> list[SampledQuestion]:
     """Return the worker's sample with all that is shown of it; 404 without one."""
-    rows = sampled(desk.collection).filter(worker_id=worker)
+    rows = sampled(context.collection).filter(worker_id=worker)
     get_object_or_404(rows.order_by("pk")[:1])
     read = rows.select_related("question__seed", "question__verdict__chosen")
     return list(read.prefetch_related(seed_paragraphs("question__seed")).order_by("position"))

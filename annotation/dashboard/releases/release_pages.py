@@ -16,7 +16,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.publish_release import beside_release
@@ -87,36 +87,36 @@ class ReleasedFile:
     is_there: bool
 
 
-@on_desk
+@collection_page
 @require_safe
-def releases(request: HttpRequest, desk: Desk) -> HttpResponse:
+def releases(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the releases and say how far a new one is."""
-    return desk.render(request, "releases/list.html", tab="releases", **_now(desk))
+    return context.render(request, "releases/list.html", tab="releases", **_now(context))
 
 
-@on_desk
+@collection_page
 @require_safe
-def releases_now(request: HttpRequest, desk: Desk) -> HttpResponse:
+def releases_now(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Return the part of the page that changes while a release is made."""
-    return desk.render(request, "parts/releases_now.html", tab="releases", **_now(desk))
+    return context.render(request, "parts/releases_now.html", tab="releases", **_now(context))
 
 
-@on_desk
+@collection_page
 @require_POST
-def make_release(request: HttpRequest, desk: Desk) -> HttpResponse:
+def make_release(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Ask for a release; a job makes it."""
-    if order_release(desk.collection, name_of(request), timezone.now()) is None:
+    if order_release(context.collection, name_of(request), timezone.now()) is None:
         messages.info(request, "A release is being made already: wait for it to be done.")
-    return redirect(desk.url("releases"))
+    return redirect(context.url("releases"))
 
 
-@on_desk
+@collection_page
 @require_safe
-def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+def release(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Show one release: what it holds and every file with its checksum."""
-    row = _release(desk, number)
+    row = _release(context, number)
     files = [_file(row, name) for name in sorted(row.manifest)]
-    return desk.render(
+    return context.render(
         request,
         "releases/release.html",
         tab="releases",
@@ -133,28 +133,30 @@ def release(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
     )
 
 
-@on_desk
+@collection_page
 @require_safe
-def release_card(request: HttpRequest, desk: Desk, number: int) -> HttpResponse:
+def release_card(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
     """Show the release's README as a page."""
-    row = _release(desk, number)
+    row = _release(context, number)
     path = _path(row, CARD)
     if path is None:
         raise Http404
     html = card_html(path)
     template = "releases/dataset_card.html"
-    return desk.render(request, template, tab="releases", release=row, html=html)
+    return context.render(request, template, tab="releases", release=row, html=html)
 
 
-@on_desk
+@collection_page
 @require_safe
-def release_zip(request: HttpRequest, desk: Desk, number: int) -> StreamingHttpResponse:
+def release_zip(
+    request: HttpRequest, context: CollectionContext, number: int
+) -> StreamingHttpResponse:
     """Hand out all files of a release as one ZIP, made while it is sent."""
-    row = _release(desk, number)
+    row = _release(context, number)
     names = [name for name in sorted({*row.manifest, SUMS}) if _path(row, name)]
     if not names:
         raise Http404
-    top = f"{desk.collection.slug}-{row.number}"
+    top = f"{context.collection.slug}-{row.number}"
     pieces = zipped(Path(row.folder).resolve(), names, top, row.created_at)
     headers = {"Content-Disposition": content_disposition_header(True, f"{top}.zip") or ""}
     return StreamingHttpResponse(_in_turn(pieces), content_type="application/zip", headers=headers)
@@ -166,11 +168,13 @@ async def _in_turn(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-@on_desk
+@collection_page
 @require_safe
-def release_file(request: HttpRequest, desk: Desk, number: int, name: str) -> StreamingHttpResponse:
+def release_file(
+    request: HttpRequest, context: CollectionContext, number: int, name: str
+) -> StreamingHttpResponse:
     """Hand out one file of a release in pieces; nothing outside its folder."""
-    row = _release(desk, number)
+    row = _release(context, number)
     path = _path(row, name)
     if path is None:
         raise Http404
@@ -191,20 +195,20 @@ async def _read(path: Path) -> AsyncIterator[bytes]:
             yield piece
 
 
-def _now(desk: Desk) -> dict[str, Any]:
-    order = ReleaseOrder.objects.filter(collection=desk.collection).first()
-    rows = Release.objects.filter(collection=desk.collection).order_by("-number")
+def _now(context: CollectionContext) -> dict[str, Any]:
+    order = ReleaseOrder.objects.filter(collection=context.collection).first()
+    rows = Release.objects.filter(collection=context.collection).order_by("-number")
     return {
-        "verdicts": verdict_counts(desk.collection),
+        "verdicts": verdict_counts(context.collection),
         "releases": [(row, _splits(row)) for row in rows],
         "order": order,
         "under_way": order is not None and order.state in UNDER_WAY,
     }
 
 
-def _release(desk: Desk, number: int) -> Release:
+def _release(context: CollectionContext, number: int) -> Release:
     rows = Release.objects.select_related("supersedes")
-    return get_object_or_404(rows, collection=desk.collection, number=number)
+    return get_object_or_404(rows, collection=context.collection, number=number)
 
 
 def _splits(row: Release) -> list[tuple[str, int]]:

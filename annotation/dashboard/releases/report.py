@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods
 
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.metrics.result import ScoreError
 from annotation.protocols.parts import REPORT
 from collector.protocols.loading import get_protocol
@@ -26,25 +26,25 @@ WIDE = 5
 FIGURE = re.compile(r"\d|^–$")
 
 
-@on_desk
+@collection_page
 @require_http_methods(["GET", "HEAD", "POST"])
-def report(request: HttpRequest, desk: Desk) -> HttpResponse:
+def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the protocol's own tables, or how the predictions handed in do; these are not kept."""
     from annotation.reports import tables_of
 
-    protocol = get_protocol(desk.collection.protocol)
+    protocol = get_protocol(context.collection.protocol)
     takes = protocol.has(REPORT, PREDICTED)
     shown: dict[str, Any] = {"takes_predictions": takes}
     given = request.FILES.get("predictions") if takes else None
     if request.method == "POST":
         try:
-            tables = _predicted(desk, given)
+            tables = _predicted(context, given)
             shown["name"] = given.name if given else ""
         except ScoreError as error:
             shown["problem"] = str(error)
     if "name" not in shown:
-        tables = tables_of(desk.collection)
-    return desk.render(
+        tables = tables_of(context.collection)
+    return context.render(
         request,
         "releases/report.html",
         tab="releases",
@@ -54,7 +54,7 @@ def report(request: HttpRequest, desk: Desk) -> HttpResponse:
     )
 
 
-def _predicted(desk: Desk, given: UploadedFile | None) -> "list[Table]":
+def _predicted(context: CollectionContext, given: UploadedFile | None) -> "list[Table]":
     """Return the tables of predictions handed in; raises ScoreError naming their file."""
     from annotation.reports import tables_of_predictions
 
@@ -67,7 +67,7 @@ def _predicted(desk: Desk, given: UploadedFile | None) -> "list[Table]":
         with path.open("wb") as file:
             file.writelines(given.chunks())
         try:
-            tables = tables_of_predictions(desk.collection, path)
+            tables = tables_of_predictions(context.collection, path)
         except ScoreError as error:
             raise ScoreError(str(error).replace(str(path), str(given.name))) from None
     notes = "".join(table.note for table in tables if not table.rows)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
-from annotation.dashboard.collection_context import Desk, on_curated_desk
+from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.questions.passages import Passage, paragraph_alone
 from collector.candidates.deciding import decide, try_pair
 from collector.candidates.pools import Pair, Pools, linked, nodes_of
@@ -42,31 +42,31 @@ class Trial:
     works: bool | None
 
 
-@on_curated_desk
+@curated_collection_page
 @require_safe
-def candidate_set(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+def candidate_set(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Show some pairs of the set, the same again for the same number in the address."""
-    each = _set(desk, key)
+    each = _set(context, key)
     typed = request.GET.get("draw", "")
     number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 5 else 1
-    waiting = desk.collection.candidate_sets.filter(state=SetState.PROPOSED).exclude(pk=each.pk)
+    waiting = context.collection.candidate_sets.filter(state=SetState.PROPOSED).exclude(pk=each.pk)
     shown: dict[str, Any] = {
         "set": each,
         "number": number,
         "following": min(number + 1, MOST_DRAWS),
         "next": waiting.filter(role=each.role).first() or waiting.first(),
         "n_waiting": waiting.count(),
-        "locked": desk.collection.state != "draft",
+        "locked": context.collection.state != "draft",
         "tab": "seeds",
     }
     try:
-        graph = graph_of(desk.collection.corpus)
+        graph = graph_of(context.collection.corpus)
     except GraphError as error:
-        return desk.render(request, "seeds/candidate_pairs.html", problem=str(error), **shown)
+        return context.render(request, "seeds/candidate_pairs.html", problem=str(error), **shown)
     nodes = nodes_of(graph, each)
     usable = linked(graph, nodes)
     works = list(each.trials.values_list("works", flat=True))
-    return desk.render(
+    return context.render(
         request,
         "seeds/candidate_pairs.html",
         pages=len(nodes),
@@ -74,67 +74,67 @@ def candidate_set(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
         links=sum(graph.in_degrees(usable)),
         tried=len(works),
         good=sum(works),
-        trials=_trials(desk, each, _pairs(desk, each, graph, number), graph),
+        trials=_trials(context, each, _pairs(context, each, graph, number), graph),
         **shown,
     )
 
 
-@on_curated_desk
+@curated_collection_page
 @require_POST
-def decide_set(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+def decide_set(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Keep the set, drop it, or undo either."""
-    each = _set(desk, key)
+    each = _set(context, key)
     state = request.POST.get("decision", "")
     if state not in SetState.values:
         messages.error(request, "Choose: keep, drop, or undo.")
-        return redirect(_back(request, desk, each))
+        return redirect(_back(request, context, each))
     try:
         lost = decide(each, state, name_of(request), timezone.now())
     except CandidatesError as error:
         messages.error(request, str(error))
-        return redirect(_back(request, desk, each))
+        return redirect(_back(request, context, each))
     said = f"“{each.name}” {DONE[SetState(state)]}"
     if lost:
         said += f" {lost} seed{'s were' if lost > 1 else ' was'} drawn from other sets and let go."
     messages.success(request, said)
-    return redirect(_back(request, desk, each))
+    return redirect(_back(request, context, each))
 
 
-@on_curated_desk
+@curated_collection_page
 @require_POST
-def try_candidate(request: HttpRequest, desk: Desk, key: int) -> HttpResponse:
+def try_candidate(request: HttpRequest, context: CollectionContext, key: int) -> HttpResponse:
     """Note whether a question can be asked about a pair, or take the note back."""
-    each = _set(desk, key)
+    each = _set(context, key)
     typed = [request.POST.get(name, "") for name in ("first", "second")]
     articles = [int(text) if text.isascii() and text.isdigit() else 0 for text in typed]
     # A link of the pair leads to a page of the set, or both are in it.
     inside = each.members.filter(article_id__in=articles[1:]).count()
-    known = desk.collection.corpus.articles.filter(pk__in=articles).count()
+    known = context.collection.corpus.articles.filter(pk__in=articles).count()
     said = {"yes": True, "no": False, "undo": None}
     if not inside or known < 2 or request.POST.get("works") not in said:
         messages.error(request, "That pair is not of this set: draw again.")
-        return redirect(_back(request, desk, each))
+        return redirect(_back(request, context, each))
     works = said[request.POST["works"]]
     try_pair(each, (articles[0], articles[1]), works, name_of(request), timezone.now())
-    return redirect(f"{_back(request, desk, each)}#pair-{articles[0]}-{articles[1]}")
+    return redirect(f"{_back(request, context, each)}#pair-{articles[0]}-{articles[1]}")
 
 
-def _set(desk: Desk, key: int) -> CandidateSet:
-    return get_object_or_404(desk.collection.candidate_sets, pk=key)
+def _set(context: CollectionContext, key: int) -> CandidateSet:
+    return get_object_or_404(context.collection.candidate_sets, pk=key)
 
 
-def _back(request: HttpRequest, desk: Desk, each: CandidateSet) -> str:
+def _back(request: HttpRequest, context: CollectionContext, each: CandidateSet) -> str:
     """Return where the form was: the list of sets, or this set with the same pairs."""
     if request.POST.get("from") == "list":
-        return f"{desk.url('candidate_sets')}?role={each.role}"
+        return f"{context.url('candidate_sets')}?role={each.role}"
     draw = request.POST.get("draw", "")
     number = draw if draw.isascii() and draw.isdigit() and len(draw) < 5 else "1"
-    return f"{desk.url('candidate_set', key=each.pk)}?draw={number}"
+    return f"{context.url('candidate_set', key=each.pk)}?draw={number}"
 
 
-def _pairs(desk: Desk, each: CandidateSet, graph: Graph, number: int) -> list[Pair]:
+def _pairs(context: CollectionContext, each: CandidateSet, graph: Graph, number: int) -> list[Pair]:
     """Return different pairs as they are drawn from this set alone."""
-    rng = random.Random(f"{desk.collection.random_seed}:set:{each.role}:{each.name}:{number}")
+    rng = random.Random(f"{context.collection.random_seed}:set:{each.role}:{each.name}:{number}")
     nodes = nodes_of(graph, each)
     if each.role == SetRole.BRIDGE:
         bridges = dict.fromkeys(linked(graph, nodes), each.name)
@@ -152,11 +152,13 @@ def _pairs(desk: Desk, each: CandidateSet, graph: Graph, number: int) -> list[Pa
     return list(found.values())
 
 
-def _trials(desk: Desk, each: CandidateSet, pairs: list[Pair], graph: Graph) -> Iterator[Trial]:
+def _trials(
+    context: CollectionContext, each: CandidateSet, pairs: list[Pair], graph: Graph
+) -> Iterator[Trial]:
     """Yield the pairs with their texts and marks; four queries, and some for redirects."""
     ids = [int(graph.paragraphs[node]) for pair in pairs for node in pair]
     rows = Paragraph.objects.select_related("article__corpus").in_bulk(ids)
-    resolver = Resolver(desk.collection.corpus)
+    resolver = Resolver(context.collection.corpus)
     leads = resolver.resolve({title for row in rows.values() for _, _, title in row.links})
     said = {
         (first, second): works

@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.dashboard.collection_context import Desk, on_curated_desk
+from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.seeds.candidate_set_form import SetsForm
 from collector.candidates.deciding import Added, add_sets
 from collector.candidates.defaults import propose_defaults
@@ -46,25 +46,25 @@ class Row:
     good: int
 
 
-@on_curated_desk
+@curated_collection_page
 @require_safe
-def candidate_sets(request: HttpRequest, desk: Desk) -> HttpResponse:
+def candidate_sets(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the sets of one role, and what the kept ones of both become."""
-    return _page(request, desk, SetsForm(desk.parameters))
+    return _page(request, context, SetsForm(context.parameters))
 
 
-@on_curated_desk
+@curated_collection_page
 @require_POST
-def add_candidates(request: HttpRequest, desk: Desk) -> HttpResponse:
+def add_candidates(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Propose what the form names: all of it, or nothing with the reason."""
-    form = SetsForm(desk.parameters, request.POST, request.FILES)
+    form = SetsForm(context.parameters, request.POST, request.FILES)
     if not form.is_valid():
-        return _page(request, desk, form, status=422)
+        return _page(request, context, form, status=422)
     try:
-        added = _added(desk, form)
+        added = _added(context, form)
     except (CandidatesError, GraphError) as error:
         form.add_error(None, str(error))
-        return _page(request, desk, form, status=422)
+        return _page(request, context, form, status=422)
     if added.new:
         messages.success(request, f"Proposed: {_named(added.new)}. Look at their pairs.")
     if added.there:
@@ -74,24 +74,26 @@ def add_candidates(request: HttpRequest, desk: Desk) -> HttpResponse:
             request, "The corpus has no categories of a fitting size: name pages or give a file."
         )
     role = form.cleaned_data["role"] or SetRole.BRIDGE
-    return redirect(f"{desk.url('candidate_sets')}?role={role}")
+    return redirect(f"{context.url('candidate_sets')}?role={role}")
 
 
-def _page(request: HttpRequest, desk: Desk, form: SetsForm, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, context: CollectionContext, form: SetsForm, status: int = 200
+) -> HttpResponse:
     role = SetRole.COMPARISON if request.GET.get("role") == SetRole.COMPARISON else SetRole.BRIDGE
-    shown: dict[str, Any] = {"role": role, "roles": _roles(desk), "form": form, "tab": "seeds"}
+    shown: dict[str, Any] = {"role": role, "roles": _roles(context), "form": form, "tab": "seeds"}
     try:
-        graph, union = graph_of(desk.collection.corpus), union_of(desk.collection)
+        graph, union = graph_of(context.collection.corpus), union_of(context.collection)
     except GraphError as error:
         shown["problem"] = str(error)
-        return desk.render(request, "seeds/candidate_sets.html", status=status, **shown)
+        return context.render(request, "seeds/candidate_sets.html", status=status, **shown)
     state = request.GET.get("state")
-    sets = desk.collection.candidate_sets.filter(role=role)
+    sets = context.collection.candidate_sets.filter(role=role)
     shown["counts"] = _counts(sets.values_list("state", flat=True))
     if state in SetState.values:
         sets = sets.filter(state=state)
     page = Paginator(sets.order_by("name"), PER_PAGE).get_page(request.GET.get("page"))
-    return desk.render(
+    return context.render(
         request,
         "seeds/candidate_sets.html",
         status=status,
@@ -100,14 +102,14 @@ def _page(request: HttpRequest, desk: Desk, form: SetsForm, status: int = 200) -
         rows=_rows(graph, list(page), union),
         first=next((each for each in page if each.state == SetState.PROPOSED), None),
         state=state if state in SetState.values else "",
-        locked=desk.collection.state != "draft",
+        locked=context.collection.state != "draft",
         **shown,
     )
 
 
-def _roles(desk: Desk) -> list[tuple[str, str, int]]:
+def _roles(context: CollectionContext) -> list[tuple[str, str, int]]:
     numbers = dict(
-        desk.collection.candidate_sets.order_by().values_list("role").annotate(n=Count("pk"))
+        context.collection.candidate_sets.order_by().values_list("role").annotate(n=Count("pk"))
     )
     return [(role.value, LABELS[role], numbers.get(role, 0)) for role in SetRole]
 
@@ -155,16 +157,16 @@ def _nodes_by_set(graph: Graph, sets: Sequence[CandidateSet]) -> dict[int, list[
     return {each.pk: sorted(graph.nodes_of(pages[each.pk]).values()) for each in sets}
 
 
-def _added(desk: Desk, form: SetsForm) -> Added:
+def _added(context: CollectionContext, form: SetsForm) -> Added:
     """Store what the form names; raises CandidatesError or GraphError."""
     now = timezone.now()
     if form.cleaned_data["defaults"]:
-        parameters: Any = desk.parameters
-        return propose_defaults(desk.collection, parameters.seeds, now)
-    proposer = Proposer(desk.collection.corpus)
-    cut = Proposer(desk.collection.corpus, form.cleaned_data["most_linked"] or 0)
+        parameters: Any = context.parameters
+        return propose_defaults(context.collection, parameters.seeds, now)
+    proposer = Proposer(context.collection.corpus)
+    cut = Proposer(context.collection.corpus, form.cleaned_data["most_linked"] or 0)
     proposals = list(_proposals(form, proposer, cut))
-    return add_sets(desk.collection, proposer, proposals, now)
+    return add_sets(context.collection, proposer, proposals, now)
 
 
 def _proposals(form: SetsForm, proposer: Proposer, cut: Proposer) -> Iterator[Proposal]:

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.bars import segments
-from annotation.dashboard.collection_context import Desk, on_desk
+from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.collections.parameter_form import own_label
 from annotation.dashboard.questions.passages import passage, passages, seed_paragraphs
 from collector.models import Collection, CollectionState
@@ -27,13 +27,13 @@ MOST_AT_ONCE = 100_000
 LONGEST_COUNT = 20
 
 
-@on_desk
+@collection_page
 @require_safe
-def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+def seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Show the folds and a page of seeds with their real text."""
-    counts = _folds(desk.collection)
+    counts = _folds(context.collection)
     fold = request.GET.get("fold")
-    rows = desk.collection.seeds.order_by("position")
+    rows = context.collection.seeds.order_by("position")
     if fold in counts:
         rows = rows.filter(fold=fold)
     page = Paginator(rows.prefetch_related(seed_paragraphs()), PER_PAGE).get_page(
@@ -43,8 +43,8 @@ def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
     total = sum(counts.values())
     # Without a fold are those of the qualification, or all: the protocol splits later.
     later = set(counts) == {""}
-    curated = is_curated(desk.collection)
-    return desk.render(
+    curated = is_curated(context.collection)
+    return context.render(
         request,
         "seeds/seeds.html",
         tab="seeds",
@@ -59,22 +59,22 @@ def seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
         ),
         fold=fold if fold in counts else None,
         page=page,
-        cautions=desk.parameters.cautions(),
-        noun=noun_of(desk.collection),
-        **_looser(desk, _number(request.GET.get("count", ""))),
+        cautions=context.parameters.cautions(),
+        noun=noun_of(context.collection),
+        **_looser(context, _number(request.GET.get("count", ""))),
         shown=[(seed, passages(seed) if curated else [passage(seed)]) for seed in page],
     )
 
 
-def _looser(desk: Desk, count: int) -> dict[str, Any]:
+def _looser(context: CollectionContext, count: int) -> dict[str, Any]:
     """Return (key, label, what other values would give) of each threshold that can be loosened.
 
     `together` is the same of those that only together give the `count` that was asked for.
     """
-    if not count or desk.collection.state != CollectionState.DRAFT:
+    if not count or context.collection.state != CollectionState.DRAFT:
         return {}
-    needed = n_needed(desk.collection, count)
-    found = loosened(desk.collection, needed)
+    needed = n_needed(context.collection, count)
+    found = loosened(context.collection, needed)
     together = _by_key(found.together)
     most = found.together[-1].n_seeds if found.together else 0
     return {
@@ -108,19 +108,19 @@ def _number(typed: str) -> int:
     return count if count <= MOST_AT_ONCE else 0
 
 
-@on_desk
+@collection_page
 @require_POST
-def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
+def choose_seeds(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Choose more seeds by the collection's own random seed; all that were asked for, or none."""
     typed = request.POST.get("count", "").strip()
     count = _number(typed)
     if not count:
         messages.error(request, f"Write how many more: a number from 1 to {MOST_AT_ONCE:,}.")
-        return _back_with(desk, typed)
+        return _back_with(context, typed)
     left: list[tuple[int, str]] = []
     try:
         folds = select_seeds(
-            desk.collection, count, tell=lambda what, number: left.append((number, what))
+            context.collection, count, tell=lambda what, number: left.append((number, what))
         )
     except (ActionError, ProtocolError) as error:
         messages.error(request, str(error))
@@ -129,16 +129,16 @@ def choose_seeds(request: HttpRequest, desk: Desk) -> HttpResponse:
             empty = next((at for at, (number, _) in enumerate(left, 1) if not number), len(left))
             steps = "; ".join(f"{number:,} {what}" for number, what in left[:empty])
             messages.info(request, f"Left by one filter after the other: {steps}.")
-        return _back_with(desk, typed)
+        return _back_with(context, typed)
     spread = ", ".join(f"{folds[name]} {name}" for name in FOLDS if folds.get(name))
     into = f" ({spread})" if spread else ""
     messages.success(request, f"Chosen: {sum(folds.values())} more seeds{into}.")
-    return redirect(desk.url("seeds"))
+    return redirect(context.url("seeds"))
 
 
-def _back_with(desk: Desk, typed: str) -> HttpResponse:
+def _back_with(context: CollectionContext, typed: str) -> HttpResponse:
     """Return to the page with what was typed still in its field."""
-    return redirect(f"{desk.url('seeds')}?{urlencode({'count': typed[:LONGEST_COUNT]})}")
+    return redirect(f"{context.url('seeds')}?{urlencode({'count': typed[:LONGEST_COUNT]})}")
 
 
 def _folds(collection: Collection) -> dict[str, int]:

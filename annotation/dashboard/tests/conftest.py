@@ -1,4 +1,4 @@
-"""The open desk that most tests sit at."""
+"""The dashboard that most tests begin at, open without a password."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from collector.accounts import owner
 
 @pytest.fixture
 def rita(db: None, settings: Any) -> Client:
-    """Return Rita's browser at a desk that opens without a password."""
-    settings.OPEN_DESK = True
+    """Return Rita's browser on a dashboard that opens without a password."""
+    settings.PASSWORDLESS_SIGN_IN = True
     browser = make_browser()
     # Signing in costs queries of its own: tests that count them begin after it.
     browser.force_login(owner())

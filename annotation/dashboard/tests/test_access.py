@@ -16,14 +16,14 @@ pytestmark = pytest.mark.django_db
 OPEN_TO_ALL = {"sign_in", "sign_out", "signed_out"}
 
 
-def test_an_open_desk_needs_no_password(settings: Any) -> None:
-    settings.OPEN_DESK = True
+def test_a_dashboard_without_a_password_asks_for_none(settings: Any) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
     assert make_browser().get("/collections/").status_code == 200
     assert not User.objects.get(username=OWNER).has_usable_password()
 
 
-def test_an_open_desk_is_closed_to_the_rest_of_the_network(settings: Any) -> None:
-    settings.OPEN_DESK = True
+def test_a_dashboard_without_a_password_is_closed_to_the_rest_of_the_network(settings: Any) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
     for address in ("192.168.1.7", "", "unix:"):
         reply = make_browser(REMOTE_ADDR=address).get("/collections/")
         assert reply.status_code == 302
@@ -38,16 +38,16 @@ def test_an_open_desk_is_closed_to_the_rest_of_the_network(settings: Any) -> Non
         *("X-Amzn-Trace-Id", "X-Envoy-External-Address", "Client-IP", "Proxy-Connection"),
     ],
 )
-def test_an_open_desk_is_closed_to_what_any_front_server_passes_on(
+def test_a_dashboard_without_a_password_is_closed_to_what_any_front_server_passes_on(
     settings: Any, header: str
 ) -> None:
-    settings.OPEN_DESK = True
+    settings.PASSWORDLESS_SIGN_IN = True
     reply = make_browser().get("/collections/", headers={header: "192.0.2.9"})
     assert reply["Location"] == "/sign-in/?next=/collections/"
 
 
-def test_an_open_desk_opens_to_what_a_browser_sends(settings: Any) -> None:
-    settings.OPEN_DESK = True
+def test_a_dashboard_without_a_password_opens_to_what_a_browser_sends(settings: Any) -> None:
+    settings.PASSWORDLESS_SIGN_IN = True
     sent = {
         "Accept-Language": "de",
         "Cache-Control": "max-age=0",
@@ -62,7 +62,7 @@ def test_an_open_desk_opens_to_what_a_browser_sends(settings: Any) -> None:
 
 
 def test_signing_in_works_while_redis_is_away(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     settings.CACHES = {
         "default": {
             "BACKEND": "collector.serving.fallback_cache.FallbackCache",
@@ -77,7 +77,7 @@ def test_signing_in_works_while_redis_is_away(settings: Any) -> None:
 
 
 def test_every_page_asks_a_stranger_to_sign_in(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     make_collection(slug="pilot")
     browser = make_browser()
     values = {
@@ -108,7 +108,7 @@ def _kind(converter: object) -> str:
 
 
 def test_a_name_and_a_password_let_in_and_lead_on(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     User.objects.create_user("rita", password="a long enough one")
     browser = make_browser()
     assert b"Sign in" in browser.get("/sign-in/?next=/collections/").content
@@ -121,14 +121,14 @@ def test_a_name_and_a_password_let_in_and_lead_on(settings: Any) -> None:
 
 
 def test_signing_in_never_leads_to_a_foreign_page(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     User.objects.create_user("rita", password="a long enough one")
     form = {"username": "rita", "password": "a long enough one", "next": "https://evil.example/"}
     assert make_browser().post("/sign-in/", form)["Location"] == "/"
 
 
 def test_many_wrong_passwords_have_to_wait(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     User.objects.create_user("rita", password="a long enough one")
     browser = make_browser()
     wrong = {"username": "rita", "password": "no"}
@@ -140,7 +140,7 @@ def test_many_wrong_passwords_have_to_wait(settings: Any) -> None:
 
 
 def test_tries_are_counted_by_account(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     own = {"username": "mallory", "password": "another long one"}
     for name in ("rita", "mallory"):
         User.objects.create_user(name, password=own["password"])
@@ -154,7 +154,7 @@ def test_tries_are_counted_by_account(settings: Any) -> None:
 
 
 def test_a_word_that_is_no_path_leads_nowhere_else(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     User.objects.create_user("rita", password="a long enough one")
     right = {"username": "rita", "password": "a long enough one"}
     for wanted in ("foo", "//evil.example", "http://[", "javascript:alert(1)", "sign_in"):
@@ -164,7 +164,7 @@ def test_a_word_that_is_no_path_leads_nowhere_else(settings: Any) -> None:
 
 
 def test_behind_a_front_server_only_who_was_wrong_has_to_wait(settings: Any) -> None:
-    settings.OPEN_DESK, settings.CLIENT_ADDRESS_HEADER = False, "X-Forwarded-For"
+    settings.PASSWORDLESS_SIGN_IN, settings.CLIENT_ADDRESS_HEADER = False, "X-Forwarded-For"
     mallory, rita = (
         make_browser(HTTP_X_FORWARDED_FOR=f"192.0.2.9, {address}")
         for address in ("198.51.100.1", "198.51.100.2")
@@ -179,7 +179,7 @@ def test_behind_a_front_server_only_who_was_wrong_has_to_wait(settings: Any) -> 
 def test_leaving_ends_the_session(rita: Client, settings: Any) -> None:
     reply = rita.post("/sign-out/", follow=True)
     assert b"You are signed out" in reply.content
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     assert rita.get("/collections/").status_code == 302
     assert rita.get("/sign-out/").status_code == 405
 

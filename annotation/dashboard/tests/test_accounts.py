@@ -21,7 +21,7 @@ def make(browser: Client, name: str = "grace", password: str = PASSWORD) -> Any:
 
 
 def test_two_accounts_on_one_machine_reject_what_one_has_proposed(settings: Any) -> None:
-    settings.OPEN_DESK = True
+    settings.PASSWORDLESS_SIGN_IN = True
     browser = make_browser()
     work = make_confirmed(make_collection(slug="pilot", pay__approve_after_hours=48.0))
     page = f"/collections/pilot/money/work/{work.session.pk}/"
@@ -39,7 +39,7 @@ def test_two_accounts_on_one_machine_reject_what_one_has_proposed(settings: Any)
 
 
 def test_who_is_signed_out_finds_the_way_in(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     assert 'href="/sign-in/"' in make_browser().get("/signed-out/").content.decode()
 
 
@@ -66,7 +66,7 @@ def test_what_is_no_account_is_refused_in_a_sentence(
 
 
 def test_on_a_server_nobody_makes_their_own_second_person(settings: Any) -> None:
-    settings.OPEN_DESK = False
+    settings.PASSWORDLESS_SIGN_IN = False
     ada = User.objects.create_user("ada", password=PASSWORD)
     browser = make_browser()
     browser.force_login(ada)

@@ -1,4 +1,4 @@
-"""The desk in a real Chromium: axe, all widths, keys, and the part that refreshes itself."""
+"""The dashboard in a real Chromium: axe, all widths, keys, and the part that refreshes itself."""
 
 import os
 from collections.abc import Iterator
@@ -66,8 +66,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, live_server: Any, settings: Any) -> Iterator[Page]:
-    """Return a page at the desk."""
-    settings.OPEN_DESK = True
+    """Return a page of the dashboard."""
+    settings.PASSWORDLESS_SIGN_IN = True
     context = chromium.new_context(
         base_url=f"http://localhost:{live_server.thread.port}",
         viewport={"width": 1366, "height": 768},

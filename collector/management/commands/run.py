@@ -40,7 +40,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Collector          {settings.COLLECTOR_URL}/")
         if settings.EMBEDDED:
             self.stdout.write(f"Workers go to      {settings.MARKETPLACE_URL}/")
-        if settings.OPEN_DESK:
+        if settings.PASSWORDLESS_SIGN_IN:
             self.stdout.write(SAID_AT_START)
         self.stdout.write("Stop with Ctrl-C.")
         jobs.start()

@@ -271,7 +271,7 @@ def test_the_requesters_pages_show_sections_acts_and_what_came_before(
 ) -> None:
     validate(talked)
     run("validate_answers", "talks")
-    settings.OPEN_DESK = True
+    settings.PASSWORDLESS_SIGN_IN = True
     desk = Client(HTTP_HOST="localhost")
     for page in ("", "seeds/", "questions/", "money/", "texts/dialog/", "report/", "releases/"):
         assert desk.get(f"/collections/talks/{page}").status_code == 200, page
