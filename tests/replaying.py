@@ -37,7 +37,7 @@ from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
 from tasks.simulation.protocol_part import SIMULATED
-from tasks.simulation.work_page import Desk
+from tasks.simulation.work_page import WorkPage
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
 from tests.serving import ROOT
@@ -102,8 +102,8 @@ def read_in() -> None:
     call_command("ingest_dump", str(SAMPLE), corpus="read", licence="CC0 1.0", processes=1)
 
 
-def begin(name: str, end: LeaseState) -> Desk:
-    """Return the desk of somebody who takes a HIT to qualify, and whose lease then ends."""
+def begin(name: str, end: LeaseState) -> WorkPage:
+    """Return the page of somebody who takes a HIT to qualify, and whose lease then ends."""
     worker = SimulatedWorker(
         name=name,
         browser=Browser(settings.MARKETPLACE_URL),
@@ -117,16 +117,18 @@ def begin(name: str, end: LeaseState) -> Desk:
     assert page is not None
     inner = worker.enter(page)
     assert inner is not None
-    desk = worker.desk(inner)
+    work_page = worker.work_page(inner)
     worker.give_back(page)
     leases.end(Lease.objects.latest("id"), end, timezone.now())
-    return desk
+    return work_page
 
 
-def hand_in(desk: Desk) -> None:
+def hand_in(work_page: WorkPage) -> None:
     """Hand work in whose place others have taken meanwhile."""
     fill = get_protocol("iirc").part(SIMULATED).fill
-    form, problems = desk.submit(fill(desk.state, DILIGENT, random.Random(1), desk.open_article))
+    form, problems = work_page.submit(
+        fill(work_page.state, DILIGENT, random.Random(1), work_page.open_article)
+    )
     assert form is not None, problems
 
 

@@ -22,7 +22,7 @@ from tests.services import free_port
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 150
 # Runs functions on the instance's databases: one line of JSON in, one line of JSON out.
-DESK = """
+HELPER = """
 import contextlib, django, django.db, importlib, json, sys, traceback
 django.setup()
 for line in sys.stdin:
@@ -54,7 +54,7 @@ class Instance:
             "PYTHONUNBUFFERED": "1",
             **(settings or {}),
         }
-        self._desk: subprocess.Popen[str] | None = None
+        self._helper: subprocess.Popen[str] | None = None
         self._server: subprocess.Popen[bytes] | None = None
 
     def call(self, function: str, *arguments: Any) -> Any:
@@ -62,21 +62,21 @@ class Instance:
 
         Arguments and result travel as JSON. Raises AssertionError with the traceback.
         """
-        if self._desk is None:
-            self._desk = process_groups.begin(
-                [sys.executable, "-c", DESK],
+        if self._helper is None:
+            self._helper = process_groups.begin(
+                [sys.executable, "-c", HELPER],
                 env=self.environment,
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self.log("desk"),
+                stderr=self.log("helper"),
                 text=True,
             )
-        assert self._desk.stdin
-        assert self._desk.stdout
-        self._desk.stdin.write(json.dumps([*function.split(":"), arguments]) + "\n")
-        self._desk.stdin.flush()
-        reply = json.loads(self._desk.stdout.readline() or '{"error": "the process has died"}')
+        assert self._helper.stdin
+        assert self._helper.stdout
+        self._helper.stdin.write(json.dumps([*function.split(":"), arguments]) + "\n")
+        self._helper.stdin.flush()
+        reply = json.loads(self._helper.stdout.readline() or '{"error": "the process has died"}')
         assert "error" not in reply, reply["error"]
         return reply["value"]
 
@@ -114,13 +114,13 @@ class Instance:
 
     def close(self) -> None:
         """End the process behind `call`."""
-        if self._desk is not None:
-            assert self._desk.stdin
-            self._desk.stdin.close()
+        if self._helper is not None:
+            assert self._helper.stdin
+            self._helper.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._desk.wait(timeout=20)
-            process_groups.end(self._desk)
-            self._desk = None
+                self._helper.wait(timeout=20)
+            process_groups.end(self._helper)
+            self._helper = None
 
 
 def carry_out(*command: str) -> str:

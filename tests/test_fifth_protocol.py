@@ -197,14 +197,14 @@ def test_a_refused_submission_says_what_to_mend_item_by_item(collection: Collect
 def test_the_requesters_pages_show_it(collected: Collection, settings: Any) -> None:
     run("validate_answers", "lines")
     settings.PASSWORDLESS_SIGN_IN = True
-    desk = Client(HTTP_HOST="localhost")
+    rita = Client(HTTP_HOST="localhost")
     key = Verdict.objects.filter(outcome="kept")[0].question.key
     question = f"questions/{key}/"
     for page in ("", "now/", "seeds/", "questions/", question, "money/", "texts/label/", "report/"):
-        assert desk.get(f"/collections/lines/{page}").status_code == 200, page
-    assert "What became" in desk.get("/collections/lines/report/").content.decode()
-    assert "It reads" in desk.get(f"/collections/lines/{question}").content.decode()
-    assert "Headlines: what one line" in desk.get("/collections/new/").content.decode()
+        assert rita.get(f"/collections/lines/{page}").status_code == 200, page
+    assert "What became" in rita.get("/collections/lines/report/").content.decode()
+    assert "It reads" in rita.get(f"/collections/lines/{question}").content.decode()
+    assert "Headlines: what one line" in rita.get("/collections/new/").content.decode()
 
 
 def test_its_official_file_is_read_back_and_written_again(folder: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tasks.people import eligibility, qualifications
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
 from tasks.simulation.pages import Page
-from tasks.simulation.work_page import Desk
+from tasks.simulation.work_page import WorkPage
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases
 
@@ -43,7 +43,7 @@ class Hold:
     one: AssignmentLine
     page: Page | None
     inner: Page
-    desk: Desk
+    work_page: WorkPage
     lease: Lease
 
 
@@ -95,7 +95,7 @@ class Rerun:
         lease = Lease.objects.filter(unit=unit, worker_id=one.worker, state=LeaseState.LIVE).first()
         if inner is None or lease is None:
             raise LogError(f"{_called(one)}: the page offers no such work. {inner}.")
-        hold = self._holds[one.taken] = Hold(one, page, inner, worker.desk(inner), lease)
+        hold = self._holds[one.taken] = Hold(one, page, inner, worker.work_page(inner), lease)
         if one.handed_in is None and one.end != LeaseState.LIVE:
             self._give_back(hold, LeaseState(one.end))
 
@@ -119,7 +119,7 @@ class Rerun:
             self._give_back(hold, LeaseState.EXPIRED)
         # What came too late and found its place taken finds none free now either.
         with only(hold.lease.unit.stage, hold.lease.unit if one.counts else None):
-            form, problems = hold.desk.submit(one.data or {})
+            form, problems = hold.work_page.submit(one.data or {})
         if form is None:
             raise LogError(f"{_called(one)} is refused now: {problems[0]}")
         if hold.page is not None:

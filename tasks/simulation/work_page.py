@@ -13,7 +13,7 @@ Opener = Callable[[str, str], Mapping[str, Any] | None]
 
 
 @dataclass
-class Desk:
+class WorkPage:
     """What the page in the frame does while somebody works on it."""
 
     browser: Browser

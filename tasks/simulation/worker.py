@@ -11,7 +11,7 @@ from tasks.simulation.browser import Browser
 from tasks.simulation.conversation import WAITING, Conversation
 from tasks.simulation.pages import Form, Page, StuckError
 from tasks.simulation.socket import converse_on
-from tasks.simulation.work_page import Desk, Opener
+from tasks.simulation.work_page import Opener, WorkPage
 
 # (state of the page, opener of linked articles) -> what the worker types.
 Script = Callable[[Mapping[str, Any], Opener], dict[str, Any]]
@@ -146,10 +146,10 @@ class SimulatedWorker:
         if inner is None:
             return self.give_back(page)
         if "page-state" in inner.scripts:
-            desk = self.desk(inner)
-            if desk.state["kind"] == "dialog":
-                return self._converse(page, desk)
-            return self._work(page, desk)
+            work_page = self.work_page(inner)
+            if work_page.state["kind"] == "dialog":
+                return self._converse(page, work_page)
+            return self._work(page, work_page)
         if inner.forms:
             form = inner.forms[0]
             label = form.buttons[0].label if form.buttons else ""
@@ -176,50 +176,52 @@ class SimulatedWorker:
             inner = self.browser.press_in_frame(inner, inner.form("I agree"), "I agree")
         raise StuckError(f"{self.name} got stuck. {inner}.")
 
-    def desk(self, inner: Page) -> Desk:
-        """Return the desk of a page of work, its instructions read; raises StuckError."""
+    def work_page(self, inner: Page) -> WorkPage:
+        """Return the page of work in a frame, its instructions read; raises StuckError."""
         state = inner.data("page-state")
         if state["mode"] != "work":
             raise StuckError(f"{self.name} accepted a HIT and was shown a {state['mode']}.")
-        desk = Desk(self.browser, inner, state, self.counts)
-        desk.read_instructions()
-        return desk
+        work_page = WorkPage(self.browser, inner, state, self.counts)
+        work_page.read_instructions()
+        return work_page
 
     @property
     def is_waiting(self) -> bool:
         """Return whether the worker sits in a waiting room, with nothing to do."""
         return self._talk is not None and self._talk.phase == WAITING
 
-    def _converse(self, page: Page, desk: Desk) -> str:
+    def _converse(self, page: Page, work_page: WorkPage) -> str:
         """Talk with whoever comes, then hand in; who leaves a partner alone returns the HIT."""
         if self.talk is None:
             return self.give_back(page)
-        self._talk = talk = self.talk(desk.state)
+        self._talk = talk = self.talk(work_page.state)
         try:
-            converse_on(desk.page, desk.state["urls"]["socket"], talk)
+            converse_on(work_page.page, work_page.state["urls"]["socket"], talk)
         finally:
             self.counts += talk.counts
             self._talk = None
         if talk.gone:
             return self.give_back(page)
-        form, problems = desk.submit(TALKED)
+        form, problems = work_page.submit(TALKED)
         if form is None:
             raise StuckError(f"{self.name} could not hand in a dialog: {problems[0]}")
-        outcome = self.hand_over(page, desk.page, form, form.fields)
+        outcome = self.hand_over(page, work_page.page, form, form.fields)
         return outcome if talk.has_talked else "waited"
 
-    def _work(self, page: Page, desk: Desk) -> str:
+    def _work(self, page: Page, work_page: WorkPage) -> str:
         problems = [""]
         for _ in range(MOST_REFUSALS):
-            data = self.script(desk.state, desk.open_article)
-            while desk.goes_on(data):
-                data = self.script(desk.state, desk.open_article)
-            desk.save(data)
-            form, problems = desk.submit(data)
+            data = self.script(work_page.state, work_page.open_article)
+            while work_page.goes_on(data):
+                data = self.script(work_page.state, work_page.open_article)
+            work_page.save(data)
+            form, problems = work_page.submit(data)
             if form is not None:
-                return self.hand_over(page, desk.page, form, form.fields)
+                return self.hand_over(page, work_page.page, form, form.fields)
             self.counts["refusals"] += 1
-        raise StuckError(f"{self.name} could not hand in “{desk.state['title']}”: {problems[0]}")
+        raise StuckError(
+            f"{self.name} could not hand in “{work_page.state['title']}”: {problems[0]}"
+        )
 
     def hand_over(self, page: Page, inner: Page, form: Form, content: dict[str, str]) -> str:
         """Send the receipt to the marketplace and go where its page goes then."""

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from tasks.crowd import bonuses as wire
 from tasks.money import rejection_delivery, rejections
-from tasks.tests.deciding import SOON, make_confirmed, make_desk
+from tasks.tests.deciding import SOON, make_confirmed, make_fake_marketplace
 from tasks.tests.making import NOW, make_collection, write_keys
 from tasks.tests.sending import Counter
 
@@ -31,12 +31,12 @@ def soon():
 
 
 @pytest.fixture
-def desk(monkeypatch):
-    return make_desk(monkeypatch)
+def fake_marketplace(monkeypatch):
+    return make_fake_marketplace(monkeypatch)
 
 
 @pytest.fixture
-def paid_late(desk):
+def paid_late(fake_marketplace):
     return make_collection(slug="paid-late", pay__approve_after_hours=48.0)
 
 

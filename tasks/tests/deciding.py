@@ -1,4 +1,4 @@
-"""What tests of paying and rejecting start from: work that waits, and a marketplace on the desk."""
+"""What tests of paying and rejecting start from: work that waits, and a fake marketplace."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ SOON = NOW + timedelta(minutes=1)
 
 
 @dataclass
-class Desk:
+class FakeMarketplace:
     """Answers as a marketplace does: an assignment is Submitted until it is decided once."""
 
     statuses: dict[str, str] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class Desk:
         return {}
 
 
-def make_desk(monkeypatch: Any) -> Desk:
-    """Put a desk in the place of the marketplace's wire."""
-    desk = Desk()
-    monkeypatch.setattr(marketplace, "call", desk.call)
-    return desk
+def make_fake_marketplace(monkeypatch: Any) -> FakeMarketplace:
+    """Put a fake in the place of the marketplace's wire."""
+    fake_marketplace = FakeMarketplace()
+    monkeypatch.setattr(marketplace, "call", fake_marketplace.call)
+    return fake_marketplace
 
 
 def make_confirmed(

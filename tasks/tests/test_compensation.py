@@ -311,33 +311,35 @@ def test_late_work_above_the_cap_is_owed_and_its_raise_is_recorded(stage):
 
 
 @pytest.fixture
-def lapsed(stage, desk):
+def lapsed(stage, fake_marketplace):
     """Return a compensation's HIT that nobody took in its time."""
     lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
     posting = compensation.compensate(lease, 100, "Cut off.", NOW).posting
     posting.external_id, posting.state = "HOWN", PostingState.LIVE
     posting.save()
-    desk.pending["HOWN"] = 0
+    fake_marketplace.pending["HOWN"] = 0
     return posting
 
 
-def test_a_compensation_that_is_being_taken_is_not_put_up_again(stage, lapsed, desk, monkeypatch):
+def test_a_compensation_that_is_being_taken_is_not_put_up_again(
+    stage, lapsed, fake_marketplace, monkeypatch
+):
     after, handed_in = NOW + timedelta(days=31), []
     monkeypatch.setattr(marketplace, "assignments_of", lambda _: iter(handed_in))
-    desk.pending["HOWN"] = 1
+    fake_marketplace.pending["HOWN"] = 1
     assert compensation.reopen_lapsed(stage.collection, after) == 0
-    desk.pending["HOWN"], handed_in[:] = 0, ["one"]
+    fake_marketplace.pending["HOWN"], handed_in[:] = 0, ["one"]
     assert compensation.reopen_lapsed(stage.collection, after) == 0
     handed_in.clear()
     assert compensation.reopen_lapsed(stage.collection, after) == 1
-    assert desk.told == [("update_expiration_for_hit", "HOWN")] * 3
+    assert fake_marketplace.told == [("update_expiration_for_hit", "HOWN")] * 3
     token = lapsed.token
     lapsed.refresh_from_db()
     assert (lapsed.state, lapsed.external_id) == (PostingState.PUBLISHING, "")
     assert lapsed.token != token
 
 
-def test_one_compensation_that_is_refused_hides_no_other(stage, desk, monkeypatch):
+def test_one_compensation_that_is_refused_hides_no_other(stage, fake_marketplace, monkeypatch):
     for name in ("AGONE", "ABOB"):
         lease = leases.claim(make_session(make_worker(name), make_posting(stage)), stage, NOW)
         compensation.compensate(lease, 100, "Cut off.", NOW)

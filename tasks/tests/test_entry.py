@@ -279,10 +279,12 @@ def test_the_next_person_on_a_hit_ends_the_lease_of_who_returned_it(client, coll
     assert states == {"AADA": LeaseState.RETURNED, "AGRACE": LeaseState.LIVE}
 
 
-def test_who_returned_a_hit_goes_on_with_their_draft_on_another_one(client, collection, soon, desk):
+def test_who_returned_a_hit_goes_on_with_their_draft_on_another_one(
+    client, collection, soon, fake_marketplace
+):
     posting, state = at_work(client, collection, soon)
     post(client, state, "draft", {"version": 0, "draft": {"data": {"questions": []}, "mine": 1}})
-    desk.pending[posting.external_id] = 0
+    fake_marketplace.pending[posting.external_id] = 0
     other = make_posting(stage_of(collection, "question"))
     again = state_of(open_page(client, other, "AADA", soon))
     assert again["draft"]["mine"] == 1
@@ -290,9 +292,9 @@ def test_who_returned_a_hit_goes_on_with_their_draft_on_another_one(client, coll
     assert list(Lease.objects.values_list("state", flat=True)) == ["returned", "live"]
 
 
-def test_who_holds_two_hits_keeps_both(client, collection, soon, desk):
+def test_who_holds_two_hits_keeps_both(client, collection, soon, fake_marketplace):
     posting, _ = at_work(client, collection, soon)
-    desk.pending[posting.external_id] = 1
+    fake_marketplace.pending[posting.external_id] = 1
     open_page(client, make_posting(stage_of(collection, "question")), "AADA", soon)
     assert not Lease.objects.filter(state=LeaseState.RETURNED).exists()
 

@@ -17,19 +17,23 @@ CONFIRM = "confirm_submissions"
 LATER = NOW + timedelta(seconds=11)
 
 
-def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, desk):
+def test_a_round_leaves_a_collection_alone_that_another_one_tends(collection, fake_marketplace):
     assert maintenance.Claim(collection, NOW).take()
     assert maintenance.maintain_alone(collection, NOW + timedelta(seconds=9)) == {}
 
 
-def test_a_round_that_died_blocks_the_next_one_for_ten_seconds_at_most(collection, desk):
+def test_a_round_that_died_blocks_the_next_one_for_ten_seconds_at_most(
+    collection, fake_marketplace
+):
     assert maintenance.Claim(collection, NOW).take()
     assert maintenance.maintain_alone(collection, LATER)
     assert Collection.objects.get().maintained_until is None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_round_keeps_its_claim_however_long_one_step_is(collection, desk, monkeypatch):
+def test_a_round_keeps_its_claim_however_long_one_step_is(
+    collection, fake_marketplace, monkeypatch
+):
     seen = []
 
     def wait_for_signs(*_):
@@ -59,7 +63,9 @@ def test_who_lost_a_claim_does_not_take_it_back(collection):
     assert Collection.objects.get().maintained_until == until
 
 
-def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(collection, desk, caplog):
+def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(
+    collection, fake_marketplace, caplog
+):
     maintenance.maintain_alone(collection, NOW)
     Posting.objects.update(state=PostingState.LIVE)
     caplog.clear()
@@ -71,7 +77,9 @@ def test_a_round_with_nothing_to_do_locks_nothing_and_is_short(collection, desk,
     assert caplog.messages == []
 
 
-def test_hits_go_up_before_those_of_before_are_asked_about(collection, desk, monkeypatch):
+def test_hits_go_up_before_those_of_before_are_asked_about(
+    collection, fake_marketplace, monkeypatch
+):
     order = []
     for step, name in ((maintenance.hits, "publish_pending"), (maintenance.reconcile, CONFIRM)):
         monkeypatch.setattr(step, name, lambda *_, name=name: order.append(name) or 0)

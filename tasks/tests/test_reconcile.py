@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def stage(desk):
+def stage(fake_marketplace):
     return stage_of(make_collection(), "question")
 
 
@@ -115,7 +115,7 @@ def test_the_next_worker_of_a_returned_assignment_is_somebody_else(held, stage, 
     assert state_of(held) == "held"
 
 
-def test_a_compensation_is_settled_for_a_merged_account(stage, reconciled, desk):
+def test_a_compensation_is_settled_for_a_merged_account(stage, reconciled, fake_marketplace):
     lease = leases.claim(make_session(make_worker(), make_posting(stage)), stage, NOW)
     payment = compensation.compensate(lease, 100, "Cut off.", NOW)
     posting = put_up(payment)
@@ -123,7 +123,7 @@ def test_a_compensation_is_settled_for_a_merged_account(stage, reconciled, desk)
     assert state_of(posting) == PostingState.SETTLED
 
 
-def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, desk):
+def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, fake_marketplace):
     done = make_confirmed(stage.collection)
     make_posting(stage)
     row = rejections.propose(done.session, "Copied.", "rita", NOW)
@@ -136,7 +136,7 @@ def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, desk)
     assert not Unmatched.objects.exists()
 
 
-def test_what_the_form_said_goes_with_who_is_erased(stage, reconciled, desk):
+def test_what_the_form_said_goes_with_who_is_erased(stage, reconciled, fake_marketplace):
     reconciled(listed(make_posting(stage)))
     work = Unmatched.objects.get()
     Unmatched.objects.update(state="rejected")
@@ -145,27 +145,29 @@ def test_what_the_form_said_goes_with_who_is_erased(stage, reconciled, desk):
     assert work.fields == {}
 
 
-def test_money_is_held_while_somebody_may_still_earn_it(stage, desk):
+def test_money_is_held_while_somebody_may_still_earn_it(stage, fake_marketplace):
     posting = make_posting(stage)
     after = NOW + timedelta(days=15)
-    desk.pending[posting.external_id] = 1
+    fake_marketplace.pending[posting.external_id] = 1
     assert reconcile.expire_postings(stage.collection, after) == 0
     assert money(stage.collection) == (400, 0)
-    desk.pending[posting.external_id] = 0
+    fake_marketplace.pending[posting.external_id] = 0
     assert reconcile.expire_postings(stage.collection, after) == 1
     assert money(stage.collection) == (0, 0)
-    assert ("update_expiration_for_hit", posting.external_id) in desk.told
+    assert ("update_expiration_for_hit", posting.external_id) in fake_marketplace.told
 
 
-def test_one_hit_that_is_gone_holds_no_other_ones_money(stage, desk):
-    desk.pending[make_posting(stage).external_id] = 0
+def test_one_hit_that_is_gone_holds_no_other_ones_money(stage, fake_marketplace):
+    fake_marketplace.pending[make_posting(stage).external_id] = 0
     gone = make_posting(stage).external_id
-    desk.pending[gone] = 0
-    desk.gone.add(gone)
+    fake_marketplace.pending[gone] = 0
+    fake_marketplace.gone.add(gone)
     assert reconcile.expire_postings(stage.collection, NOW + timedelta(days=15)) == 1
 
 
-def test_a_settled_hit_that_is_listed_still_is_deleted(stage, reconciled, desk, monkeypatch):
+def test_a_settled_hit_that_is_listed_still_is_deleted(
+    stage, reconciled, fake_marketplace, monkeypatch
+):
     done = make_confirmed(stage.collection)
     make_posting(stage)
 
@@ -178,13 +180,15 @@ def test_a_settled_hit_that_is_listed_still_is_deleted(stage, reconciled, desk, 
             payments.approve_confirmed(stage.collection, NOW + timedelta(days=1))
     posting = done.session.posting
     reconciled(listed(posting, done.session, status="Approved"))
-    assert desk.told[-1] == ("delete_hit", posting.external_id)
+    assert fake_marketplace.told[-1] == ("delete_hit", posting.external_id)
 
 
-def test_one_refused_compensation_leaves_the_others_alone(held, stage, reconciled, desk):
+def test_one_refused_compensation_leaves_the_others_alone(
+    held, stage, reconciled, fake_marketplace
+):
     lease = leases.claim(make_session(make_worker("AEVE"), make_posting(stage)), stage, NOW)
     posting = put_up(compensation.compensate(lease, 100, "Cut off.", NOW))
-    desk.statuses["A9"] = "Rejected"
+    fake_marketplace.statuses["A9"] = "Rejected"
     gone = listed(posting, assignment_id="A9", person="AEVE")
     assert reconciled(gone, listed(held.session.posting, held.session)) == 1
     assert state_of(held) == "confirmed"

@@ -20,12 +20,14 @@ from tasks.tests.making import NOW
 pytestmark = pytest.mark.django_db
 
 
-def test_two_people_reject_and_the_budget_has_the_money_back(work, paid_late, proposal, desk):
+def test_two_people_reject_and_the_budget_has_the_money_back(
+    work, paid_late, proposal, fake_marketplace
+):
     assert money(paid_late) == (0, 400)
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    assert desk.told == []
+    assert fake_marketplace.told == []
     assert rejection_delivery.carry_out(paid_late, SOON) == 1
-    assert desk.told == [("reject_assignment", "Every answer is copied.")]
+    assert fake_marketplace.told == [("reject_assignment", "Every answer is copied.")]
     assert (state_of(work), state_of(proposal)) == ("rejected", "rejected")
     assert state_of(work.session.posting) == PostingState.REJECTED
     assert Payment.objects.get().state == PaymentState.WITHHELD
@@ -48,7 +50,7 @@ def test_what_nobody_decides_is_paid(work, paid_late, proposal):
     assert (state_of(work), state_of(proposal)) == ("approved", "lapsed")
 
 
-def test_it_is_taken_back_and_paid(work, paid_late, rejected, desk):
+def test_it_is_taken_back_and_paid(work, paid_late, rejected, fake_marketplace):
     rejections.take_back(rejected, "She showed us.", "rita", NOW + 20 * DAY)
     assert money(paid_late) == (0, 400)
     assert Payment.objects.get().state == PaymentState.DUE
@@ -56,63 +58,67 @@ def test_it_is_taken_back_and_paid(work, paid_late, rejected, desk):
     assert (state_of(work), state_of(rejected)) == ("approved", "restored")
     assert Payment.objects.get().state == PaymentState.CONFIRMED
     assert state_of(work.session.posting) == PostingState.SETTLED
-    assert ("delete_hit", work.session.posting.external_id) in desk.told
+    assert ("delete_hit", work.session.posting.external_id) in fake_marketplace.told
 
 
 def test_a_marketplace_that_refuses_to_take_it_back_leaves_it_rejected(
-    work, paid_late, rejected, desk
+    work, paid_late, rejected, fake_marketplace
 ):
     rejections.take_back(rejected, "No.", "rita", SOON)
-    desk.broken = True
+    fake_marketplace.broken = True
     assert rejection_delivery.restore(paid_late, SOON) == 0
     assert (state_of(work), state_of(rejected)) == ("rejected", "rejected")
     assert money(paid_late) == (0, 0)
     assert rejected.steps.last().why.startswith("The marketplace refused to take it back")
 
 
-def test_a_silent_marketplace_is_told_in_the_next_round(work, paid_late, proposal, desk):
+def test_a_silent_marketplace_is_told_in_the_next_round(
+    work, paid_late, proposal, fake_marketplace
+):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    desk.silent = True
+    fake_marketplace.silent = True
     with pytest.raises(Exception, match="does not answer"):
         rejection_delivery.carry_out(paid_late, SOON)
     assert (state_of(work), state_of(proposal)) == ("disputed", "agreed")
-    desk.silent = False
+    fake_marketplace.silent = False
     assert rejection_delivery.carry_out(paid_late, SOON) == 1
 
 
-def test_a_reply_that_was_lost_is_looked_up(work, paid_late, proposal, desk):
+def test_a_reply_that_was_lost_is_looked_up(work, paid_late, proposal, fake_marketplace):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    desk.statuses[work.session.session_id] = "Rejected"
+    fake_marketplace.statuses[work.session.session_id] = "Rejected"
     assert rejection_delivery.carry_out(paid_late, SOON) == 1
     assert rejection_delivery.carry_out(paid_late, SOON) == 0
     assert money(paid_late) == (0, 0)
 
 
-def test_what_the_marketplace_has_approved_stays_paid(work, paid_late, proposal, desk):
+def test_what_the_marketplace_has_approved_stays_paid(work, paid_late, proposal, fake_marketplace):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    desk.statuses[work.session.session_id] = "Approved"
+    fake_marketplace.statuses[work.session.session_id] = "Approved"
     assert rejection_delivery.carry_out(paid_late, SOON) == 0
     assert state_of(proposal) == "failed"
     assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert (state_of(work), money(paid_late)) == ("approved", (0, 400))
 
 
-def test_a_rejection_the_marketplace_refuses_ends_in_payment(work, paid_late, proposal, desk):
+def test_a_rejection_the_marketplace_refuses_ends_in_payment(
+    work, paid_late, proposal, fake_marketplace
+):
     rejections.confirm(proposal, "It is.", "grace", SOON)
-    desk.broken = True
+    fake_marketplace.broken = True
     assert rejection_delivery.carry_out(paid_late, SOON) == 0
-    desk.broken = False
+    fake_marketplace.broken = False
     assert payments.approve_confirmed(paid_late, NOW + 2 * DAY) == 1
     assert state_of(work) == "approved"
 
 
 def test_a_contest_the_marketplace_settled_is_owed_whatever_the_budget(
-    work, paid_late, rejected, desk
+    work, paid_late, rejected, fake_marketplace
 ):
     paid_late.refresh_from_db()
     paid_late.budget_cents = 0
     paid_late.save()
-    desk.statuses[work.session.session_id] = "Approved"
+    fake_marketplace.statuses[work.session.session_id] = "Approved"
     assert rejection_delivery.find_approved(paid_late, SOON) == 0
     assert rejection_delivery.find_approved(paid_late, SOON + rejection_delivery.ASK_EVERY) == 1
     assert (state_of(work), state_of(rejected)) == ("approved", "restored")
@@ -121,7 +127,7 @@ def test_a_contest_the_marketplace_settled_is_owed_whatever_the_budget(
 
 
 def test_the_time_to_contest_runs_from_when_the_marketplace_was_told(
-    work, paid_late, proposal, desk
+    work, paid_late, proposal, fake_marketplace
 ):
     rejections.confirm(proposal, "It is.", "grace", SOON)
     # The marketplace was silent for four days.
@@ -148,12 +154,12 @@ def test_one_the_marketplace_does_not_know_hides_no_other(paid_late, rejected, m
     assert state_of(second) == "approved"
 
 
-def test_in_the_end_a_rejection_is_final(work, paid_late, rejected, desk):
+def test_in_the_end_a_rejection_is_final(work, paid_late, rejected, fake_marketplace):
     rejection_delivery.find_approved(paid_late, NOW + 37 * DAY)
     assert state_of(rejected) == "rejected"
     rejection_delivery.find_approved(paid_late, NOW + 39 * DAY)
     assert state_of(rejected) == "final"
-    assert desk.told[-1] == ("delete_hit", work.session.posting.external_id)
+    assert fake_marketplace.told[-1] == ("delete_hit", work.session.posting.external_id)
     rejected.pk = None
     with pytest.raises(IntegrityError), transaction.atomic():
         rejected.save()

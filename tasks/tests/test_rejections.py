@@ -50,7 +50,9 @@ def test_one_proposal_at_a_time(work, proposal):
         proposal.save()
 
 
-def test_a_proposal_holds_the_approval_and_nothing_else(work, paid_late, proposal, desk):
+def test_a_proposal_holds_the_approval_and_nothing_else(
+    work, paid_late, proposal, fake_marketplace
+):
     other = make_confirmed(paid_late, "AGRACE")
     assert payments.approve_confirmed(paid_late, NOW + 3 * DAY) == 1
     assert (state_of(work), state_of(other)) == ("disputed", "approved")

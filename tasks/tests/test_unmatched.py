@@ -34,7 +34,7 @@ LATER = NOW + timedelta(days=5)
 
 
 @pytest.fixture
-def stage(desk):
+def stage(fake_marketplace):
     return stage_of(make_collection(), "question")
 
 
@@ -81,11 +81,11 @@ def test_while_somebody_works_on_the_hit_nothing_is_said(posting, reconciled, st
     assert not Unmatched.objects.exists()
 
 
-def test_a_requester_pays_it(posting, work, desk):
+def test_a_requester_pays_it(posting, work, fake_marketplace):
     assert unmatched.pay(work, "rita", SOON)
     assert not unmatched.pay(work, "grace", SOON)
     assert money(posting.stage.collection) == (0, 400)
-    assert desk.told == []
+    assert fake_marketplace.told == []
     assert payments.approve_confirmed(posting.stage.collection, SOON) == 1
     payment = Payment.objects.get()
     assert (payment.state, payment.reason) == (
@@ -93,12 +93,15 @@ def test_a_requester_pays_it(posting, work, desk):
         "Submitted empty; approved by rita.",
     )
     assert (state_of(work), state_of(posting)) == ("approved", "settled")
-    assert desk.told == [("approve_assignment", "S-OUTSIDE"), ("delete_hit", posting.external_id)]
+    assert fake_marketplace.told == [
+        ("approve_assignment", "S-OUTSIDE"),
+        ("delete_hit", posting.external_id),
+    ]
 
 
-def test_what_the_marketplace_approves_by_itself_enters_the_ledger(posting, work, desk):
+def test_what_the_marketplace_approves_by_itself_enters_the_ledger(posting, work, fake_marketplace):
     collection = posting.stage.collection
-    desk.statuses["S-OUTSIDE"] = "Approved"
+    fake_marketplace.statuses["S-OUTSIDE"] = "Approved"
     assert unmatched.find_decided(collection, SOON) == 0
     assert unmatched.find_decided(collection, LATER) == 1
     assert payments.approve_confirmed(collection, LATER) == 1
@@ -114,26 +117,26 @@ def test_what_waits_longer_than_the_marketplace_said_goes_on_waiting(posting, wo
     assert state_of(work) == "confirmed"
 
 
-def test_what_another_program_rejected_costs_nothing(posting, work, desk):
-    desk.statuses["S-OUTSIDE"] = "Rejected"
+def test_what_another_program_rejected_costs_nothing(posting, work, fake_marketplace):
+    fake_marketplace.statuses["S-OUTSIDE"] = "Rejected"
     assert unmatched.find_decided(posting.stage.collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
     assert state_of(posting) == PostingState.REJECTED
 
 
-def test_what_another_program_rejected_is_taken_back(posting, work, desk):
+def test_what_another_program_rejected_is_taken_back(posting, work, fake_marketplace):
     collection = posting.stage.collection
-    desk.statuses["S-OUTSIDE"] = "Rejected"
+    fake_marketplace.statuses["S-OUTSIDE"] = "Rejected"
     unmatched.find_decided(collection, LATER)
     row = work.session.rejections.get()
     assert (row.elsewhere, row.take_back_until) == (True, work.received_at + timedelta(days=30))
     rejections.take_back(row, "Something did come.", "rita", LATER)
     assert rejection_delivery.restore(collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
-    assert desk.statuses["S-OUTSIDE"] == "Approved"
+    assert fake_marketplace.statuses["S-OUTSIDE"] == "Approved"
 
 
-def test_it_is_rejected_by_two_and_taken_back(posting, work, desk):
+def test_it_is_rejected_by_two_and_taken_back(posting, work, fake_marketplace):
     collection = posting.stage.collection
     row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
     assert row.holds_until == work.auto_approval_at
@@ -162,15 +165,17 @@ def test_what_nobody_confirms_is_paid(posting, work):
     assert (state_of(work), money(posting.stage.collection)) == ("approved", (0, 400))
 
 
-def test_one_the_marketplace_will_not_approve_is_put_aside(posting, work, desk):
+def test_one_the_marketplace_will_not_approve_is_put_aside(posting, work, fake_marketplace):
     unmatched.pay(work, "rita", SOON)
-    desk.broken = True
+    fake_marketplace.broken = True
     assert payments.approve_confirmed(posting.stage.collection, SOON) == 0
     assert state_of(work) == "refused"
     assert work.refusal == "It is in another state."
 
 
-def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(stage, posting, reconciled, desk):
+def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(
+    stage, posting, reconciled, fake_marketplace
+):
     session = make_session(make_worker(), posting)
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
@@ -189,7 +194,9 @@ def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(stage, posting, rec
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_an_agreed_rejection_of_nothing_never_meets_work(stage, posting, reconciled, desk, told):
+def test_an_agreed_rejection_of_nothing_never_meets_work(
+    stage, posting, reconciled, fake_marketplace, told
+):
     session = make_session(make_worker(), posting)
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
@@ -207,11 +214,13 @@ def test_an_agreed_rejection_of_nothing_never_meets_work(stage, posting, reconci
     assert state_of(row) == RejectionState.FAILED
     assert reconciled(listed(posting, session)) == (0 if told else 1)
     assert payments.approve_confirmed(stage.collection, SOON) == 1
-    assert desk.told[0] == ("approve_assignment", session.session_id)
+    assert fake_marketplace.told[0] == ("approve_assignment", session.session_id)
     assert (state_of(work), money(stage.collection)) == ("approved", (0, 400))
 
 
-def test_nothing_is_withheld_for_what_was_taken_away_meanwhile(posting, work, desk, monkeypatch):
+def test_nothing_is_withheld_for_what_was_taken_away_meanwhile(
+    posting, work, fake_marketplace, monkeypatch
+):
     row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
     rejections.confirm(row, "Nothing indeed.", "grace", SOON)
 
@@ -239,7 +248,9 @@ def test_one_the_marketplace_does_not_know_hides_no_other(posting, work, reconci
     assert unmatched.find_decided(posting.stage.collection, LATER) == 1
 
 
-def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(stage, posting, reconciled, desk):
+def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(
+    stage, posting, reconciled, fake_marketplace
+):
     session = make_session(make_worker(), posting)
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
@@ -256,7 +267,7 @@ def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(stage, posting, 
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_work_that_comes_once_its_hit_is_paid_waits_for_no_receipt(
-    stage, posting, reconciled, desk, settled
+    stage, posting, reconciled, fake_marketplace, settled
 ):
     session = make_session(make_worker(), posting)
     lease = leases.claim(session, stage, NOW)

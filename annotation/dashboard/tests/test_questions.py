@@ -385,8 +385,8 @@ def test_one_key_decides_each_of_what_differs_and_goes_on(rita: Client, pilot: C
     first, second = differing(pilot, 2)
     ask(pilot)
     payments = list(Payment.objects.order_by("pk").values())
-    desk = f"{PAGE}?outcome=adjudication"
-    assert "To adjudicate <span>2</span>" in rita.get(desk).content.decode()
+    list_page = f"{PAGE}?outcome=adjudication"
+    assert "To adjudicate <span>2</span>" in rita.get(list_page).content.decode()
     page = rita.get(f"{PAGE}{first.key}/?outcome=adjudication").content.decode()
     assert 'data-key="a"' in page
     assert 'data-key="b"' in page
@@ -403,9 +403,9 @@ def test_one_key_decides_each_of_what_differs_and_goes_on(rita: Client, pilot: C
 
     address = f"{PAGE}{second.key}/override/?outcome=adjudication"
     answer = rita.post(address, {"by_key": "1", "decision": "drop", "note": "Both guess."})
-    assert answer["Location"] == desk
+    assert answer["Location"] == list_page
     assert Override.objects.latest("pk").note == "Both guess."
-    assert "To adjudicate <span>0</span>" in rita.get(desk).content.decode()
+    assert "To adjudicate <span>0</span>" in rita.get(list_page).content.decode()
     assert list(Payment.objects.order_by("pk").values()) == payments
 
 

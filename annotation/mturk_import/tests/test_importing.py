@@ -97,10 +97,10 @@ def test_old_results_are_reviewed_split_and_released(folder: Path, settings: Any
     assert released["Boats leave Erle 1"]["remark"] == "a < b"
     assert not any(name in "".join(lines) for name in READERS)
     settings.PASSWORDLESS_SIGN_IN = True
-    desk = Client(HTTP_HOST="localhost")
+    rita = Client(HTTP_HOST="localhost")
     one = f"questions/{Question.objects.first().key}/"
     for page in ("", "now/", "seeds/", "questions/", one, "money/", "report/"):
-        assert desk.get(f"/collections/old/{page}").status_code == 200, page
+        assert rita.get(f"/collections/old/{page}").status_code == 200, page
 
 
 def test_it_is_safe_to_run_twice(folder: Path) -> None:

@@ -1,7 +1,7 @@
 /** The pair page: a question that needs two paragraphs, with its answer and its proof, or a skip. */
 
 import { readState } from "./page/page.js";
-import { find, PairDesk } from "./pairs/desk.js";
+import { find, PairPageBase } from "./pairs/page_base.js";
 import { showStanding } from "./pairs/standing.js";
 import { Skip } from "./widgets/skip.js";
 import { hasWords, TextField } from "./widgets/text.js";
@@ -12,7 +12,7 @@ const tasks = {
   yes_no: ["Yes or no", "compare the two with a question for yes or no."],
 };
 
-class PairPage extends PairDesk {
+class PairPage extends PairPageBase {
   build() {
     super.build();
     this.words = new TextField(find("[data-field=text]"), {

@@ -1,9 +1,9 @@
 /** The pair answer page: what others asked about two paragraphs, answered and proven. */
 
 import { readState } from "./page/page.js";
-import { find, PairDesk } from "./pairs/desk.js";
+import { find, PairPageBase } from "./pairs/page_base.js";
 
-class PairAnswerPage extends PairDesk {
+class PairAnswerPage extends PairPageBase {
   build() {
     super.build();
     find("[data-action=previous]").addEventListener("click", () => this.open(this.index - 1));

@@ -272,16 +272,16 @@ def test_the_requesters_pages_show_sections_acts_and_what_came_before(
     validate(talked)
     run("validate_answers", "talks")
     settings.PASSWORDLESS_SIGN_IN = True
-    desk = Client(HTTP_HOST="localhost")
+    rita = Client(HTTP_HOST="localhost")
     for page in ("", "seeds/", "questions/", "money/", "texts/dialog/", "report/", "releases/"):
-        assert desk.get(f"/collections/talks/{page}").status_code == 200, page
+        assert rita.get(f"/collections/talks/{page}").status_code == 200, page
     third = Question.objects.get(seed=seed_of(talked, "dev"), position=2)
-    html = desk.get(f"/collections/talks/questions/{third.key}/").content.decode()
+    html = rita.get(f"/collections/talks/questions/{third.key}/").content.decode()
     shown = re.sub(r"<[^>]+>", "", html)
     assert unescape(shown).count(section_of(third.seed_id).text[-200:]) == 1
     assert "Asked before in this dialog" in html
     assert "Maybe follow up" in html
     first = Question.objects.get(seed=third.seed, position=0)
     assert unescape(shown).count(first.text) == 1
-    seeds = desk.get("/collections/talks/seeds/").content.decode()
+    seeds = rita.get("/collections/talks/seeds/").content.decode()
     assert unescape(re.sub(r"<[^>]+>", "", seeds)).count(section_of(third.seed_id).text) == 1

@@ -9,7 +9,7 @@ import { Questions } from "../widgets/questions.js";
 
 export const find = (selector) => document.querySelector(selector);
 
-export class PairDesk {
+export class PairPageBase {
   /** list: the name of the entries that are handed in; noun: what the page calls one. */
   constructor(state, { list, noun }) {
     Object.assign(this, { state, items: state.items, list, noun });
