@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
+from common.asgi_handler import THREADS, THREADS_OF_BOTH_SITES, Pages
 from common.outages import hush
-from common.pages import THREADS, THREADS_OF_BOTH_SITES, Pages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
 django.setup(set_prefix=False)

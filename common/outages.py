@@ -125,7 +125,7 @@ def logging_settings(home: str, redis_url: str = "", market_url: str = "") -> di
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"outages": once, "secrets": {"()": "common.quiet_paths.WithoutSecrets"}},
+        "filters": {"outages": once, "secrets": {"()": "common.log_redaction.WithoutSecrets"}},
         "handlers": {
             "console": {"class": "logging.StreamHandler", "filters": ["outages", "secrets"]}
         },

@@ -5,7 +5,7 @@ import os
 
 import django
 
-from common.pages import THREADS, Pages
+from common.asgi_handler import THREADS, Pages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
 django.setup(set_prefix=False)

@@ -29,7 +29,7 @@ from common.actions import ActionError
 from marketplace import clock
 from marketplace.models import LedgerEntry
 from marketplace.models.money import Kind
-from marketplace.people.opening import keys_of, open_requester
+from marketplace.people.account_opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
 from tasks.crowd import requester_api

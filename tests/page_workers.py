@@ -17,7 +17,7 @@ from collector.protocols.loading import get_protocol
 from tasks.models import Answer, Posting
 from tasks.posting import hits
 from tasks.simulation.behaviour import DILIGENT
-from tasks.simulation.protocol_part import SIMULATED
+from tasks.simulation.simulated_contract import SIMULATED
 from tasks.tests.making import entry_query
 from tasks.work import units
 

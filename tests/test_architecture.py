@@ -194,11 +194,11 @@ def _asks_for_a_kind(node: ast.Compare, kinds: set[str]) -> bool:
 # What other rooms call in these is typed: the checker sees what passes between them.
 TYPED_ROOMS = ("tasks/kinds", "collector/protocols", "tasks/crowd", "annotation/readers")
 TYPED_FILES = (
-    "collector/seeds/parts.py",
+    "collector/seeds/seed_contracts.py",
     "collector/seeds/candidate.py",
     "tasks/work/protocol_checks.py",
-    "tasks/simulation/protocol_part.py",
-    "annotation/protocols/parts.py",
+    "tasks/simulation/simulated_contract.py",
+    "annotation/protocols/contracts.py",
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from tests.serving import Instance, serving
 
 FILES = ("val_v0.2.json", "train_v0.2.json")

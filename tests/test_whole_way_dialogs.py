@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from tests.migrated_databases import databases
 from tests.serving import Instance, serving
 

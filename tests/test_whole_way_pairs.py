@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from annotation.protocols.hotpotqa.layout import FILES, WITHHELD
+from annotation.protocols.hotpotqa.file_format import FILES, WITHHELD
 from collector.ingest.segmentation import split, tokens
 from tests.serving import Instance, serving
 

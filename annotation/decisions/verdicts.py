@@ -12,7 +12,7 @@ from django.db.models import Count, F, Q
 from annotation.agreement.decision import Decision, Outcome
 from annotation.decisions.counted_work import counted, left_out_of
 from annotation.models import Verdict
-from annotation.protocols.parts import VALIDATION, ValidationPart
+from annotation.protocols.contracts import VALIDATION, ValidationPart
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol

@@ -5,7 +5,7 @@ from itertools import chain, islice
 
 from annotation.models import OfficialArticle
 from annotation.release.records_schema import ArticleRecord, PassageRecord, SeedRecord
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.models import Article, Collection, Corpus
 from collector.models.corpus import CorpusKind
 from common.spreadsheet import csv_lines

@@ -14,7 +14,7 @@ from collector.models import Collection, Paragraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters
-from collector.protocols.parts import P, Part
+from collector.protocols.part_contract import P, Part
 from collector.retrieval.files import index_of
 from collector.retrieval.index import Index
 from tasks.models import Question

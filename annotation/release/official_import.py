@@ -13,7 +13,7 @@ from django.db import DatabaseError, transaction
 
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
-from annotation.protocols.parts import EXPORT
+from annotation.protocols.contracts import EXPORT
 from annotation.release.records import main_stages
 from annotation.release.records_schema import (
     ArticleRecord,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models import Placement
-from annotation.protocols.parts import EXPORT
+from annotation.protocols.contracts import EXPORT
 from annotation.release import articles, assignment_log, croissant, release_folder, votes_table
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD

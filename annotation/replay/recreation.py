@@ -8,7 +8,7 @@ from annotation.replay.log import Log, LogError
 from collector.models import Collection, CollectionRevision, Corpus
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
-from collector.protocols.parts import PARAMETERS
+from collector.protocols.part_contract import PARAMETERS
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import candidates_of, is_curated, propose_sets, store_seeds
 from tasks.models import Worker

@@ -24,7 +24,7 @@ from tasks.models import (
 from tasks.people import eligibility, qualifications
 from tasks.simulation.browser import Browser
 from tasks.simulation.identity import introduce
-from tasks.simulation.pages import Page
+from tasks.simulation.page_parser import Page
 from tasks.simulation.work_page import WorkPage
 from tasks.simulation.worker import SimulatedWorker
 from tasks.work import leases

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from annotation.protocols.parts import EXPORT, REPORT
+from annotation.protocols.contracts import EXPORT, REPORT
 from annotation.release.records import records
 from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, shown

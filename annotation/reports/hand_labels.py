@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from annotation.metrics.result import ScoreError
-from annotation.protocols.parts import REPORT
+from annotation.protocols.contracts import REPORT
 from annotation.release.records_schema import SeedRecord, is_simulated
 from annotation.reports.collection import identified
 from annotation.reports.scheme_labels import tables_of

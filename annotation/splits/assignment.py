@@ -8,14 +8,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.models import Placement
-from annotation.protocols.parts import EXPORT
+from annotation.protocols.contracts import EXPORT
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.seeds.candidate import Example
-from collector.seeds.parts import SPLITS
+from collector.seeds.seed_contracts import SPLITS
 
 
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:

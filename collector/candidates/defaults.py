@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from collector.candidates.deciding import Added, add_sets
-from collector.candidates.proposing import Proposer
+from collector.candidates.decisions import Added, add_sets
+from collector.candidates.proposals import Proposer
 from collector.models import Collection, SetRole
 from collector.protocols.parameters import CuratedTable
 

@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from collector.array_files import alone, put
-from collector.graph.building import Progress, build
+from collector.graph.graph_builder import Progress, build
 from collector.graph.graph_file import VERSION, Graph, GraphError
 from collector.graph.pages import links_of, pages
 from collector.models import Corpus, LinkGraph

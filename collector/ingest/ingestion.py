@@ -13,8 +13,8 @@ from django.db.models import Max
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
 from collector.ingest.licences import default_licence, licence_address
+from collector.ingest.link_resolution import resolve_links
 from collector.ingest.parallel import read_records
-from collector.ingest.resolving import resolve_links
 from collector.ingest.site import Site, direction_of
 from collector.ingest.store import store_records
 from collector.models.article import Article, Paragraph

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from collector.models import Collection, CollectionText, Corpus, Stage
 from collector.protocols.loading import Protocol, ProtocolError, get_protocol
 from collector.protocols.parameters import Parameters
-from collector.protocols.parts import PARAMETERS, WITHHOLDING
+from collector.protocols.part_contract import PARAMETERS, WITHHOLDING
 from common.actions import ActionError
 from common.storable import NotStorable, storable
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from pydantic import ValidationError
 
 from collector.protocols.parameters import Parameters, with_overrides
-from collector.protocols.parts import PARAMETERS, Part, T
+from collector.protocols.part_contract import PARAMETERS, Part, T
 
 # The folder of a protocol's label schemes.
 SCHEMES = "labels"

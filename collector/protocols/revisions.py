@@ -14,7 +14,7 @@ from collector.models import Collection, CollectionRevision, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol, wrong_values
 from collector.protocols.parameters import Parameters, Table, with_overrides
-from collector.protocols.parts import PARAMETERS
+from collector.protocols.part_contract import PARAMETERS
 from common.actions import ActionError
 
 # What a collection is: its stages' rows and texts were made from these, once.

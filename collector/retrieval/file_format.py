@@ -5,7 +5,7 @@ from typing import Any
 
 from collector import array_files
 from collector.array_files import ArraysError
-from collector.retrieval.grams import BUCKET_BITS, JOINT, N_BUCKETS, bucket, counts
+from collector.retrieval.ngrams import BUCKET_BITS, JOINT, N_BUCKETS, bucket, counts
 
 VERSION = 1
 # An n-gram's key: its bucket, then bits that tell apart the n-grams that share a bucket.

@@ -13,9 +13,9 @@ from collector.graph.files import corpus_version
 from collector.graph.pages import first_paragraphs
 from collector.models import Corpus, Paragraph
 from collector.models.corpus import CorpusState
-from collector.retrieval.building import Progress, build
 from collector.retrieval.file_format import VERSION, RetrievalError
 from collector.retrieval.index import Index
+from collector.retrieval.index_builder import Progress, build
 from common.command_line import MANAGE
 from common.safe_files import inside
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from collector.retrieval.file_format import KEY_BITS, REST_BITS, key_of, open_arrays, table_bits
-from collector.retrieval.grams import BUCKET_BITS, bucket, grams
+from collector.retrieval.ngrams import BUCKET_BITS, bucket, grams
 
 # Before a list this long, texts that it cannot lift among the best are given up.
 LONG = 4096

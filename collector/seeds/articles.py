@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.models import Article, ArticleCategory, Category, Corpus, Paragraph, Subcategory
 
 CATEGORIES_AT_ONCE = 500

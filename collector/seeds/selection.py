@@ -12,14 +12,14 @@ from django.utils import timezone
 
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import pools_of
-from collector.candidates.proposing import CandidatesError
+from collector.candidates.proposals import CandidatesError
 from collector.graph.graph_file import GraphError
 from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
 from collector.protocols.parameters import Parameters
 from collector.seeds.candidate import Candidate, Offered
-from collector.seeds.parts import CURATED_SEEDS, SEEDS, SPLITS
+from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
 
 

@@ -17,7 +17,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 8.0
 MOST_DEATHS, WITHIN_SECONDS = 5, 60.0
 STOP_SECONDS = 20.0
 LOOK_SECONDS = 0.2
-WATCH = Path(__file__).with_name("survivors.py")
+WATCH = Path(__file__).with_name("orphan_cleanup.py")
 
 Start = Callable[[], "subprocess.Popen[Any]"]
 
@@ -50,7 +50,7 @@ class Supervised:
 class Supervisor:
     """Runs processes, each in a group of its own, until it is asked to stop.
 
-    A process beside them, `survivors.py`, stops every group if the supervisor itself is killed.
+    A process beside them, `orphan_cleanup.py`, stops every group if the supervisor itself is killed.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:

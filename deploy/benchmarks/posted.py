@@ -8,7 +8,7 @@ from marketplace import clock
 from marketplace.hits.acceptance import accept, submit
 from marketplace.hits.questions.answers import answers_xml
 from marketplace.models import HIT, HITType, Requester, Worker
-from marketplace.people.opening import keys_of, open_requester
+from marketplace.people.account_opening import keys_of, open_requester
 
 NUMBER = 100
 URL = "https://task.example/hit?unit=7"

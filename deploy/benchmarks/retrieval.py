@@ -17,9 +17,9 @@ from typing import Any
 from collector.ingest.dump import Dump
 from collector.ingest.parallel import read_records
 from collector.ingest.records import PageRecord
-from collector.retrieval.building import build
-from collector.retrieval.grams import grams, words
 from collector.retrieval.index import Index
+from collector.retrieval.index_builder import build
+from collector.retrieval.ngrams import grams, words
 from deploy.benchmarks.ingest import SAMPLE
 
 LEVELS = (10**4, 10**5, 10**6)

@@ -18,7 +18,7 @@ from marketplace.operations.ownership import (
     refuse_disposed,
     settle_own,
 )
-from marketplace.wire.compiled import Columns
+from marketplace.wire.compiled_shapes import Columns
 from marketplace.wire.errors import InvalidParameter, RequestError
 from marketplace.wire.pagination import FOREIGN_TOKEN, page_asked, token_after
 from marketplace.wire.registry import Call, operation

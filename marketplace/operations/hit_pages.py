@@ -12,7 +12,7 @@ from marketplace.models import HIT
 from marketplace.models.hits import status_at
 from marketplace.operations.descriptions import hit_members, type_members
 from marketplace.operations.ownership import settle_own
-from marketplace.wire.compiled import Columns
+from marketplace.wire.compiled_shapes import Columns
 from marketplace.wire.pagination import page_asked, token_after
 from marketplace.wire.registry import Call, operation
 

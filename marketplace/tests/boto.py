@@ -4,7 +4,7 @@ from typing import Any
 
 from django.test import Client
 
-from marketplace.people.opening import RequesterKeys
+from marketplace.people.account_opening import RequesterKeys
 
 HOST = "127.0.0.1"
 ENDPOINT = f"http://{HOST}"

@@ -9,8 +9,8 @@ import pytest
 from marketplace import clock
 from marketplace.models import Assignment, Message, Session, State, Worker
 from marketplace.money import funds
+from marketplace.people.account_opening import open_worker
 from marketplace.people.invitations import make_class_code
-from marketplace.people.opening import open_worker
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Visitor
 

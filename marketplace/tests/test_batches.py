@@ -20,8 +20,8 @@ from marketplace.models import (
     Requester,
     State,
 )
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.people.groups import add_members, make_group
-from marketplace.people.opening import RequesterKeys
 from marketplace.tests.desk import DeskVisitor, rows_in, text_with
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

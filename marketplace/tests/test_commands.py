@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from marketplace.models import AccessKey, Payout, Requester, Worker
-from marketplace.people.opening import RequesterKeys
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.visitor import Visitor
 

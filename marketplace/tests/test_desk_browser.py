@@ -15,16 +15,16 @@ from marketplace import clock
 from marketplace.hits.questions.answers import answers_in
 from marketplace.models import HIT, Assignment, Requester
 from marketplace.notifications.events import post
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.people.groups import make_group
-from marketplace.people.importing import import_workers
-from marketplace.people.opening import RequesterKeys
 from marketplace.people.qualifications.requirements import ADULT
+from marketplace.people.worker_import import import_workers
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults_at, page, sign_in
 from marketplace.tests.desk import DeskVisitor, rows_in
 from marketplace.tests.desk_rows import NOTIFICATION, asked_for
 from marketplace.tests.test_batches import ROWS, TEMPLATES, project, published
 from marketplace.tests.test_html_question import question
-from marketplace.tests.test_importing import PEOPLE
+from marketplace.tests.test_worker_import import PEOPLE
 from marketplace.tests.visitor import Visitor
 
 pytestmark = EVERY_TEST

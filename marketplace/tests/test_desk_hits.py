@@ -10,7 +10,7 @@ from marketplace.configuration import SystemPolicy, choose, system_policies
 from marketplace.models import HIT, AuditEntry, Event, Requester, Worker
 from marketplace.notifications.delivery import deliver_due
 from marketplace.notifications.events import events_of, post
-from marketplace.people.opening import open_worker
+from marketplace.people.account_opening import open_worker
 from marketplace.people.qualifications.requirements import ADULT, LOCALE, N_APPROVED
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.desk_rows import NOTIFICATION

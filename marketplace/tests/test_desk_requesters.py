@@ -7,8 +7,8 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import AccessKey, AuditEntry, DeskUser, Requester
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.people.groups import make_group
-from marketplace.people.opening import RequesterKeys
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.desk import DeskVisitor, desk_client
 from marketplace.tests.refusals import refused

@@ -14,10 +14,10 @@ from marketplace.configuration import (
     system_policies,
 )
 from marketplace.models import AuditEntry, ClassCode, HITType, Invitation, Worker, WorkerGroup
+from marketplace.people.account_opening import open_worker
 from marketplace.people.groups import add_members
-from marketplace.people.opening import open_worker
 from marketplace.tests.desk import DeskVisitor, rows_in
-from marketplace.tests.test_importing import PEOPLE
+from marketplace.tests.test_worker_import import PEOPLE
 from marketplace.tests.visitor import Visitor
 
 SETTINGS = {

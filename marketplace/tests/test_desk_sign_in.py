@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.desk.sessions import COOKIE
 from marketplace.desk.users import UserError, close_user, open_user
 from marketplace.models import AuditEntry, DeskSession, DeskUser, Requester, Role
-from marketplace.people.opening import RequesterKeys
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.site.signing_in.sign_in_limits import LINKS_PER_ADDRESS, try_name
 from marketplace.tests.desk import PASSWORD, DeskVisitor, desk_client
 

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from marketplace import clock
 from marketplace.models import HIT, Requester
-from marketplace.people.opening import RequesterKeys
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor

@@ -18,7 +18,7 @@ from marketplace import clock
 from marketplace.hits.acceptance import RefusedError, accept, give_back, submit
 from marketplace.hits.contests import ContestError, raise_contest
 from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, Event, State, Worker
-from marketplace.people.opening import keys_of, open_requester
+from marketplace.people.account_opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.test_events import EVENTS

@@ -17,9 +17,10 @@ from marketplace.models import (
     WorkerProfile,
 )
 from marketplace.money import funds
+from marketplace.people.account_merge import MergeError, merge
+from marketplace.people.account_opening import open_worker
 from marketplace.people.erasure import erase
 from marketplace.people.groups import make_group
-from marketplace.people.importing import Outcome
 from marketplace.people.invitations import (
     InvitationError,
     class_code_of,
@@ -30,9 +31,8 @@ from marketplace.people.invitations import (
     send,
     take_seat,
 )
-from marketplace.people.merging import MergeError, merge
-from marketplace.people.opening import open_worker
-from marketplace.tests.test_importing import PEOPLE, imported
+from marketplace.people.worker_import import Outcome
+from marketplace.tests.test_worker_import import PEOPLE, imported
 from marketplace.tests.visitor import Visitor
 
 

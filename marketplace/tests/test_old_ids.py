@@ -7,8 +7,8 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import Message, WorkerProfile
+from marketplace.people.account_merge import merge
 from marketplace.people.erasure import erase
-from marketplace.people.merging import merge
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
 

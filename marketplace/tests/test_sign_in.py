@@ -5,7 +5,7 @@ from typing import Any
 
 from marketplace import clock
 from marketplace.models import Session, Worker
-from marketplace.people.opening import open_worker
+from marketplace.people.account_opening import open_worker
 from marketplace.site.signing_in.sessions import COOKIE
 from marketplace.tests.visitor import Visitor
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace.hits.questions.entry import Entry, entry_signature
-from marketplace.people.opening import RequesterKeys
+from marketplace.people.account_opening import RequesterKeys
 from marketplace.tests.visitor import Visitor
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from marketplace.wire.compiled import Check, MismatchError, Times, compiled, invalid
+from marketplace.wire.compiled_shapes import Check, MismatchError, Times, compiled, invalid
 from marketplace.wire.errors import ServiceFault, WireError
 
 AMOUNTS = ("Reward", "BonusAmount")

@@ -12,8 +12,8 @@ from django.utils import timezone
 from collector.ingest.segmentation import tokens
 from tasks.dialog import messages, moves, pairing, presence, settlement, waiting_room
 from tasks.dialog.dialog_state import TicketView, view_of
+from tasks.dialog.partner_view import page_state
 from tasks.dialog.rules import Ending, Refused
-from tasks.dialog.view import page_state
 from tasks.models import Dialog, DialogState, LeaseState, Ticket, TicketState
 from tasks.pages.lease_context import held_lease
 from tasks.pages.tokens import GONE, LEASE_SALT, LONGEST_STAY

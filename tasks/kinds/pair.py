@@ -11,7 +11,7 @@ from common.prepared_sql import insert_all
 from tasks.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
 from tasks.kinds.writing import WritingKind, seeds_of, store_questions
 from tasks.models import Answer, Exposure, Lease, Question, Skip, Submission, Unit, UnitItem, Worker
-from tasks.money.awards.bonus_progress import progress_of
+from tasks.money.performance_bonuses.bonus_progress import progress_of
 from tasks.widgets import pairs
 from tasks.widgets.problems import Problem
 from tasks.work.passages import paragraphs_of

@@ -20,13 +20,13 @@ from tasks.money import (
     compensation,
     estimates,
     external_bonuses,
-    funding,
+    lease_reserves,
     payments,
     rejection_delivery,
 )
-from tasks.money.awards import counting
+from tasks.money.performance_bonuses import accepted_examples
 from tasks.people import eligibility, partner_reports, problem_reports, qualifications
-from tasks.posting import hits, posting_demand, reconcile, unmatched
+from tasks.posting import empty_submissions, hits, posting_demand, reconcile
 from tasks.work import leases, units
 
 log = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ def _steps(
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
-        "money let go": lambda: funding.let_go(collection),
+        "money let go": lambda: lease_reserves.let_go(collection),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: marketplace.one_by_one(
             qualifications.untold(stages), qualifications.tell_marketplace
@@ -160,12 +160,12 @@ def _steps(
         "rejections carried out": lambda: rejection_delivery.carry_out(collection, now),
         "rejections taken back": lambda: rejection_delivery.restore(collection, now),
         "rejections approved": lambda: rejection_delivery.find_approved(collection, now),
-        "decided without us": lambda: unmatched.find_decided(collection, now),
+        "decided without us": lambda: empty_submissions.find_decided(collection, now),
         # Before its HIT is done with and deleted.
         "bonuses sent": lambda: bonuses.send_due(collection, now),
         "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
-        "bonuses awarded": lambda: sum(counting.award(stage, now) for stage in stages),
+        "bonuses awarded": lambda: sum(accepted_examples.award(stage, now) for stage in stages),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),

@@ -23,8 +23,8 @@ from tasks.models import (
     TicketState,
 )
 from tasks.money import budget
-from tasks.money.awards.fund import enter_bonus
 from tasks.money.compensation import open_posting
+from tasks.money.performance_bonuses.bonus_fund import enter_bonus
 from tasks.posting.hits import TOKEN_HOLDS, money
 from tasks.work.leases import LATE_WORK
 

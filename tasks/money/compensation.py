@@ -12,7 +12,7 @@ from collector.protocols.creation import parameters_of
 from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
-from tasks.money import budget, funding, payments
+from tasks.money import budget, lease_reserves, payments
 from tasks.people.qualifications import asked_by
 from tasks.posting.hits import find_forgotten, money, went_live
 from tasks.work import submissions
@@ -37,7 +37,7 @@ def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
         return False
     with transaction.atomic():
         Lease.objects.filter(pk=lease.pk).update(compensated=True)
-        budget.release(lease.unit.stage.collection_id, funding.take(lease))
+        budget.release(lease.unit.stage.collection_id, lease_reserves.take(lease))
     return due
 
 
@@ -93,14 +93,14 @@ def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> 
             created_at=now,
         )
         cost = amount_cents + fee
-        held = funding.take(lease)
+        held = lease_reserves.take(lease)
         if held < cost:
             budget.release(stage.collection_id, held)
             held = cost
             # Work that was done is paid past the maximum total too, if the budget allows it.
             if not (
                 budget.reserve(stage.collection_id, cost)
-                or funding.take_of_posting(lease, cost, now)
+                or lease_reserves.take_of_posting(lease, cost, now)
                 or payments.hold_for_work_done(stage.collection_id, cost, "compensation", now)
             ):
                 transaction.set_rollback(True)

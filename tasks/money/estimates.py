@@ -26,9 +26,9 @@ from tasks.kinds.kind import table_as
 from tasks.kinds.registry import kind_of
 from tasks.models import Posting
 from tasks.money import budget, expected_pay
-from tasks.money.awards.fund import most_cents
 from tasks.money.commitments import OUT, StageCommitments, commitments_by_stage
 from tasks.money.hit_counts import QuestionsToCome, of_seeds, places_of_seeds, places_of_skipped
+from tasks.money.performance_bonuses.bonus_fund import most_cents
 from tasks.work.units import EXAMINATION_UNITS
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import Posting, PostingState, ReceiptState, Rejection, RejectionState
 from tasks.money import payments
 from tasks.money.rejections import approve_instead, work_on
-from tasks.posting.unmatched import MARKETPLACE
+from tasks.posting.empty_submissions import MARKETPLACE
 
 CLOCK = "the clock"
 # A worker may contest for thirty days, and the contest be answered in seven.

@@ -17,7 +17,7 @@ from tasks.models import (
 )
 from tasks.models.money import TAKEN_BACK_WITHIN
 from tasks.money import payments
-from tasks.posting import unmatched
+from tasks.posting import empty_submissions
 
 ALONE_AFTER = timedelta(hours=24)
 HELD_FOR = timedelta(days=7)
@@ -178,4 +178,4 @@ def approve_instead(row: Rejection, by: str, now: datetime) -> None:
     _release(row, ReceiptState.CONFIRMED)
     work = work_on(row.session)
     if isinstance(work, Unmatched):
-        unmatched.pay(work, by, now)
+        empty_submissions.pay(work, by, now)

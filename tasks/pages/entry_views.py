@@ -24,7 +24,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
 from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
-from tasks.money.funding import NotHeld
+from tasks.money.lease_reserves import NotHeld
 from tasks.pages import entry as entries
 from tasks.pages import lease_context, notice_pages
 from tasks.pages.entry import Refused

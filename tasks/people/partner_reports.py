@@ -9,7 +9,7 @@ from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.crowd import marketplace
 from tasks.models import Grant, GrantState, PartnerReport, ReportDecision
-from tasks.people import letters, qualifications
+from tasks.people import qualifications, worker_messages
 
 
 def decide(
@@ -56,7 +56,7 @@ def tell_warned(collection: Collection, now: datetime) -> int:
     ).select_related("reported__identity")
 
     def tell(report: PartnerReport) -> int:
-        if not letters.send(
+        if not worker_messages.send(
             report.reported,
             subject=f"About a dialog of yours: {collection.title}",
             text=report.words,
@@ -64,4 +64,4 @@ def tell_warned(collection: Collection, now: datetime) -> int:
             return 0
         return PartnerReport.objects.filter(pk=report.pk, told_at=None).update(told_at=now)
 
-    return marketplace.one_by_one(letters.with_reachable(untold, "reported"), tell)
+    return marketplace.one_by_one(worker_messages.with_reachable(untold, "reported"), tell)

@@ -13,7 +13,7 @@ from tasks.crowd import marketplace
 from tasks.models import Lease, LeaseState, Payment, ProblemReport, Submission
 from tasks.money import bonuses
 from tasks.money.compensation import compensate
-from tasks.people import letters
+from tasks.people import worker_messages
 from tasks.posting.hits import money
 
 MOST_WORDS = 2000
@@ -87,7 +87,7 @@ def tell_reporters(collection: Collection, now: datetime) -> int:
     ).select_related("lease__worker__identity")
 
     def tell(report: ProblemReport) -> int:
-        if not letters.send(
+        if not worker_messages.send(
             report.lease.worker,
             subject=f"Your report about a HIT: {collection.title}",
             text=f"{report.answer}\n\nYou wrote:\n{report.message}",
@@ -95,4 +95,4 @@ def tell_reporters(collection: Collection, now: datetime) -> int:
             return 0
         return ProblemReport.objects.filter(pk=report.pk, told_at=None).update(told_at=now)
 
-    return marketplace.one_by_one(letters.with_reachable(untold, "lease__worker"), tell)
+    return marketplace.one_by_one(worker_messages.with_reachable(untold, "lease__worker"), tell)

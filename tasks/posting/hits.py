@@ -14,8 +14,8 @@ from collector.protocols.parameters import Parameters, StageTable
 from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import LeaseState, Posting, PostingState
-from tasks.money import budget, funding
-from tasks.money.awards.fund import cover
+from tasks.money import budget, lease_reserves
+from tasks.money.performance_bonuses.bonus_fund import cover
 from tasks.people import qualifications
 from tasks.posting import qualification_requirements
 from tasks.work.units import is_done
@@ -222,7 +222,7 @@ def expire(posting: Posting) -> int:
     """
     as_read = {"state": posting.state, "reserved_cents": posting.reserved_cents}
     with transaction.atomic():
-        inherited = funding.inherit(posting)
+        inherited = lease_reserves.inherit(posting)
         ended = Posting.objects.filter(pk=posting.pk, **as_read).update(
             state=PostingState.EXPIRED, reserved_cents=0
         )

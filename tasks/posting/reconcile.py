@@ -22,7 +22,7 @@ from tasks.models import (
 )
 from tasks.money import payments
 from tasks.money.compensation import open_posting
-from tasks.posting import hits, unmatched
+from tasks.posting import empty_submissions, hits
 from tasks.work import leases
 
 log = logging.getLogger(__name__)
@@ -69,10 +69,10 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
         return 0
     if posting.worker_id:
         return _settle_compensation(posting, assignment, now)
-    session = unmatched.session_of(posting, assignment)
+    session = empty_submissions.session_of(posting, assignment)
     works = list(Submission.objects.filter(lease__session=session)) if session else []
     if not works:
-        unmatched.keep(posting, assignment, now)
+        empty_submissions.keep(posting, assignment, now)
     held = [work for work in works if work.state == ReceiptState.HELD]
     return sum(_confirm_work(work, posting, now) for work in held)
 
@@ -80,7 +80,7 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
 def _confirm_work(submission: Submission, posting: Posting, now: datetime) -> int:
     """Confirm what is held, as the last step: whatever is cut off before is done again."""
     _take_back_reroute(submission, posting)
-    unmatched.match(submission.session, now)
+    empty_submissions.match(submission.session, now)
     confirmed = ReceiptState.CONFIRMED
     return payments.move(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
 
@@ -189,7 +189,7 @@ def _reroute_unless_listed(submission: Submission, now: datetime) -> int:
         # Nobody may take the place again: its work is in and its money is spent.
         marketplace.expire_hit(posting.external_id)
     listed = marketplace.assignments_of(posting.external_id)
-    if any(unmatched.session_of(posting, row) == session for row in listed):
+    if any(empty_submissions.session_of(posting, row) == session for row in listed):
         return 0
     return reroute(submission, now)
 

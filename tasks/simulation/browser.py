@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from django.conf import settings
 
-from tasks.simulation.pages import Form, Page, StuckError, read
+from tasks.simulation.page_parser import Form, Page, StuckError, read
 
 TIMEOUT_SECONDS = 60
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

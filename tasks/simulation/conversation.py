@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from tasks.simulation.behaviour import Behaviour
-from tasks.simulation.pages import StuckError
+from tasks.simulation.page_parser import StuckError
 
 Message = dict[str, Any]
 # The state of a dialog as one partner gets it -> the move: ask, answer or end, without its id.

@@ -10,7 +10,7 @@ from tasks.crowd import marketplace
 from tasks.models import Answer, Identity, Submission, UnitItem, Worker
 from tasks.models.people import new_worker_id
 from tasks.pages.tokens import LEASE_SALT
-from tasks.simulation.pages import StuckError
+from tasks.simulation.page_parser import StuckError
 from tasks.simulation.synthetic_fields import marked
 
 

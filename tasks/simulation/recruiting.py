@@ -20,8 +20,8 @@ from tasks.simulation.conversation import Conversation
 from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
-from tasks.simulation.protocol_part import SIMULATED, SimulatedOffer
 from tasks.simulation.replay import RealWork
+from tasks.simulation.simulated_contract import SIMULATED, SimulatedOffer
 from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
 

@@ -10,15 +10,15 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import transaction
 
 from collector.ingest.licences import licence_address
+from collector.ingest.link_resolution import resolve_links
 from collector.ingest.records import ARTICLE, PageRecord
-from collector.ingest.resolving import resolve_links
 from collector.ingest.store import store_records
 from collector.models import Collection, Corpus, DumpFile, Paragraph
 from collector.models.corpus import CorpusState, DumpFileState
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import Protocol
 from collector.seeds.candidate import Candidate
-from collector.seeds.parts import SEEDS, SPLITS
+from collector.seeds.seed_contracts import SEEDS, SPLITS
 from collector.seeds.selection import store_seeds
 from common.storable import storable
 from tasks.lifecycle.publication import publish

@@ -11,7 +11,7 @@ from websockets.typing import Origin
 
 from tasks.simulation.browser import allows, origin
 from tasks.simulation.conversation import WAITING, Conversation
-from tasks.simulation.pages import Page, StuckError
+from tasks.simulation.page_parser import Page, StuckError
 
 TIMEOUT_SECONDS = 60
 GLANCE_SECONDS = 0.1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.simulation.browser import Browser
-from tasks.simulation.pages import Form, Page, StuckError
+from tasks.simulation.page_parser import Form, Page, StuckError
 
 # (item id, title) -> a linked article as the page gets it, None if it is not there.
 Opener = Callable[[str, str], Mapping[str, Any] | None]

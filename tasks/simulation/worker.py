@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tasks.simulation.browser import Browser
 from tasks.simulation.conversation import WAITING, Conversation
-from tasks.simulation.pages import Form, Page, StuckError
+from tasks.simulation.page_parser import Form, Page, StuckError
 from tasks.simulation.socket import converse_on
 from tasks.simulation.work_page import Opener, WorkPage
 

@@ -22,7 +22,7 @@ from tasks.models import (
     ReceiptState,
     Submission,
 )
-from tasks.money import budget, compensation, funding, payments
+from tasks.money import budget, compensation, lease_reserves, payments
 from tasks.people import qualifications
 from tasks.people.erasure import forget
 from tasks.people.qualifications import decide
@@ -185,7 +185,7 @@ def test_whoever_handed_in_too_late_leaves_the_hit_to_the_next(stage):
 def test_nobody_takes_a_hit_over_without_money_for_both(stage):
     first = begun(stage, make_worker(), questions_for)
     full(stage.collection)
-    with pytest.raises(funding.NotHeld):
+    with pytest.raises(lease_reserves.NotHeld):
         leases.claim(make_session(make_worker("A2"), first.session.posting), stage, LATER)
     first.refresh_from_db()
     assert first.reserved_cents == 0
@@ -231,9 +231,9 @@ def test_what_a_returned_stay_held_is_let_go(stage):
     late = begun(stage, make_worker(), questions_for)
     submissions.hand_in(late, questions_for(late), LATER, synthetic=False)
     second = leases.claim(make_session(make_worker("A2"), late.session.posting), stage, LATER)
-    assert funding.let_go(stage.collection) == 0
+    assert lease_reserves.let_go(stage.collection) == 0
     leases.end(second, LeaseState.RETURNED, LATER)
-    assert funding.let_go(stage.collection) == 1
+    assert lease_reserves.let_go(stage.collection) == 1
     stage.collection.refresh_from_db()
     assert stage.collection.reserved_cents == 0
 

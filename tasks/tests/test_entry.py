@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from tasks.models import Grant, Identity, Lease, LeaseState, Question, Session, Submission
-from tasks.pages.worker_api import MOST_REPORTS
+from tasks.pages.page_api import MOST_REPORTS
 from tasks.people.qualifications import decide, record_attempt
 from tasks.tests.making import (
     consent,

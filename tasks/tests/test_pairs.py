@@ -8,7 +8,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError
 from tasks.models import Answer, Lease, Question, Skip
 from tasks.money import compensation
-from tasks.money.awards.tests.making import begin, bundle, hand_in, make_pairs
+from tasks.money.performance_bonuses.tests.making import begin, bundle, hand_in, make_pairs
 from tasks.pages.receipt_page import Piece, pieces_of
 from tasks.pages.work_page import items_of
 from tasks.tests.making import NOW, make_posting, make_session, make_worker, stage_of, write_keys

@@ -18,7 +18,7 @@ from tasks.lifecycle.unfinished_work import under_way
 from tasks.models import LeaseState, Posting, Unmatched
 from tasks.money import compensation, payments
 from tasks.money.estimates import estimate
-from tasks.posting import hits, unmatched
+from tasks.posting import empty_submissions, hits
 from tasks.tests.deciding import listed
 from tasks.tests.making import (
     consent,
@@ -228,7 +228,7 @@ def test_the_maximum_counts_what_came_without_work_on_top_paid_or_rejected(
 ) -> None:
     stage = stage_of(pilot, "question")
     posting = make_posting(stage)
-    unmatched.keep(posting, listed(posting), timezone.now())
+    empty_submissions.keep(posting, listed(posting), timezone.now())
     assert most(pilot, stage) == 3 * 400
     work = Unmatched.objects.get()
     payments.owe_unmatched(work, "rita", timezone.now())

@@ -22,7 +22,7 @@ from tasks.models import (
     Unit,
     Worker,
 )
-from tasks.money import funding
+from tasks.money import lease_reserves
 from tasks.work.independence import suitable_units
 
 # A longer silence between two saves is a break, not work.
@@ -67,14 +67,14 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     table = parameters.stages()[stage.name]
     with transaction.atomic():
         worker = Worker.objects.select_for_update(no_key=True).get(pk=session.worker_id)
-        posting, here = funding.look(session)
+        posting, here = lease_reserves.look(session)
         for lease in here:
             if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
                 return lease
-        promised = funding.promise(posting, here, parameters)
+        promised = lease_reserves.promise(posting, here, parameters)
         for unit in suitable_units(stage, worker, qualifies=table.qualifies):
             if take_slot(unit.pk):
-                own = funding.fund(session, posting, promised, unit.pk, parameters)
+                own = lease_reserves.fund(session, posting, promised, unit.pk, parameters)
                 ends = now + timedelta(minutes=table.allotted_minutes)
                 return _hold(session, stage, unit, now, ends, own)
         if promised:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import tokens
 from collector.models import Article, Corpus, Paragraph, Seed
 from common.prepared_sql import execute

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters, StageTable
-from collector.protocols.parts import P, Part
+from collector.protocols.part_contract import P, Part
 from tasks.kinds.kind import Data, Item
 from tasks.widgets.problems import Problem
 

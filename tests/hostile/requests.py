@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from marketplace.tests.boto import HOST
 from tasks.dialog.consumer import DialogConsumer
-from tasks.simulation.pages import read
+from tasks.simulation.page_parser import read
 from tasks.tests.making import entry_query
 from tests.hostile.rows import World, bodies_for, names_of_fields, token_of
 from tests.hostile.values import PLACES, mutated, written

@@ -18,7 +18,7 @@ from collector.accounts import owner
 from collector.models import Collection, Corpus
 from marketplace import clock
 from marketplace.models import Assignment, Requester
-from marketplace.people.opening import RequesterKeys, keys_of, open_requester
+from marketplace.people.account_opening import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, HOST, mturk_client
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.desk import DeskVisitor
@@ -28,7 +28,7 @@ from marketplace.tests.test_html_question import question as html_question
 from marketplace.tests.visitor import Visitor
 from tasks.dialog.tests.making import make_dialogs, make_lease, make_talker
 from tasks.models import Lease, Posting
-from tasks.money.awards.tests.making import begin, make_pairs
+from tasks.money.performance_bonuses.tests.making import begin, make_pairs
 from tasks.pages.tokens import lease_token
 from tasks.tests.making import (
     consent,

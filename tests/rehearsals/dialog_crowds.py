@@ -214,7 +214,7 @@ def speak(
     """Return a move: a numbered question, or some words of the section."""
     if plan.protocol:
         from collector.protocols.loading import get_protocol
-        from tasks.simulation.protocol_part import SIMULATED
+        from tasks.simulation.simulated_contract import SIMULATED
 
         said: dict[str, Any] = (
             get_protocol(plan.protocol).part(SIMULATED).speak(dialog, behaviour, rng)

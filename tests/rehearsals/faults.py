@@ -38,7 +38,7 @@ FAULTS = (
     ),
     Fault(
         "a student gets the section",
-        "tasks/dialog/view.py",
+        "tasks/dialog/partner_view.py",
         "    if role is Role.TEACHER:\n        ",
         "    if role is not None:\n        ",
         "tasks/dialog/tests/test_secrecy.py",

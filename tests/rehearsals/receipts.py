@@ -15,7 +15,7 @@ from tasks.lifecycle.maintenance import maintain
 from tasks.models import Payment, PaymentState, Posting, PostingState, ReceiptState, Submission
 from tasks.simulation import collection_watch
 from tasks.simulation.browser import Browser, UnreachableError
-from tasks.simulation.pages import Form, Page
+from tasks.simulation.page_parser import Form, Page
 from tasks.simulation.recruiting import recruit
 from tasks.simulation.worker import SimulatedWorker
 

@@ -131,7 +131,7 @@ class Served:
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
                 found[int(pid)] = " ".join(words)
-        return {pid: command for pid, command in found.items() if "survivors" not in command}
+        return {pid: command for pid, command in found.items() if "orphan_cleanup" not in command}
 
     def held(self, *states: str) -> tuple[int, int]:
         """Return how much work the marketplace has, and what it is worth in cents."""

@@ -102,8 +102,8 @@ def invitation(base: str) -> str:
 
     from marketplace import clock
     from marketplace.models import Delivery
+    from marketplace.people.account_opening import open_worker
     from marketplace.people.invitations import invite, link_of
-    from marketplace.people.opening import open_worker
     from marketplace.router import DATABASE
 
     with transaction.atomic(using=DATABASE):

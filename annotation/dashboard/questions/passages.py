@@ -7,7 +7,7 @@ from django.db.models import Prefetch, QuerySet
 
 from annotation.dashboard.questions.highlights import Piece, Quote, pieces, quote
 from collector.ingest.article_text import join_article
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.models import Corpus, Paragraph, Section, Seed, SeedParagraph
 from tasks.dialog.sections import section_text
 from tasks.models import Answer, Question

@@ -14,7 +14,7 @@ from annotation.decisions.overrides import REASON
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
 from annotation.models.verdict import OUTCOMES
-from annotation.protocols.parts import EXPORT
+from annotation.protocols.contracts import EXPORT
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import FOLDS
 from tasks.models import Question

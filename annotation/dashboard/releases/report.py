@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.metrics.result import ScoreError
-from annotation.protocols.parts import REPORT
+from annotation.protocols.contracts import REPORT
 from collector.protocols.loading import get_protocol
 
 if TYPE_CHECKING:

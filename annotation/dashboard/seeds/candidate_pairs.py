@@ -14,12 +14,12 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.questions.passages import Passage, paragraph_alone
-from collector.candidates.deciding import decide, try_pair
+from collector.candidates.decisions import decide, try_pair
 from collector.candidates.pools import Pair, Pools, linked, nodes_of
-from collector.candidates.proposing import CandidatesError
+from collector.candidates.proposals import CandidatesError
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.models import CandidateSet, Paragraph, SetRole, SetState
 
 PAIRS = 4

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.seeds.candidate_set_form import SetsForm
-from collector.candidates.deciding import Added, add_sets
+from collector.candidates.decisions import Added, add_sets
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import Union, union_of
-from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
+from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.models import CandidateMember, CandidateSet, SetRole, SetState

@@ -18,7 +18,7 @@ from annotation.dashboard.questions.passages import passage, passages, seed_para
 from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
-from collector.seeds.loosening import Loosened, loosened
+from collector.seeds.looser_thresholds import Loosened, loosened
 from collector.seeds.selection import is_curated, n_needed, noun_of, select_seeds
 from common.actions import ActionError
 

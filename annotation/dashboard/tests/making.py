@@ -33,7 +33,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.money import payments, rejections
-from tasks.posting import unmatched
+from tasks.posting import empty_submissions
 from tasks.tests.deciding import listed
 from tasks.tests.making import make_posting, make_session, make_worker
 
@@ -221,7 +221,7 @@ def make_unmatched(collection: Collection) -> Unmatched:
     posting = make_posting(stage)
     now = timezone.now()
     row = listed(posting, submitted_at=now, auto_approval_at=now + timedelta(days=5))
-    assert unmatched.keep(posting, row, now)
+    assert empty_submissions.keep(posting, row, now)
     return Unmatched.objects.get(session__posting=posting)
 
 

@@ -20,7 +20,7 @@ from tasks.models import (
     Submission,
     Unmatched,
 )
-from tasks.posting import unmatched
+from tasks.posting import empty_submissions
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -167,7 +167,7 @@ def test_another_program_s_rejection_is_told_and_can_be_taken_back(
 ) -> None:
     work = make_unmatched(pilot)
     monkeypatch.setattr(marketplace, "status_of", lambda _: "Rejected")
-    unmatched.find_decided(pilot, work.auto_approval_at)
+    empty_submissions.find_decided(pilot, work.auto_approval_at)
     page = see(rita, work)
     assert "Another program rejected it on the marketplace" in page
     assert "The worker was told" not in page

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.dashboard.releases import report as page_of_report
-from annotation.protocols.parts import REPORT
+from annotation.protocols.contracts import REPORT
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, import_official_files
 from collector.protocols.loading import get_protocol

@@ -7,7 +7,7 @@ from django.test import Client
 from annotation.dashboard.seeds import seed_pages
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from collector.seeds.loosening import Loosened, Looser
+from collector.seeds.looser_thresholds import Loosened, Looser
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db

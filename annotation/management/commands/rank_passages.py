@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.metrics.result import ScoreError
-from annotation.protocols.parts import RANKERS, Ranks
+from annotation.protocols.contracts import RANKERS, Ranks
 from annotation.reports.terminal import drawn
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError, get_protocol

@@ -18,7 +18,7 @@ from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.simulation.browser import UnreachableError, knock
-from tasks.simulation.pages import StuckError
+from tasks.simulation.page_parser import StuckError
 
 REFUSALS = (
     *(LogError, ActionError, ProtocolError, ValueError),

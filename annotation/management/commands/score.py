@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from annotation.metrics.result import Option, Result, ScoreError
-from annotation.protocols.parts import BASELINES, SCORING, TakesOptions
+from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
-from collector.protocols.parts import Part
+from collector.protocols.part_contract import Part
 from common.arguments import seed
 from common.command_line import MANAGE
 

@@ -11,15 +11,15 @@ from annotation.protocols.bookqa import (
     validation,
 )
 from annotation.protocols.bookqa.parameters import Parameters
-from annotation.protocols.parts import (
+from annotation.protocols.contracts import (
     ExportPart,
     RankersPart,
     ScoringPart,
     TakesOptions,
     ValidationPart,
 )
-from collector.seeds.parts import PlansFolds, SeedsPart
-from tasks.simulation.protocol_part import SimulatedPart
+from collector.seeds.seed_contracts import PlansFolds, SeedsPart
+from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
 _checks_part_of_checks: ChecksPart[Parameters] = checks

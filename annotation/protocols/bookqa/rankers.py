@@ -32,7 +32,7 @@ from annotation.protocols.bookqa.ranking.rankings import (
     ranked,
 )
 from annotation.protocols.bookqa.ranking.table import Coverage, table_of
-from annotation.protocols.parts import Ranks
+from annotation.protocols.contracts import Ranks
 from collector.models import Corpus
 
 Report = Callable[[int, int], object]

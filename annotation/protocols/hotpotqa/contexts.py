@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Context
-from annotation.protocols.hotpotqa.layout import DISTRACTOR, FULL_WIKI, settings_of
+from annotation.protocols.hotpotqa.file_format import DISTRACTOR, FULL_WIKI, settings_of
 from collector.retrieval.index import Index
 from tasks.models import Question
 

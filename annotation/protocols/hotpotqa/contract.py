@@ -1,5 +1,16 @@
 """What each file of this folder offers, by contract: mypy holds it to that."""
 
+from annotation.protocols.contracts import (
+    ExportPart,
+    IdentifiesSeeds,
+    ReportPart,
+    ReportsLabels,
+    ReportsPredictions,
+    ScoringPart,
+    TakesOptions,
+    ValidationPart,
+    WithholdsGold,
+)
 from annotation.protocols.hotpotqa import (
     checks,
     contexts,
@@ -12,20 +23,9 @@ from annotation.protocols.hotpotqa import (
     validation,
 )
 from annotation.protocols.hotpotqa.parameters import Parameters
-from annotation.protocols.parts import (
-    ExportPart,
-    IdentifiesSeeds,
-    ReportPart,
-    ReportsLabels,
-    ReportsPredictions,
-    ScoringPart,
-    TakesOptions,
-    ValidationPart,
-    WithholdsGold,
-)
 from annotation.release.contexts import ContextsPart
-from collector.seeds.parts import AssignsSplits, CuratedSeedsPart, JoinsTexts
-from tasks.simulation.protocol_part import Replays, SimulatedPart
+from collector.seeds.seed_contracts import AssignsSplits, CuratedSeedsPart, JoinsTexts
+from tasks.simulation.simulated_contract import Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
 _checks_part_of_checks: ChecksPart[Parameters] = checks

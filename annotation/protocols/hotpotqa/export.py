@@ -7,7 +7,7 @@ from heapq import merge
 from itertools import chain
 from typing import Any
 
-from annotation.protocols.hotpotqa.layout import (
+from annotation.protocols.hotpotqa.file_format import (
     DISTRACTOR,
     FILES,
     SPLITS,
@@ -19,7 +19,7 @@ from annotation.protocols.hotpotqa.layout import (
     sentences_of,
     settings_of,
 )
-from annotation.protocols.hotpotqa.published import GOLD, PUBLIC, read, seed_records
+from annotation.protocols.hotpotqa.official_records import GOLD, PUBLIC, read, seed_records
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from annotation.protocols.hotpotqa.analysis import labels
 from annotation.protocols.hotpotqa.analysis.answer_types import AnswerTypes
-from annotation.protocols.hotpotqa.analysis.drawn import Drawn
 from annotation.protocols.hotpotqa.analysis.examples import Example, examples_of
+from annotation.protocols.hotpotqa.analysis.pairs_by_set import Drawn
 from annotation.protocols.hotpotqa.analysis.question_words import QuestionWords
 from annotation.protocols.hotpotqa.analysis.ranks import Ranks
 from annotation.protocols.hotpotqa.analysis.scores import People, Systems

@@ -1,5 +1,15 @@
 """What each file of this folder offers, by contract: mypy holds it to that."""
 
+from annotation.protocols.contracts import (
+    ExportPart,
+    IdentifiesSeeds,
+    ReportPart,
+    ReportsLabels,
+    ReportsPredictions,
+    ScoringPart,
+    TakesOptions,
+    ValidationPart,
+)
 from annotation.protocols.iirc import (
     checks,
     export,
@@ -11,18 +21,8 @@ from annotation.protocols.iirc import (
     validation,
 )
 from annotation.protocols.iirc.parameters import Parameters
-from annotation.protocols.parts import (
-    ExportPart,
-    IdentifiesSeeds,
-    ReportPart,
-    ReportsLabels,
-    ReportsPredictions,
-    ScoringPart,
-    TakesOptions,
-    ValidationPart,
-)
-from collector.seeds.parts import CountsSeeds, PlansFolds, SeedsPart
-from tasks.simulation.protocol_part import Inspects, Replays, SimulatedPart
+from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart
+from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
 _checks_part_of_checks: ChecksPart[Parameters] = checks

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from annotation.protocols.iirc.layout import MAIN, LayoutError
+from annotation.protocols.iirc.dataset_tree import MAIN, LayoutError
 
 
 class Numbered(NamedTuple):

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from annotation.protocols.iirc import collected
-from annotation.protocols.iirc.layout import (
+from annotation.protocols.iirc import release_tree
+from annotation.protocols.iirc.dataset_tree import (
     MAIN,
     QUESTION,
     Answer,
@@ -18,14 +18,14 @@ from annotation.protocols.iirc.layout import (
     Span,
 )
 from annotation.protocols.iirc.markup import readable, to_markup
-from annotation.protocols.iirc.published import article_records, seed_records
-from annotation.protocols.iirc.reading import read_articles, read_passages
+from annotation.protocols.iirc.official_records import article_records, seed_records
+from annotation.protocols.iirc.parsing import read_articles, read_passages
 from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
 SPLITS = FOLDS
-identified = collected.identified
+identified = release_tree.identified
 
 
 def files(
@@ -36,8 +36,8 @@ def files(
     seeds_by_split: with the ids of `identified` and the kept questions alone. articles: of every
     link that leads somewhere; None writes no file of them. Raises ValueError as export() does.
     """
-    folds = {split: collected.passages(seeds) for split, seeds in seeds_by_split.items()}
-    linked = None if articles is None else collected.articles(articles)
+    folds = {split: release_tree.passages(seeds) for split, seeds in seeds_by_split.items()}
+    linked = None if articles is None else release_tree.articles(articles)
     return streams(Dataset(folds, linked))
 
 

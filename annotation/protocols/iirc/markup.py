@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
-from annotation.protocols.iirc.layout import Link
+from annotation.protocols.iirc.dataset_tree import Link
 
 TAG = re.compile("<[^>]*>")
 OPENING = re.compile(r"<a\s[^>]*?href=\"([^\">]*)\"", re.IGNORECASE)

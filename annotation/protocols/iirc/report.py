@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.metrics.result import ScoreError
-from annotation.protocols.iirc.agreed import Agreement, SecondReading
+from annotation.protocols.iirc.agreement import Agreement, SecondReading
 from annotation.protocols.iirc.analysis import labels
 from annotation.protocols.iirc.analysis.openings import Openings
-from annotation.protocols.iirc.analysis.released import NONE, needed_documents
+from annotation.protocols.iirc.analysis.released_answers import NONE, needed_documents
 from annotation.protocols.iirc.analysis.systems import Systems
+from annotation.protocols.iirc.dataset_tree import LayoutError
 from annotation.protocols.iirc.export import FOLDS
-from annotation.protocols.iirc.layout import LayoutError
 from annotation.protocols.iirc.scoring import links_group, read_predictions
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table, share

@@ -14,9 +14,9 @@ from typing import Any, cast
 from annotation.metrics.drop import Answer, Score, answer_strings, global_scores, score_question
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.protocols.iirc.conversion import n_linked_documents, numbered
-from annotation.protocols.iirc.layout import LayoutError
+from annotation.protocols.iirc.dataset_tree import LayoutError
 from annotation.protocols.iirc.parameters import defaults
-from annotation.protocols.iirc.reading import parse, read_passages
+from annotation.protocols.iirc.parsing import parse, read_passages
 
 OPTIONS: Mapping[str, Option] = {
     "by": {

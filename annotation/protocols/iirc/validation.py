@@ -8,7 +8,7 @@ from annotation.agreement.decision import Decision, Outcome
 from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.metrics.drop import answer_strings, exact_match
 from annotation.protocols.iirc.conversion import drop_answer
-from annotation.protocols.iirc.units import same_unit
+from annotation.protocols.iirc.measurement_units import same_unit
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.parameters import defaults
 from annotation.protocols.quac.turns import Turn
 

@@ -1,6 +1,6 @@
 """What each file of this folder offers, by contract: mypy holds it to that."""
 
-from annotation.protocols.parts import (
+from annotation.protocols.contracts import (
     BaselinesPart,
     ExportPart,
     IdentifiesSeeds,
@@ -23,8 +23,8 @@ from annotation.protocols.quac import (
     validation,
 )
 from annotation.protocols.quac.parameters import Parameters
-from collector.seeds.parts import JoinsTexts, PlansFolds, SeedsPart
-from tasks.simulation.protocol_part import Inspects, Replays, SimulatedPart, Speaks
+from collector.seeds.seed_contracts import JoinsTexts, PlansFolds, SeedsPart
+from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart, Speaks
 from tasks.work.protocol_checks import ChecksPart
 
 _baselines_part_of_baselines: BaselinesPart = baselines

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from annotation.protocols.quac.layout import (
+from annotation.protocols.quac.file_format import (
     AFFIRMATION,
     CANNOT_ANSWER,
     CONTINUATION,
@@ -15,7 +15,7 @@ from annotation.protocols.quac.layout import (
     section_id,
     split_of,
 )
-from annotation.protocols.quac.published import seed_records
+from annotation.protocols.quac.official_records import seed_records
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,

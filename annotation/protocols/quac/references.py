@@ -10,7 +10,7 @@ from typing import Any
 from annotation.metrics.result import ScoreError
 from annotation.metrics.squad import token_f1
 from annotation.metrics.summation import plain_sum
-from annotation.protocols.quac.layout import AFFIRMATION, CONTINUATION
+from annotation.protocols.quac.file_format import AFFIRMATION, CONTINUATION
 
 CANNOT_ANSWER = "CANNOTANSWER"
 ACTS = {"yes/no": ("affirmation", AFFIRMATION), "followup": ("continuation", CONTINUATION)}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from annotation.protocols.quac.analysis import labels
 from annotation.protocols.quac.analysis.acts import Acts
+from annotation.protocols.quac.analysis.answer_positions import Places
 from annotation.protocols.quac.analysis.curves import HumanCurves, SystemCurves
 from annotation.protocols.quac.analysis.openings import Openings
 from annotation.protocols.quac.analysis.people import People
-from annotation.protocols.quac.analysis.places import Places
 from annotation.protocols.quac.analysis.sizes import Sizes
 from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import read_predictions

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.ingest.segmentation import split, tokens
 from collector.models import Article, Corpus, Paragraph
 from collector.seeds.articles import articles_in, articles_with, incoming_links

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.quac.simulation import reading
+from annotation.protocols.quac.simulation import comprehension
 from annotation.protocols.quac.simulation.replay import replay
 from annotation.protocols.quac.simulation.talking import speak
 from tasks.simulation.behaviour import Behaviour
@@ -41,7 +41,7 @@ def fill(
             step["own"]
             or {
                 "item": step["item"],
-                **reading.answer(
+                **comprehension.answer(
                     step["question"],
                     passages[step["item"]],
                     _told(ordered_answers),

@@ -7,13 +7,13 @@ from typing import Any
 
 from annotation.metrics.result import ScoreError, read_file
 from annotation.protocols.quac.export import identified, seed_text
-from annotation.protocols.quac.layout import (
+from annotation.protocols.quac.file_format import (
     AFFIRMATION,
     CANNOT_ANSWER,
     CONTINUATION,
     LayoutError,
 )
-from annotation.protocols.quac.published import read, seed_record
+from annotation.protocols.quac.official_records import read, seed_record
 from annotation.protocols.quac.references import counted
 from annotation.release.records_schema import (
     IMPORTED,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from annotation.agreement.decision import Decision, Outcome
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.references import counted, human_f1
 
 if TYPE_CHECKING:

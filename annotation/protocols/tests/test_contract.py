@@ -15,18 +15,18 @@ import pytest
 from django.template.loader import get_template
 
 from annotation.agreement.decision import Outcome
-from annotation.protocols.parts import BASELINES, EXPORT, RANKERS, REPORT, SCORING, VALIDATION
+from annotation.protocols.contracts import BASELINES, EXPORT, RANKERS, REPORT, SCORING, VALIDATION
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.contexts import CONTEXTS
 from annotation.release.spool import Spool
 from collector.models import Collection
 from collector.protocols.loading import Protocol, ProtocolError
 from collector.protocols.parameters import FOLDS, Table
-from collector.protocols.parts import PARAMETERS, Part
-from collector.seeds.parts import CURATED_SEEDS, SEEDS, SPLITS
+from collector.protocols.part_contract import PARAMETERS, Part
+from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from tasks.kinds.registry import kind_of
 from tasks.pages.wording import fill
-from tasks.simulation.protocol_part import SIMULATED
+from tasks.simulation.simulated_contract import SIMULATED
 from tasks.work.protocol_checks import CHECKS
 from tasks.work.samples import Sample
 

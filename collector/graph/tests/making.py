@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from collector.graph.building import build
+from collector.graph.graph_builder import build
 from collector.graph.graph_file import Graph
 from collector.graph.pages import Page
 from collector.ingest.ingestion import CorpusOptions, ingest_files

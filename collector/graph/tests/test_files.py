@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from collector.graph import building, files
+from collector.graph import files, graph_builder
 from collector.graph.files import build_graph, graph_of, path_of
 from collector.graph.graph_file import Graph, GraphError
 from collector.graph.tests.making import EDGES, ISLANDS, make_islands
@@ -47,8 +47,8 @@ def test_links_of_first_paragraphs_lead_through_redirects_to_first_paragraphs(is
 
 
 def test_several_processes_write_the_same_bytes(islands: Corpus, monkeypatch: Any) -> None:
-    monkeypatch.setattr(building, "NODES_AT_ONCE", 2)
-    monkeypatch.setattr(building, "EDGES_AT_ONCE", 2)
+    monkeypatch.setattr(graph_builder, "NODES_AT_ONCE", 2)
+    monkeypatch.setattr(graph_builder, "EDGES_AT_ONCE", 2)
     one = built(islands, processes=1)
     Path(one["file"]).unlink()
     two = built(islands, processes=2)
@@ -72,7 +72,7 @@ def test_who_dies_half_way_leaves_nothing_that_is_read(islands: Corpus, monkeypa
         raise MemoryError
 
     with monkeypatch.context() as patched:
-        patched.setattr(building, "_turn_round", dies)
+        patched.setattr(graph_builder, "_turn_round", dies)
         with pytest.raises(MemoryError):
             build_graph(islands)
     assert not LinkGraph.objects.exists()

@@ -9,7 +9,7 @@ import pycountry
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from collector.ingest.books.reading import BookRecord, Found, identify, read_books
+from collector.ingest.books.parsing import BookRecord, Found, identify, read_books
 from collector.ingest.books.tables import Pair, Tables, is_table, read_tables
 from collector.ingest.errors import BookError
 from collector.ingest.ingestion import CorpusOptions

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.candidates.deciding import Added, add_sets
+from collector.candidates.decisions import Added, add_sets
 from collector.candidates.defaults import UNSEEN, propose_defaults
-from collector.candidates.proposing import CandidatesError, Proposal, Proposer, titles_in
+from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
 from collector.graph.graph_file import GraphError
 from collector.lookup import collection_named
 from collector.models import CandidateSet, Collection, SetRole

@@ -22,8 +22,8 @@ from marketplace.models import AccessKey, DeskUser, Requester
 from marketplace.models.identifiers import new_entity_id, new_secret
 from marketplace.money import funds
 from marketplace.money.amounts import price_of
+from marketplace.people.account_opening import open_requester
 from marketplace.people.groups import HOST_ACCOUNT
-from marketplace.people.opening import open_requester
 from marketplace.router import DATABASE
 from marketplace.site.page_error import first_or_error
 

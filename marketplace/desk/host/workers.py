@@ -16,11 +16,11 @@ from marketplace.desk.pages import leave_notice, page_of, show, text_to_carry
 from marketplace.desk.sessions import DeskRequest
 from marketplace.models import Assignment, Worker, WorkerProfile
 from marketplace.money import funds
+from marketplace.people.account_merge import MergeError, merge
 from marketplace.people.groups import groups
-from marketplace.people.importing import Outcome, import_workers
-from marketplace.people.merging import MergeError, merge
 from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.roster import COLUMNS
+from marketplace.people.worker_import import Outcome, import_workers
 from marketplace.router import DATABASE
 from marketplace.site.page_error import first_or_error
 

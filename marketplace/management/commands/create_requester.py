@@ -13,7 +13,7 @@ from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import default_balance_cents, local_address, own_address
 from marketplace.money.amounts import price_of
-from marketplace.people.opening import keys_of, open_requester, write_keys
+from marketplace.people.account_opening import keys_of, open_requester, write_keys
 
 
 class Command(BaseCommand):

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.configuration import local_address, own_address
+from marketplace.people.account_opening import open_worker
 from marketplace.people.countries import is_country
-from marketplace.people.opening import open_worker
 
 
 class Command(BaseCommand):

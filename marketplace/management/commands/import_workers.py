@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from common.command_line import MANAGE
 from common.spreadsheet import UploadError, text_of
 from marketplace import clock
-from marketplace.people.importing import Outcome, Report, import_workers
+from marketplace.people.worker_import import Outcome, Report, import_workers
 
 
 class Command(BaseCommand):

@@ -16,7 +16,7 @@ from marketplace.configuration import payment_terms
 from marketplace.hits.acceptance import available_hits
 from marketplace.hits.lifecycle import settle_due
 from marketplace.models import LIVE, Assignment, HITType, State, Worker
-from marketplace.people.qualifications.earning import ways_to_earn
+from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import (
     Access,
     access_to,

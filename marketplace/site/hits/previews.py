@@ -14,7 +14,7 @@ from marketplace.hits.acceptance import RefusedError, accept, accept_next, avail
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_liking
 from marketplace.models import HIT, Assignment, HITType, State
-from marketplace.people.qualifications.earning import ways_to_earn
+from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import access_to, custom_types_of, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
 from marketplace.site.hits.facts import facts_of

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from marketplace.models import QualificationType
-from marketplace.people.qualifications.earning import Way, is_earned
+from marketplace.people.qualifications.earned_qualifications import Way, is_earned
 from marketplace.people.qualifications.requirements import (
     ADULT,
     LOCALE,

@@ -18,7 +18,12 @@ from marketplace.models import (
     RequestState,
     Worker,
 )
-from marketplace.people.qualifications.earning import Way, is_earned, is_unlisted, ways_to_earn
+from marketplace.people.qualifications.earned_qualifications import (
+    Way,
+    is_earned,
+    is_unlisted,
+    ways_to_earn,
+)
 from marketplace.people.qualifications.grants import grant
 from marketplace.people.qualifications.requirements import record_of
 from marketplace.people.qualifications.taking_tests import OPEN

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tasks.dialog.partner_view import _usual
 from tasks.dialog.rules import Ending
 from tasks.dialog.tests.making import NOW, make_dialogs, make_waiting, message
-from tasks.dialog.view import _usual
 from tasks.models import Dialog, DialogState, Topic, Turn
 from tasks.tests.making import stage_of
 

@@ -19,7 +19,7 @@ from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
 from tasks.simulation.browser import UnreachableError, knock
 from tasks.simulation.crowd import Crowd, Result
-from tasks.simulation.pages import StuckError
+from tasks.simulation.page_parser import StuckError
 from tasks.simulation.recruiting import real_work, recruit
 from tasks.simulation.replay_collection import stage_replay
 

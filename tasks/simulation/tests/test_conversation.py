@@ -7,7 +7,7 @@ import pytest
 
 from tasks.simulation.behaviour import DILIGENT, DOUBLE_CLICKER, FLAKY, LEAVER, SILENT, Behaviour
 from tasks.simulation.conversation import MOST_REFUSALS, Conversation
-from tasks.simulation.pages import StuckError
+from tasks.simulation.page_parser import StuckError
 
 QUESTION = {"question": "Why?", "answer": None}
 ANSWER = {"question": "Why?", "answer": {"text": None}}

@@ -4,7 +4,7 @@ import pytest
 
 from tasks.models import Worker
 from tasks.simulation.identity import introduce, mark_synthetic
-from tasks.simulation.pages import StuckError
+from tasks.simulation.page_parser import StuckError
 from tasks.tests.making import NOW, make_worker
 
 pytestmark = pytest.mark.django_db

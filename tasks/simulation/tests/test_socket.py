@@ -12,7 +12,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 from tasks.simulation import socket
 from tasks.simulation.behaviour import DILIGENT
 from tasks.simulation.conversation import Conversation
-from tasks.simulation.pages import Page, StuckError
+from tasks.simulation.page_parser import Page, StuckError
 
 DONE: dict[str, Any] = {"type": "state", "state": {"phase": "done"}}
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from annotation.protocols.hotpotqa.layout import sentences_of
+from annotation.protocols.hotpotqa.file_format import sentences_of
 from annotation.protocols.hotpotqa.measures import Reply
 from annotation.release.records_schema import (
     PassageRecord,

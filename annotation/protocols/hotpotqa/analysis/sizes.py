@@ -4,7 +4,7 @@ from collections import Counter
 from functools import lru_cache
 
 from annotation.protocols.hotpotqa.analysis.examples import Example
-from annotation.protocols.hotpotqa.layout import SPLITS
+from annotation.protocols.hotpotqa.file_format import SPLITS
 from annotation.reports.table import Cell, Table, share
 from collector.ingest.segmentation import n_tokens as count_of_tokens
 

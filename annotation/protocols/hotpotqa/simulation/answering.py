@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.protocols.hotpotqa.simulation.reading import (
+from annotation.protocols.hotpotqa.simulation.comprehension import (
     any_words,
     has_year,
     mention,

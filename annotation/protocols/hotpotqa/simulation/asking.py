@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.protocols.hotpotqa.advice import without_brackets
-from annotation.protocols.hotpotqa.simulation.reading import (
+from annotation.protocols.hotpotqa.simulation.comprehension import (
     Found,
     answers_in,
     any_words,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from annotation.models import Context, Placement
-from annotation.protocols.hotpotqa.layout import SPLITS, settings_of
+from annotation.protocols.hotpotqa.file_format import SPLITS, settings_of
 from annotation.tests.making import (
     NOW,
     make_answer,

@@ -17,7 +17,7 @@ from annotation.protocols.hotpotqa.export import (
     identified,
     published,
 )
-from annotation.protocols.hotpotqa.layout import LayoutError, sentences_of
+from annotation.protocols.hotpotqa.file_format import LayoutError, sentences_of
 from annotation.protocols.hotpotqa.tests.items import TEXTS, item, passage, record, released
 from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import asked

@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Context, Placement, Release, Verdict
-from annotation.protocols.hotpotqa import layout
-from annotation.protocols.hotpotqa.layout import SPLITS
+from annotation.protocols.hotpotqa import file_format
+from annotation.protocols.hotpotqa.file_format import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
 from annotation.protocols.hotpotqa.tests.pairs import RANDOM_SEED, ask, give_context, pairs, town
 from annotation.release.assignment_log import work_digest
@@ -203,7 +203,7 @@ def test_a_question_without_its_context_is_refused(
 def test_published_files_without_answers_can_be_stored_looked_at_and_released(
     admin_client: Client, tmp_path: Path
 ) -> None:
-    sample = json.loads((Path(layout.__file__).parent / "sample.json").read_text("utf-8"))
+    sample = json.loads((Path(file_format.__file__).parent / "sample.json").read_text("utf-8"))
     files = {name: json.dumps(value).encode() for name, value in sample.items()}
     collection = import_official_files("read", "hotpotqa", files, Source(), NOW)
     for question in Question.objects.all():

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from annotation.metrics.drop import answer_strings
-from annotation.protocols.iirc.analysis.released import gold_of
+from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.scheme_labels import labels_of
 from annotation.reports.table import Cell, Table, share

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from annotation.metrics.drop import Answer, Score, global_scores, score_question
-from annotation.protocols.iirc.analysis.released import NONE, gold_of, needed_documents
+from annotation.protocols.iirc.analysis.released_answers import NONE, gold_of, needed_documents
 from annotation.protocols.iirc.scoring import links_group
 from annotation.release.records_schema import QuestionRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.protocols.iirc.layout import LayoutError
-from annotation.protocols.iirc.reading import parse
+from annotation.protocols.iirc.dataset_tree import LayoutError
+from annotation.protocols.iirc.parsing import parse
 from annotation.protocols.iirc.simulation.answering import Opener, answer
 from annotation.protocols.iirc.simulation.documents import Documents, laid_out
-from annotation.protocols.iirc.simulation.published import passages_of, rewritten
-from annotation.protocols.iirc.simulation.worked import Passage, Question
+from annotation.protocols.iirc.simulation.official_questions import passages_of, rewritten
+from annotation.protocols.iirc.simulation.real_work import Passage, Question
 from annotation.protocols.iirc.simulation.writing import write
 from tasks.simulation.replay import RealWork
 

@@ -8,7 +8,7 @@ from annotation.protocols.iirc.conversion import (
     n_linked_documents,
     numbered,
 )
-from annotation.protocols.iirc.layout import LayoutError
+from annotation.protocols.iirc.dataset_tree import LayoutError
 
 PASSAGE = {
     "questions": [

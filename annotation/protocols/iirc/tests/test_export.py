@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from annotation.metrics.tests.golden import vectors
-from annotation.protocols.iirc.export import export, import_, streams
-from annotation.protocols.iirc.layout import (
+from annotation.protocols.iirc.dataset_tree import (
     MAIN,
     Answer,
     Article,
@@ -23,6 +22,7 @@ from annotation.protocols.iirc.layout import (
     passage_id,
     question_id,
 )
+from annotation.protocols.iirc.export import export, import_, streams
 from annotation.protocols.iirc.markup import TAG
 from annotation.protocols.iirc.tests import official
 

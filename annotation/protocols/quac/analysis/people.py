@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from annotation.protocols.quac.analysis.sizes import percent
-from annotation.protocols.quac.layout import AFFIRMATION
+from annotation.protocols.quac.file_format import AFFIRMATION
 from annotation.protocols.quac.references import agreement, human_f1, majority, person_f1
 from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from annotation.protocols.quac.chunks import standard
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.parameters import defaults
 from annotation.protocols.quac.predicting.bounds import Answering, Setting, span
 from annotation.protocols.quac.predicting.sentences import gold_sentence, sentences_of, texts_of

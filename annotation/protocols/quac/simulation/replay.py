@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from annotation.protocols.quac.layout import (
+from annotation.protocols.quac.file_format import (
     AFFIRMATION,
     CANNOT_ANSWER,
     CONTINUATION,
@@ -15,7 +15,7 @@ from annotation.protocols.quac.layout import (
     context_of,
     others_of,
 )
-from annotation.protocols.quac.published import read
+from annotation.protocols.quac.official_records import read
 from tasks.simulation.identity import mark_answers_synthetic, mark_fields_synthetic
 from tasks.simulation.replay import RealWork
 from tasks.widgets.reply import SECTION

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.quac.simulation.reading import ASKS_YES_OR_NO, best_sentence
+from annotation.protocols.quac.simulation.comprehension import ASKS_YES_OR_NO, best_sentence
 from tasks.simulation.behaviour import Behaviour
 
 # Longer ones are cut at a pause.

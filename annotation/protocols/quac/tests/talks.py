@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.protocols.quac.layout import CANNOT_ANSWER, context_of
+from annotation.protocols.quac.file_format import CANNOT_ANSWER, context_of
 
 # Twelve sentences of five words: sentence and chunk are the same.
 SENTENCES = [

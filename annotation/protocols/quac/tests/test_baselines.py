@@ -10,7 +10,7 @@ import pytest
 from annotation.metrics.result import ScoreError
 from annotation.metrics.tests.golden import vectors
 from annotation.protocols.quac.baselines import BASELINES, HUMAN, run
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 

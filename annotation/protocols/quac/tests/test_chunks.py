@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.protocols.quac.chunks import BEGINNING, Chunks, Transitions, standard, words_of
-from annotation.protocols.quac.layout import CANNOT_ANSWER
+from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
 from annotation.protocols.quac.turns import read_turns
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.protocols.quac.export import files, identified, published
-from annotation.protocols.quac.layout import LayoutError
+from annotation.protocols.quac.file_format import LayoutError
 from annotation.release.records_schema import SeedRecord
 
 TEXT = "Ada wrote the notes. Grace read them."

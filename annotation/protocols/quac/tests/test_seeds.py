@@ -16,7 +16,7 @@ from annotation.protocols.quac.tests.making import (
 )
 from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
 from collector.protocols.loading import get_protocol
-from collector.seeds.loosening import loosened
+from collector.seeds.looser_thresholds import loosened
 from collector.seeds.selection import noun_of, select_seeds
 
 pytestmark = pytest.mark.django_db

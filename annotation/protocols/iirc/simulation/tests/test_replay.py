@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.protocols.iirc import simulated
-from annotation.protocols.iirc.layout import LayoutError
+from annotation.protocols.iirc.dataset_tree import LayoutError
 from annotation.protocols.iirc.simulation.documents import laid_out
 from annotation.protocols.iirc.simulation.replay import Replay
 from annotation.protocols.iirc.simulation.tests.pages import seeded

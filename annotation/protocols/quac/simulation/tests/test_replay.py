@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.protocols.quac.layout import LayoutError
+from annotation.protocols.quac.file_format import LayoutError
 from annotation.protocols.quac.simulation.replay import replay
 
 SPAN = {"text": "in Hollin", "answer_start": 12}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from marketplace.wire.bulk import MAX_BITS, bounds, is_storable, pattern_of, surely
+from marketplace.wire.bulk_validation import MAX_BITS, bounds, is_storable, pattern_of, surely
 
 Check = Callable[[Any], Any]
 

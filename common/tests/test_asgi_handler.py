@@ -9,8 +9,8 @@ import pytest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from common import pages as module
-from common.pages import THREADS, Pages
+from common import asgi_handler as module
+from common.asgi_handler import THREADS, Pages
 
 SCOPE = {
     "type": "http",

@@ -16,7 +16,7 @@ from collector.retrieval.file_format import (
     Vocabulary,
     table_bits,
 )
-from collector.retrieval.grams import words
+from collector.retrieval.ngrams import words
 
 TEXT_BITS = 14
 TEXTS_AT_ONCE = 1 << TEXT_BITS

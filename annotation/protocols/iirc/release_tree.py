@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from annotation.protocols.iirc.layout import (
+from annotation.protocols.iirc.dataset_tree import (
     QUESTION,
     Answer,
     Article,

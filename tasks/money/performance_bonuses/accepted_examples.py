@@ -11,8 +11,8 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters
 from tasks.models import Fund, Lease, Payment, ReceiptState, Submission, Tally
 from tasks.money import budget
-from tasks.money.awards.fund import bonuses_of, cost_cents, enter_bonus, free
-from tasks.money.awards.rules import Stretch, crossed, pace, pace_cents, ranking
+from tasks.money.performance_bonuses.bonus_fund import bonuses_of, cost_cents, enter_bonus, free
+from tasks.money.performance_bonuses.rules import Stretch, crossed, pace, pace_cents, ranking
 
 
 def award(stage: Stage, now: datetime) -> int:

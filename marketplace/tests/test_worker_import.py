@@ -15,10 +15,10 @@ from marketplace.models import (
     WorkerGroup,
     WorkerProfile,
 )
-from marketplace.people import importing
+from marketplace.people import worker_import
 from marketplace.people.erasure import erase
 from marketplace.people.groups import GroupError, make_group
-from marketplace.people.importing import Outcome, Report, import_workers
+from marketplace.people.worker_import import Outcome, Report, import_workers
 from marketplace.people.worker_upsert import WorkerUpsert
 from marketplace.tests.visitor import Visitor
 
@@ -154,7 +154,7 @@ def test_the_command_reports_first_and_imports_when_told(tmp_path: Path, capsys:
 def test_a_long_file_comes_in_by_parts_and_goes_on_where_it_was_cut_short(
     monkeypatch: Any, django_assert_max_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(importing, "AT_ONCE", 2)
+    monkeypatch.setattr(worker_import, "AT_ONCE", 2)
     rows = [f"Worker {n},w{n}@example.org,Panel\n" for n in range(5)]
     text = "name,mail,qualifications\n" + "".join(rows)
     kept, n_kept = WorkerUpsert.keep, []
@@ -175,7 +175,7 @@ def test_a_long_file_comes_in_by_parts_and_goes_on_where_it_was_cut_short(
     told = list(AuditEntry.objects.order_by("pk").values_list("what", flat=True))
     assert told[1].startswith("Imported workers, rows 4 to 5: 2 new")
     assert len(told) == 5
-    monkeypatch.setattr(importing, "AT_ONCE", 1000)
+    monkeypatch.setattr(worker_import, "AT_ONCE", 1000)
     more = text + "".join(f"More {n},m{n}@example.org,Panel\n" for n in range(400))
     with django_assert_max_num_queries(60, connection=connections["marketplace"]):
         assert imported(more).count(Outcome.NEW) == 400

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from annotation.protocols.iirc.layout import (
+from annotation.protocols.iirc.dataset_tree import (
     Answer,
     Article,
     LayoutError,

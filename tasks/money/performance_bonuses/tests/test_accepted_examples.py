@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from tasks.models import Fund, Payment, PaymentKind, Question, ReceiptState, Submission, Tally
-from tasks.money.awards.bonus_progress import progress_of
-from tasks.money.awards.counting import award
-from tasks.money.awards.tests.making import begin, hand_in, make_pairs
 from tasks.money.estimates import estimate
+from tasks.money.performance_bonuses.accepted_examples import award
+from tasks.money.performance_bonuses.bonus_progress import progress_of
+from tasks.money.performance_bonuses.tests.making import begin, hand_in, make_pairs
 from tasks.posting import hits
 from tasks.tests.making import NOW, make_worker, stage_of, write_keys
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.protocols.parameters import BonusesTable
-from tasks.money.awards.rules import (
+from tasks.money.performance_bonuses.rules import (
     Stretch,
     crossed,
     laid_out,

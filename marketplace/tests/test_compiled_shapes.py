@@ -7,7 +7,7 @@ from botocore.validate import ParamValidator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marketplace.wire.compiled import Check, Columns, MismatchError, Times, compiled
+from marketplace.wire.compiled_shapes import Check, Columns, MismatchError, Times, compiled
 from marketplace.wire.shapes import service_model
 
 pytestmark = pytest.mark.pure

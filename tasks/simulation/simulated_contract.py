@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from collector.protocols.parts import Part
+from collector.protocols.part_contract import Part
 from tasks.kinds.kind import Data, Item
 from tasks.simulation.behaviour import Behaviour
 from tasks.simulation.replay import RealWork

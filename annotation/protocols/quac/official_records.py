@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.protocols.quac.layout import (
+from annotation.protocols.quac.file_format import (
     AFFIRMATION,
     CANNOT_ANSWER,
     CONTINUATION,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.protocols.iirc.conversion import drop_answer, n_linked_documents
-from annotation.protocols.iirc.layout import QUESTION
+from annotation.protocols.iirc.dataset_tree import QUESTION
 from annotation.protocols.iirc.validation import Vote, vote
 from annotation.release.records_schema import QuestionRecord, chosen_vote
 

@@ -16,7 +16,7 @@ from tasks.models import (
     Worker,
 )
 from tasks.money import payments, rejection_delivery, rejections
-from tasks.posting import reconcile, unmatched
+from tasks.posting import empty_submissions, reconcile
 from tasks.tests.deciding import SOON, listed, money, state_of
 from tasks.tests.making import (
     NOW,
@@ -82,8 +82,8 @@ def test_while_somebody_works_on_the_hit_nothing_is_said(posting, reconciled, st
 
 
 def test_a_requester_pays_it(posting, work, fake_marketplace):
-    assert unmatched.pay(work, "rita", SOON)
-    assert not unmatched.pay(work, "grace", SOON)
+    assert empty_submissions.pay(work, "rita", SOON)
+    assert not empty_submissions.pay(work, "grace", SOON)
     assert money(posting.stage.collection) == (0, 400)
     assert fake_marketplace.told == []
     assert payments.approve_confirmed(posting.stage.collection, SOON) == 1
@@ -102,24 +102,24 @@ def test_a_requester_pays_it(posting, work, fake_marketplace):
 def test_what_the_marketplace_approves_by_itself_enters_the_ledger(posting, work, fake_marketplace):
     collection = posting.stage.collection
     fake_marketplace.statuses["S-OUTSIDE"] = "Approved"
-    assert unmatched.find_decided(collection, SOON) == 0
-    assert unmatched.find_decided(collection, LATER) == 1
+    assert empty_submissions.find_decided(collection, SOON) == 0
+    assert empty_submissions.find_decided(collection, LATER) == 1
     assert payments.approve_confirmed(collection, LATER) == 1
     payment = Payment.objects.get()
     assert (payment.state, payment.amount_cents) == (PaymentState.CONFIRMED, 400)
     assert payment.reason == "Submitted empty; approved by the marketplace."
     assert money(posting.stage.collection) == (0, 400)
-    assert unmatched.find_decided(collection, LATER) == 0
+    assert empty_submissions.find_decided(collection, LATER) == 0
 
 
 def test_what_waits_longer_than_the_marketplace_said_goes_on_waiting(posting, work):
-    assert unmatched.find_decided(posting.stage.collection, LATER) == 0
+    assert empty_submissions.find_decided(posting.stage.collection, LATER) == 0
     assert state_of(work) == "confirmed"
 
 
 def test_what_another_program_rejected_costs_nothing(posting, work, fake_marketplace):
     fake_marketplace.statuses["S-OUTSIDE"] = "Rejected"
-    assert unmatched.find_decided(posting.stage.collection, LATER) == 1
+    assert empty_submissions.find_decided(posting.stage.collection, LATER) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
     assert state_of(posting) == PostingState.REJECTED
 
@@ -127,7 +127,7 @@ def test_what_another_program_rejected_costs_nothing(posting, work, fake_marketp
 def test_what_another_program_rejected_is_taken_back(posting, work, fake_marketplace):
     collection = posting.stage.collection
     fake_marketplace.statuses["S-OUTSIDE"] = "Rejected"
-    unmatched.find_decided(collection, LATER)
+    empty_submissions.find_decided(collection, LATER)
     row = work.session.rejections.get()
     assert (row.elsewhere, row.take_back_until) == (True, work.received_at + timedelta(days=30))
     rejections.take_back(row, "Something did come.", "rita", LATER)
@@ -140,7 +140,7 @@ def test_it_is_rejected_by_two_and_taken_back(posting, work, fake_marketplace):
     collection = posting.stage.collection
     row = rejections.propose(work.session, "Nothing came.", "rita", NOW)
     assert row.holds_until == work.auto_approval_at
-    assert not unmatched.pay(work, "grace", SOON)
+    assert not empty_submissions.pay(work, "grace", SOON)
     rejections.confirm(row, "Nothing indeed.", "grace", SOON)
     assert rejection_delivery.carry_out(collection, SOON) == 1
     assert (state_of(work), money(posting.stage.collection)) == ("rejected", (0, 0))
@@ -166,7 +166,7 @@ def test_what_nobody_confirms_is_paid(posting, work):
 
 
 def test_one_the_marketplace_will_not_approve_is_put_aside(posting, work, fake_marketplace):
-    unmatched.pay(work, "rita", SOON)
+    empty_submissions.pay(work, "rita", SOON)
     fake_marketplace.broken = True
     assert payments.approve_confirmed(posting.stage.collection, SOON) == 0
     assert state_of(work) == "refused"
@@ -245,7 +245,7 @@ def test_one_the_marketplace_does_not_know_hides_no_other(posting, work, reconci
         return "Approved"
 
     monkeypatch.setattr(marketplace, "status_of", status_of)
-    assert unmatched.find_decided(posting.stage.collection, LATER) == 1
+    assert empty_submissions.find_decided(posting.stage.collection, LATER) == 1
 
 
 def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(
@@ -255,7 +255,7 @@ def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
     reconciled(listed(posting, session))
-    unmatched.pay(Unmatched.objects.get(), "rita", SOON)
+    empty_submissions.pay(Unmatched.objects.get(), "rita", SOON)
     lease.refresh_from_db()
     submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
     reconciled(listed(posting, session))
@@ -273,7 +273,7 @@ def test_work_that_comes_once_its_hit_is_paid_waits_for_no_receipt(
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
     reconciled(listed(posting, session))
-    unmatched.pay(Unmatched.objects.get(), "rita", SOON)
+    empty_submissions.pay(Unmatched.objects.get(), "rita", SOON)
     if settled:
         payments.approve_confirmed(stage.collection, SOON)
     lease.refresh_from_db()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from collector.candidates.proposing import CandidatesError, Proposal, Proposer
+from collector.candidates.proposals import CandidatesError, Proposal, Proposer
 from collector.models import (
     CandidateMember,
     CandidateSet,

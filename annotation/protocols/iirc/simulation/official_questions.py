@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.protocols.iirc import layout
+from annotation.protocols.iirc import dataset_tree
 from annotation.protocols.iirc.checks import telling
-from annotation.protocols.iirc.layout import LayoutError
-from annotation.protocols.iirc.reading import read_passages
+from annotation.protocols.iirc.dataset_tree import LayoutError
+from annotation.protocols.iirc.parsing import read_passages
+from annotation.protocols.iirc.simulation.real_work import Answer, Passage, Question, Quotation
 from annotation.protocols.iirc.simulation.subjects import plain
-from annotation.protocols.iirc.simulation.worked import Answer, Passage, Question, Quotation
 
 KNOWN_TYPES = ("span", "value", "binary", "none")
 WORD = re.compile(r"\w[\w'’-]*")
@@ -30,13 +30,13 @@ def passages_of(name: str, content: bytes) -> tuple[Passage, ...]:
         if passage.questions
     )
     if not found:
-        raise layout.LayoutError(f"{name}: there are no questions in it.")
+        raise dataset_tree.LayoutError(f"{name}: there are no questions in it.")
     return found
 
 
-def _question(question: layout.Question, name: str) -> Question:
+def _question(question: dataset_tree.Question, name: str) -> Question:
     if question.answer.type not in KNOWN_TYPES:
-        raise layout.LayoutError(
+        raise dataset_tree.LayoutError(
             f"{name}: question {question.qid} has the answer type {question.answer.type!r}; "
             f"known: {', '.join(KNOWN_TYPES)}."
         )
@@ -54,12 +54,12 @@ def _question(question: layout.Question, name: str) -> Question:
         context=tuple(
             (span.start, span.end)
             for span in question.evidence
-            if span.passage == layout.MAIN and 0 <= span.start < span.end
+            if span.passage == dataset_tree.MAIN and 0 <= span.start < span.end
         ),
     )
 
 
-def _quotation(span: layout.Span) -> Quotation:
+def _quotation(span: dataset_tree.Span) -> Quotation:
     return Quotation(span.passage, span.text, span.start, span.end)
 
 

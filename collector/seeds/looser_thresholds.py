@@ -7,7 +7,7 @@ from typing import Any
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
-from collector.seeds.parts import SEEDS
+from collector.seeds.seed_contracts import SEEDS
 
 TABLE = "seeds"
 # What of the part makes what counts.

@@ -8,7 +8,7 @@ from collector.protocols.parameters import BonusesTable, Parameters, StageTable
 from collector.protocols.stage_tables import AwardingTable
 from tasks.models import Fund, Lease, Payment, PaymentKind, PostingState, ReceiptState, Submission
 from tasks.money import budget
-from tasks.money.awards.rules import worst_cents
+from tasks.money.performance_bonuses.rules import worst_cents
 
 OPEN = (PostingState.PUBLISHING, PostingState.LIVE)
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from collector.candidates.pools import Pools
 from collector.models import Corpus
 from collector.protocols.parameters import Parameters
-from collector.protocols.parts import P, Part
+from collector.protocols.part_contract import P, Part
 from collector.seeds.candidate import Candidate, Example, as_planned, no_folds, text_key
 
 

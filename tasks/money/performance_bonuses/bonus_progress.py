@@ -9,9 +9,13 @@ from collector.models import Seed, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Redundancy
 from tasks.models import Fund, Lease, Tally
-from tasks.money.awards.counting import stretches_of_block, stretches_of_round, uncounted
-from tasks.money.awards.fund import bonuses_of
-from tasks.money.awards.rules import laid_out, pace, ranking
+from tasks.money.performance_bonuses.accepted_examples import (
+    stretches_of_block,
+    stretches_of_round,
+    uncounted,
+)
+from tasks.money.performance_bonuses.bonus_fund import bonuses_of
+from tasks.money.performance_bonuses.rules import laid_out, pace, ranking
 
 # (worker, examples, seconds) of each submission, in order.
 Waiting = Sequence[tuple[str, int, float]]

@@ -12,7 +12,7 @@ from annotation.release.records_schema import ArticleRecord, Published, SeedReco
 from annotation.reports.table import Table
 from collector.models import Corpus
 from collector.protocols.parameters import Parameters
-from collector.protocols.parts import P, Part, WithholdsAnswers
+from collector.protocols.part_contract import P, Part, WithholdsAnswers
 
 # What a protocol makes of one answer to decide by.
 V = TypeVar("V")

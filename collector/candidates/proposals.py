@@ -7,7 +7,7 @@ from django.db.models import Count
 
 from collector.graph.files import graph_of
 from collector.graph.graph_file import Graph
-from collector.ingest.resolving import Resolver
+from collector.ingest.link_resolution import Resolver
 from collector.ingest.titles import MAX_TITLE_BYTES
 from collector.models import (
     Article,

@@ -8,7 +8,7 @@ from collector.array_files import Columns, column
 from collector.graph import graph_file
 from collector.graph.edges import Batch, edges_of
 from collector.graph.titles import Names, hashes, write_table
-from collector.ingest.resolving import MAX_HOPS
+from collector.ingest.link_resolution import MAX_HOPS
 
 NODES_AT_ONCE = 5000
 EDGES_AT_ONCE = 1 << 20

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.protocols.iirc.layout import Article, Dataset, Passage, Question, Span
+from annotation.protocols.iirc.dataset_tree import Article, Dataset, Passage, Question, Span
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,

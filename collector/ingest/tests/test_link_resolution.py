@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from collector.ingest.ingestion import CorpusOptions, ingest_files
-from collector.ingest.resolving import Resolver, resolve_links
+from collector.ingest.link_resolution import Resolver, resolve_links
 from collector.ingest.tests.dumps import dump, write
 from collector.models import Article, Paragraph
 

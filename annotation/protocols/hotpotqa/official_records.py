@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.protocols.hotpotqa.layout import TRAIN, WITHHELD, File, LayoutError, file_of
+from annotation.protocols.hotpotqa.file_format import TRAIN, WITHHELD, File, LayoutError, file_of
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from annotation.agreement.kappa import fleiss_kappa
 from annotation.agreement.majority import agreeing_groups, largest_group
 from annotation.metrics.drop import Score, global_scores, score_question
-from annotation.protocols.iirc.analysis.released import gold_of
+from annotation.protocols.iirc.analysis.released_answers import gold_of
 from annotation.protocols.iirc.validation import Vote, agree, vote
 from annotation.release.records_schema import (
     QuestionRecord,
