@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
-from common.asgi_handler import THREADS, THREADS_OF_BOTH_SITES, Pages
+from common.asgi_handler import THREADS, THREADS_OF_BOTH_SITES, PagesHandler
 from common.outages import hush
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
@@ -21,7 +21,7 @@ django.setup(set_prefix=False)
 dialog = import_string("tasks.dialog.consumer.DialogConsumer")
 
 # Embedded, a page of Collector waits for one of the marketplace in this very process.
-pages = Pages(THREADS_OF_BOTH_SITES if settings.EMBEDDED else THREADS)
+pages = PagesHandler(THREADS_OF_BOTH_SITES if settings.EMBEDDED else THREADS)
 sockets = URLRouter([path("hit/socket", dialog.as_asgi()), re_path("", WebsocketDenier.as_asgi())])
 application = ProtocolTypeRouter({"http": pages, "websocket": sockets})
 

@@ -45,7 +45,7 @@ class _Refused(Exception):
         self.response.headers["Connection"] = "close"
 
 
-class Pages(ASGIHandler):
+class PagesHandler(ASGIHandler):
     """Django's pages, each wholly in one of a few threads, which keep their connections.
 
     Django's own handler starts threads and connects anew for every request, changes between

@@ -5,11 +5,11 @@ import os
 
 import django
 
-from common.asgi_handler import THREADS, Pages
+from common.asgi_handler import THREADS, PagesHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
 django.setup(set_prefix=False)
 
-application = Pages(THREADS)
+application = PagesHandler(THREADS)
 # What is loaded now stays: no collection looks through it again.
 gc.freeze()

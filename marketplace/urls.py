@@ -24,7 +24,7 @@ handler500 = "marketplace.site.error_pages.server_error"
 WORD = "[A-Za-z0-9_-]+"
 
 
-class Word:
+class WordConverter:
     """What ids and secrets are made of; nothing else is looked up, least of all a NUL."""
 
     regex = WORD
@@ -38,7 +38,7 @@ class Word:
         return value
 
 
-register_converter(Word, "word")
+register_converter(WordConverter, "word")
 
 urlpatterns = [
     path("", home.home, name="home"),

@@ -25,7 +25,7 @@ def is_collected(slug: str) -> bool:
 
 def _of_work(slug: str) -> list[str]:
     """Each submission is one approved assignment of that person on that HIT, and back."""
-    from marketplace.models import HANDED_IN, Assignment, State
+    from marketplace.models import HANDED_IN, Assignment, AssignmentState
     from tasks.models import ReceiptState, Submission
 
     held = Submission.objects.filter(lease__unit__stage__collection__slug=slug)
@@ -34,7 +34,7 @@ def _of_work(slug: str) -> list[str]:
     there = Assignment.objects.filter(state__in=HANDED_IN)
     named = ("hit__hit_id", "worker__worker_id", "assignment_id")
     ours, theirs = Counter(held.values_list(*names)), Counter(there.values_list(*named))
-    undecided = there.exclude(state=State.APPROVED).values_list(*named)
+    undecided = there.exclude(state=AssignmentState.APPROVED).values_list(*named)
     unsettled = held.exclude(state=ReceiptState.APPROVED).values_list("pk", "state")
     return [
         *(f"handed in here alone: {row}" for row in ours - theirs),
@@ -70,13 +70,13 @@ def _of_money(slug: str) -> list[str]:
     """What was spent is confirmed here and owed there, person by person; nothing is held."""
     from collector.models import Collection
     from marketplace.models import HIT, LedgerEntry
-    from marketplace.models.money import Kind
+    from marketplace.models.money import LedgerKind
     from tasks.models import Payment, PaymentState, Posting
 
     collection = Collection.objects.get(slug=slug)
     payments = Payment.objects.filter(collection=collection)
     paid = _by_person(payments.filter(state=PaymentState.CONFIRMED), "worker__identity__person")
-    owed = _by_person(LedgerEntry.objects.filter(kind=Kind.REWARD), "worker__worker_id")
+    owed = _by_person(LedgerEntry.objects.filter(kind=LedgerKind.REWARD), "worker__worker_id")
     cost = payments.aggregate(all=Sum(F("amount_cents") + F("fee_cents"), default=0))["all"]
     found = {
         "paid but not owed there": paid - owed,

@@ -28,7 +28,7 @@ from collector.seeds.selection import store_seeds
 from common.actions import ActionError
 from marketplace import clock
 from marketplace.models import LedgerEntry
-from marketplace.models.money import Kind
+from marketplace.models.money import LedgerKind
 from marketplace.people.account_opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.visitor import Frame, Visitor
@@ -386,7 +386,7 @@ class Life:
     def owed_there(self) -> int:
         """Return what the marketplace says that workers came to be owed since it began."""
         rows = LedgerEntry.objects.filter(
-            requester=self.requester, kind__in=(Kind.REWARD, Kind.BONUS)
+            requester=self.requester, kind__in=(LedgerKind.REWARD, LedgerKind.BONUS)
         )
         return int(rows.aggregate(c=Sum("amount_cents", default=0))["c"]) - self.owed_before
 

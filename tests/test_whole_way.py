@@ -91,11 +91,11 @@ def both_ledgers(slug: str) -> dict[str, int]:
     from django.db.models import Sum
 
     from collector.models import Collection
-    from marketplace.models import Kind, LedgerEntry
+    from marketplace.models import LedgerEntry, LedgerKind
     from tasks.models import Payment, PaymentState
 
     ours = Payment.objects.filter(collection__slug=slug, state=PaymentState.CONFIRMED)
-    theirs = LedgerEntry.objects.filter(kind__in=[Kind.REWARD, Kind.BONUS])
+    theirs = LedgerEntry.objects.filter(kind__in=[LedgerKind.REWARD, LedgerKind.BONUS])
     all_cents = Sum("amount_cents", default=0)
     return {
         "ours": ours.aggregate(all=all_cents)["all"],

@@ -43,7 +43,7 @@ REASON = "Paid on MTurk, before the results were taken in."
 
 
 @dataclass
-class Stored:
+class ImportReport:
     """What was written; `uncounted` are (place, why) of work that is kept and not in the data."""
 
     n_stored: int = 0
@@ -52,7 +52,9 @@ class Stored:
     uncounted: list[tuple[str, str]] = field(default_factory=list)
 
 
-def store(collection: Collection, stage_name: str, works: Sequence[Work], now: datetime) -> Stored:
+def store(
+    collection: Collection, stage_name: str, works: Sequence[Work], now: datetime
+) -> ImportReport:
     """Write every work, all or nothing, in the order it was handed in."""
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
@@ -90,7 +92,7 @@ class _Writer:
         now: datetime,
     ) -> None:
         self.stage, self.seeds, self.texts, self.now = stage, seeds, texts, now
-        self.stored = Stored()
+        self.stored = ImportReport()
         self._steps: list[tuple[datetime, Step]] = []
 
     def write_steps(self) -> None:

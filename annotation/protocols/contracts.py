@@ -68,7 +68,7 @@ class WithholdsGold(WithholdsAnswers, Protocol):
         """Yield the files of the splits whose answers are not published, answers included."""
 
 
-class ExportOffer(ExportPart, IdentifiesSeeds, WithholdsGold, Protocol):
+class ExportModule(ExportPart, IdentifiesSeeds, WithholdsGold, Protocol):
     """All that is called of export.py."""
 
 
@@ -100,7 +100,7 @@ class ReportsLabels(Protocol[P]):
         """Return the tables of rows that were labelled; raises ScoreError naming the row."""
 
 
-class ReportOffer(ReportPart[P], ReportsPredictions[P], ReportsLabels[P], Protocol[P]):
+class ReportModule(ReportPart[P], ReportsPredictions[P], ReportsLabels[P], Protocol[P]):
     """All that is called of report.py."""
 
 
@@ -146,7 +146,7 @@ class ScoringPart(Protocol):
         """Return the official scores; raises ScoreError naming the file."""
 
 
-class ScoringOffer(ScoringPart, TakesOptions, Protocol):
+class ScoringModule(ScoringPart, TakesOptions, Protocol):
     """All that is called of scoring.py."""
 
 
@@ -166,7 +166,7 @@ class BaselinesPart(Protocol):
         """Write every baseline's predictions into a new folder, and return one table."""
 
 
-class BaselinesOffer(BaselinesPart, TakesOptions, Protocol):
+class BaselinesModule(BaselinesPart, TakesOptions, Protocol):
     """All that is called of baselines.py."""
 
 
@@ -176,12 +176,12 @@ def _as_they_are(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
 
 
 VALIDATION = Part[ValidationPart[object, Parameters]]("validation", ValidationPart)
-EXPORT = Part[ExportOffer](
-    "export", ExportOffer, ExportPart, defaults={"WITHHELD": {}, "identified": _as_they_are}
+EXPORT = Part[ExportModule](
+    "export", ExportModule, ExportPart, defaults={"WITHHELD": {}, "identified": _as_they_are}
 )
-REPORT = Part[ReportOffer[Parameters]]("report", ReportOffer, ReportPart)
+REPORT = Part[ReportModule[Parameters]]("report", ReportModule, ReportPart)
 RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
-SCORING = Part[ScoringOffer]("scoring", ScoringOffer, ScoringPart, defaults={"OPTIONS": {}})
-BASELINES = Part[BaselinesOffer](
-    "baselines", BaselinesOffer, BaselinesPart, defaults={"OPTIONS": {}}
+SCORING = Part[ScoringModule]("scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}})
+BASELINES = Part[BaselinesModule](
+    "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from annotation.readers.example import Prediction, Stored
+from annotation.readers.example import Prediction, StoredExamples
 from annotation.readers.reader import make
 
 SAY_SECONDS = 1.0
@@ -40,8 +40,8 @@ class Progress:
 def main(folder: Path) -> None:
     """Do the work that the folder describes."""
     work = json.loads((folder / "work.json").read_text())
-    train = Stored(folder / "train.jsonl", work["n_train"])
-    asked = Stored(folder / "asked.jsonl", work["n_asked"])
+    train = StoredExamples(folder / "train.jsonl", work["n_train"])
+    asked = StoredExamples(folder / "asked.jsonl", work["n_asked"])
     tell = Progress(folder / "progress.json", work["n_asked"])
     reader = make(work["reader"])
     reader.fit(train, random.Random(work["rng"]), tell)

@@ -69,7 +69,7 @@ def write(path: Path, examples: Iterable[Example]) -> int:
     return count
 
 
-class Stored:
+class StoredExamples:
     """The examples of a file that `write` wrote, read anew each time they are gone through."""
 
     def __init__(self, path: Path, number: int) -> None:

@@ -24,7 +24,7 @@ KNOWN_WORDS = 120
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionFeatures:
     """A question as it is compared with texts; `weights` of its content stems add up to 1."""
 
     opening: int
@@ -35,7 +35,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Read:
+class TextFeatures:
     """A text in tokens; `hits`: how much of the question each token is; `sentence` of each."""
 
     words: list[str]
@@ -45,13 +45,13 @@ class Read:
     sentence: "numpy.ndarray"
 
 
-def read_question(question: str, weight: Callable[[str], float]) -> Asked:
+def read_question(question: str, weight: Callable[[str], float]) -> QuestionFeatures:
     """Return the question's parts; weight: how telling a stem is, at least above 0."""
     words = [word.lower() for word in TOKEN.findall(question)]
     stems = {stem(word) for word in words if word[0].isalnum() and word not in STOP}
     total = sum(weight(each) for each in stems) or 1.0
     focus = _FOCUS.search(question)
-    return Asked(
+    return QuestionFeatures(
         opening=_opening(words),
         weights={each: weight(each) / total for each in sorted(stems)},
         text=question.lower(),
@@ -60,7 +60,7 @@ def read_question(question: str, weight: Callable[[str], float]) -> Asked:
     )
 
 
-def read_text(text: Text, asked: Asked) -> Read:
+def read_text(text: Text, asked: QuestionFeatures) -> TextFeatures:
     """Return the text's tokens with how much of the question each is."""
     import numpy
 
@@ -70,11 +70,11 @@ def read_text(text: Text, asked: Asked) -> Read:
     hits = numpy.array([asked.weights.get(each, 0.0) for each in stems], dtype=numpy.float32)
     ends = numpy.array([end for _, end in text.sentences], dtype=numpy.int64)
     starts = numpy.array([start for start, _ in places], dtype=numpy.int64)
-    return Read(words, places, stems, hits, numpy.searchsorted(ends, starts, side="right"))
+    return TextFeatures(words, places, stems, hits, numpy.searchsorted(ends, starts, side="right"))
 
 
 def spans(
-    example: Example, asked: Asked, vocabulary: Mapping[str, int]
+    example: Example, asked: QuestionFeatures, vocabulary: Mapping[str, int]
 ) -> tuple[list[str], "numpy.ndarray"]:
     """Return every candidate's words and its features, a row each.
 
@@ -109,11 +109,11 @@ def spans(
 
 def _lexical(
     table: "numpy.ndarray",
-    read: Read,
+    read: TextFeatures,
     first: "numpy.ndarray",
     last: "numpy.ndarray",
     kinds: list[int],
-    asked: Asked,
+    asked: QuestionFeatures,
     vocabulary: Mapping[str, int],
 ) -> None:
     """Fill columns 0 to 9: what the candidate is, and the words around it."""
@@ -140,10 +140,10 @@ def _lexical(
 
 def _overlaps(
     table: "numpy.ndarray",
-    read: Read,
+    read: TextFeatures,
     first: "numpy.ndarray",
     last: "numpy.ndarray",
-    asked: Asked,
+    asked: QuestionFeatures,
 ) -> None:
     """Fill columns 10 to 16: how much of the question is in, near and around the candidate."""
     import numpy
@@ -167,7 +167,7 @@ def _overlaps(
 
 
 def _repetitions(
-    table: "numpy.ndarray", said: list[str], text: Text, others: list[Text], asked: Asked
+    table: "numpy.ndarray", said: list[str], text: Text, others: list[Text], asked: QuestionFeatures
 ) -> None:
     """Fill columns 17 to 21: where else the candidate stands."""
     lowered = [each.lower() for each in said]
@@ -183,7 +183,7 @@ def _repetitions(
 
 
 def _of_text(
-    text: Text, others: list[Text], covered: list[float], place: int, asked: Asked
+    text: Text, others: list[Text], covered: list[float], place: int, asked: QuestionFeatures
 ) -> tuple[float, ...]:
     """Return columns 22 to 26: how the question speaks of this text and of the others."""
     rest = [share for at, share in enumerate(covered) if at != place]
@@ -201,7 +201,7 @@ def plain_title(title: str) -> str:
     return title.partition(" (")[0].lower()
 
 
-def _covered(stems: list[str], asked: Asked) -> float:
+def _covered(stems: list[str], asked: QuestionFeatures) -> float:
     there = set(stems)
     return sum(weight for each, weight in asked.weights.items() if each in there)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.metrics.squad import answer_tokens
 from annotation.readers import features
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
-from annotation.readers.features import Asked, plain_title
+from annotation.readers.features import QuestionFeatures, plain_title
 from annotation.readers.reader import Tell, silent
 from annotation.readers.words import TOKEN, content
 
@@ -26,7 +26,7 @@ MARKS = ("both", "same", "either", "or", "and", "also", "more", "than", "which",
 N_FEATURES = 8 + len(MARKS)
 
 
-def question_features(example: Example, asked: Asked) -> "numpy.ndarray":
+def question_features(example: Example, asked: QuestionFeatures) -> "numpy.ndarray":
     """Return the row of features of one question; the first column is its auxiliary's number."""
     import numpy
 
@@ -109,7 +109,7 @@ class LightReader:
         known = frequent[: features.KNOWN_WORDS]
         self.vocabulary = {word: number for number, word in enumerate(known, start=1)}
 
-    def _asked(self, example: Example) -> features.Asked:
+    def _asked(self, example: Example) -> features.QuestionFeatures:
         return features.read_question(example.question, self._weight)
 
     def _weight(self, stem: str) -> float:

@@ -43,7 +43,7 @@ from tasks.posting import hits
 
 
 @dataclass(frozen=True)
-class Remade:
+class RemadeRelease:
     """A release made again; `different` are the files that are not byte for byte as they were."""
 
     issued: PublishedRelease
@@ -57,7 +57,7 @@ def remake(
     now: datetime,
     advance: Callable[[], object] = lambda: None,
     transport: httpx.BaseTransport | None = None,
-) -> Remade:
+) -> RemadeRelease:
     """Return the release of the log's work, done again on a new collection over `corpus`.
 
     `advance` is called after each step of the work. Raises LogError, and what laying out, working
@@ -83,7 +83,7 @@ def remake(
         issued = publish_release(collection, out, now)
     finally:
         own.update(maintained_until=None)
-    return Remade(issued, different_files(log, issued.folder))
+    return RemadeRelease(issued, different_files(log, issued.folder))
 
 
 def check_unused(log: Log) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.replay.log import AssignmentLine, Log, LogError
 from annotation.replay.recreation import write_texts
-from annotation.replay.units import Places, only
+from annotation.replay.units import ReplayedPlaces, only
 from collector.models import Collection, Stage
 from collector.protocols.creation import parameters_of
 from tasks.models import (
@@ -34,7 +34,7 @@ MOST_TRIES = 3
 
 
 @dataclass
-class Hold:
+class HeldAssignment:
     """An assignment in hand: the marketplace's page, the frame in it, and our lease.
 
     `page` is None once it was given back on the marketplace.
@@ -59,8 +59,8 @@ class Rerun:
         self.collection, self.log = collection, log
         self._transport = transport
         self._workers: dict[str, SimulatedWorker] = {}
-        self._holds: dict[int, Hold] = {}
-        self._places = Places(collection, log)
+        self._holds: dict[int, HeldAssignment] = {}
+        self._places = ReplayedPlaces(collection, log)
         self._shown = dict.fromkeys((text.text for text in log.texts), 1)
         self._notes = {(one.stage, one.worker): one for one in log.decisions}
 
@@ -95,7 +95,9 @@ class Rerun:
         lease = Lease.objects.filter(unit=unit, worker_id=one.worker, state=LeaseState.LIVE).first()
         if inner is None or lease is None:
             raise LogError(f"{_called(one)}: the page offers no such work. {inner}.")
-        hold = self._holds[one.taken] = Hold(one, page, inner, worker.work_page(inner), lease)
+        hold = self._holds[one.taken] = HeldAssignment(
+            one, page, inner, worker.work_page(inner), lease
+        )
         if one.handed_in is None and one.end != LeaseState.LIVE:
             self._give_back(hold, LeaseState(one.end))
 
@@ -136,7 +138,7 @@ class Rerun:
         if decision is not None:
             self._decide(decision.stage, one.worker, granted=decision.granted)
 
-    def _give_back(self, hold: Hold, state: LeaseState) -> None:
+    def _give_back(self, hold: HeldAssignment, state: LeaseState) -> None:
         """Let go of an assignment's slot, and of its HIT; its page stays open."""
         assert hold.page is not None
         self._worker(hold.one).give_back(hold.page)

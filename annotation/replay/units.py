@@ -18,7 +18,7 @@ from tasks.posting import hits
 from tasks.work.units import create_unit
 
 
-class Places:
+class ReplayedPlaces:
     """Opens the places of one collection in the order of its log."""
 
     def __init__(self, collection: Collection, log: Log) -> None:

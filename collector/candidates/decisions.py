@@ -19,7 +19,7 @@ from collector.models import (
 
 
 @dataclass(frozen=True)
-class Added:
+class AddedSets:
     """The sets that were stored, and the names of those that were there already."""
 
     new: list[CandidateSet]
@@ -32,7 +32,7 @@ def add_sets(
     proposals: Iterable[Proposal],
     now: datetime,
     kept_by: str = "",
-) -> Added:
+) -> AddedSets:
     """Store proposals; a set of that role and name that is there stays as it is.
 
     `kept_by`: who keeps them unseen; blank, they wait for a decision. Raises CandidatesError for a
@@ -63,7 +63,7 @@ def add_sets(
                 for article in proposer.articles(proposal.nodes)
             )
             new.append(row)
-    return Added(new, there)
+    return AddedSets(new, there)
 
 
 def decide(each: CandidateSet, state: str, by: str, now: datetime) -> int:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from collector.candidates.decisions import Added, add_sets
+from collector.candidates.decisions import AddedSets, add_sets
 from collector.candidates.proposals import Proposer
 from collector.models import Collection, SetRole
 from collector.protocols.parameters import CuratedTable
@@ -13,14 +13,14 @@ UNSEEN = "nobody: kept unseen"
 
 def propose_defaults(
     collection: Collection, rule: CuratedTable, now: datetime, keep: bool = False
-) -> Added:
+) -> AddedSets:
     """Propose categories as sets and lists where the collection has none at all.
 
     They are kept at once only where `keep` or `seeds.keep_defaults` says so. Raises
     CandidatesError after the publication, GraphError.
     """
     if collection.candidate_sets.exists():
-        return Added([], [])
+        return AddedSets([], [])
     proposer = Proposer(collection.corpus)
     cut = Proposer(collection.corpus, rule.most_linked)
     proposals = [

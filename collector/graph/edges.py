@@ -11,7 +11,7 @@ from collector.parallel import in_processes
 _table: Any
 
 
-class Batch(NamedTuple):
+class LinkBatch(NamedTuple):
     """The links of consecutive nodes, [[start, end, title], …] as JSON text for each."""
 
     first: int
@@ -25,7 +25,7 @@ class Edges(NamedTuple):
     targets: Any
 
 
-def edges_of(batches: Iterator[Batch], table: Path, processes: int) -> Iterator[Edges]:
+def edges_of(batches: Iterator[LinkBatch], table: Path, processes: int) -> Iterator[Edges]:
     """Yield the edges of every batch in order; the result does not depend on `processes`.
 
     `table`: the folder of the table of titles. Self-links and duplicates are dropped.
@@ -43,7 +43,7 @@ def _start(table: Path) -> None:
     _table = open_table(table)
 
 
-def _edges(batch: Batch) -> Edges:
+def _edges(batch: LinkBatch) -> Edges:
     import numpy
 
     titles: list[str] = []

@@ -6,8 +6,8 @@ from typing import Any
 
 from collector.array_files import Columns, column
 from collector.graph import graph_file
-from collector.graph.edges import Batch, edges_of
-from collector.graph.titles import Names, hashes, write_table
+from collector.graph.edges import LinkBatch, edges_of
+from collector.graph.titles import TitleHashes, hashes, write_table
 from collector.ingest.link_resolution import MAX_HOPS
 
 NODES_AT_ONCE = 5000
@@ -32,7 +32,7 @@ def build(
     Memory: some forty bytes for each title, whatever the number of edges.
     """
     n_nodes = _write_nodes(folder, pages, progress)
-    names = Names(*(column(folder, name, "<u8") for name in Names._fields))
+    names = TitleHashes(*(column(folder, name, "<u8") for name in TitleHashes._fields))
     write_table(folder, names, MAX_HOPS)
     n_edges = _write_edges(folder, n_nodes, links, processes, progress)
     path = folder / "graph"
@@ -70,9 +70,9 @@ def _write_edges(
     """Write where edges lead and how many leave each node; return the number of edges."""
     paragraphs = column(folder, "paragraphs", "<i8")
 
-    def batches() -> Iterator[Batch]:
+    def batches() -> Iterator[LinkBatch]:
         for first in range(0, n_nodes, NODES_AT_ONCE):
-            yield Batch(first, links(paragraphs[first : first + NODES_AT_ONCE].tolist()))
+            yield LinkBatch(first, links(paragraphs[first : first + NODES_AT_ONCE].tolist()))
 
     n_edges = done = 0
     with Columns(folder) as columns:

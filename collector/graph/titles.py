@@ -9,7 +9,7 @@ NOWHERE = -1
 AT_ONCE = 1 << 20
 
 
-class Names(NamedTuple):
+class TitleHashes(NamedTuple):
     """Hashes of titles (uint64): of nodes, and of redirects with what they lead to."""
 
     of_nodes: Any
@@ -28,7 +28,7 @@ def hashes(titles: Iterable[str]) -> Any:
     return numpy.frombuffer(b"".join(digests), "<u8")
 
 
-def write_table(folder: Path, names: Names, max_hops: int) -> None:
+def write_table(folder: Path, names: TitleHashes, max_hops: int) -> None:
     """Write the table of all titles into `folder`; of chains, `max_hops` titles are followed.
 
     A redirect in a circle, or to a page that is no node, leads nowhere.
@@ -43,7 +43,7 @@ def write_table(folder: Path, names: Names, max_hops: int) -> None:
     numpy.save(folder / "values.npy", values)
 
 
-def _followed(names: Names, max_hops: int) -> Any:
+def _followed(names: TitleHashes, max_hops: int) -> Any:
     """Return the node that each redirect leads to (int32), or NOWHERE."""
     import numpy
 

@@ -104,7 +104,7 @@ class UpgradesParameters(Protocol):
         """Return stored parameters of an earlier version as this version names them."""
 
 
-class ParametersOffer(ParametersPart, UpgradesParameters, Protocol):
+class ParametersModule(ParametersPart, UpgradesParameters, Protocol):
     """All that is called of parameters.py."""
 
 
@@ -116,5 +116,5 @@ class WithholdsAnswers(Protocol):
         """Return such splits, each with the names of the contexts that are published."""
 
 
-PARAMETERS = Part[ParametersOffer]("parameters", ParametersOffer, ParametersPart)
+PARAMETERS = Part[ParametersModule]("parameters", ParametersModule, ParametersPart)
 WITHHOLDING = Part[WithholdsAnswers]("export", WithholdsAnswers, defaults={"WITHHELD": {}})

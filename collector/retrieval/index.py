@@ -13,7 +13,7 @@ from collector.retrieval.ngrams import BUCKET_BITS, bucket, grams
 LONG = 4096
 
 
-class Found(NamedTuple):
+class SearchHit(NamedTuple):
     """A text by its number, and its score."""
 
     text: int
@@ -55,7 +55,7 @@ class Index:
         self.n_postings = len(self._texts)
         self._table_bits = table_bits(len(self._rests))
 
-    def search(self, question: str, k: int) -> list[Found]:
+    def search(self, question: str, k: int) -> list[SearchHit]:
         """Return the k texts of the highest scores above 0, best first."""
         import numpy
 
@@ -81,7 +81,7 @@ class Index:
         touched = numpy.unique(numpy.concatenate([touched, *pending]))
         return self._best(touched, [], k, scores[touched])
 
-    def rank(self, question: str, candidates: Any) -> list[Found]:
+    def rank(self, question: str, candidates: Any) -> list[SearchHit]:
         """Return all candidates (numbers of texts, ascending), those of the highest score first."""
         import numpy
 
@@ -105,7 +105,9 @@ class Index:
             least += 1
         return numpy.flatnonzero(shared >= least)
 
-    def _best(self, candidates: Any, terms: Sequence[_Term], k: int, scores: Any) -> list[Found]:
+    def _best(
+        self, candidates: Any, terms: Sequence[_Term], k: int, scores: Any
+    ) -> list[SearchHit]:
         """Return the k best of the candidates, ascending, once the terms are added to `scores`."""
         import numpy
 
@@ -117,7 +119,7 @@ class Index:
             here = term.texts[at] == wanted
             scores[here] += term.weight * numpy.log1p(term.counts[at[here]], dtype="<f8")
         order = numpy.argsort(-scores, kind="stable")[:k]
-        return [Found(int(candidates[each]), float(scores[each])) for each in order]
+        return [SearchHit(int(candidates[each]), float(scores[each])) for each in order]
 
     def _terms(self, question: str) -> list[_Term]:
         """Return what the question's buckets add, those first that can add the most."""

@@ -20,7 +20,7 @@ MORE = (1.5, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
-class Loosened:
+class LooserThreshold:
     """One threshold at another value: its dotted key, the value, and the seeds there would be."""
 
     key: str
@@ -29,18 +29,18 @@ class Loosened:
 
 
 @dataclass(frozen=True)
-class Looser:
+class LooserThresholds:
     """`single`: other values of single thresholds, only where they give more than now.
 
     `together`: where none of them gives enough, values that do it together, the seeds being those
     of this one with all before it; fewer than enough if nothing gives more.
     """
 
-    single: list[Loosened]
-    together: list[Loosened]
+    single: list[LooserThreshold]
+    together: list[LooserThreshold]
 
 
-def loosened(collection: Collection, needed: int) -> Looser:
+def loosened(collection: Collection, needed: int) -> LooserThresholds:
     """Return what other values of the thresholds would give to whoever needs so many seeds.
 
     Nothing for a protocol that does not count its seeds, and for a corpus too large to count in
@@ -49,7 +49,7 @@ def loosened(collection: Collection, needed: int) -> Looser:
     protocol = get_protocol(collection.protocol)
     articles = collection.corpus.articles.all()
     if not protocol.has(SEEDS, COUNTS) or articles[MOST_ARTICLES : MOST_ARTICLES + 1]:
-        return Looser([], [])
+        return LooserThresholds([], [])
     part = protocol.part(SEEDS, COUNTS)
     parameters: Any = parameters_of(collection)
     how_many = part.counter(collection.corpus)
@@ -64,15 +64,15 @@ def loosened(collection: Collection, needed: int) -> Looser:
     table = parameters.seeds.model_dump()
     listed = {} if articles[MOST_OF_ALL : MOST_OF_ALL + 1] else part.LOOSEST
     wider = {name: value for name, value in listed.items() if table[name] != value}
-    single, now = list[Loosened](), counted({})
+    single, now = list[LooserThreshold](), counted({})
     for name, value in [*_values(parameters.seeds), *wider.items()]:
         number = counted({name: value})
         if number > max([now, *(one.n_seeds for one in single if one.key == f"{TABLE}.{name}")]):
-            single.append(Loosened(f"{TABLE}.{name}", value, number))
+            single.append(LooserThreshold(f"{TABLE}.{name}", value, number))
     if now >= needed or any(one.n_seeds >= needed for one in single):
-        return Looser(single, [])
+        return LooserThresholds(single, [])
     loosest = wider | dict(_values(parameters.seeds))
-    return Looser(single, _together(table, loosest, needed, counted))
+    return LooserThresholds(single, _together(table, loosest, needed, counted))
 
 
 def _together(
@@ -80,7 +80,7 @@ def _together(
     loosest: dict[str, Any],
     needed: int,
     counted: Callable[[dict[str, Any]], int],
-) -> list[Loosened]:
+) -> list[LooserThreshold]:
     """Return thresholds at their loosest that together give enough, without those in vain."""
     changes: dict[str, Any] = {}
     for name in (name for name in table if name in loosest):
@@ -94,7 +94,7 @@ def _together(
             changes = fewer
     names = list(changes)
     return [
-        Loosened(
+        LooserThreshold(
             f"{TABLE}.{name}",
             changes[name],
             counted({key: changes[key] for key in names[: at + 1]}),

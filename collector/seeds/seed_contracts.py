@@ -45,7 +45,7 @@ class CountsSeeds(Protocol[P]):
         """Return what tells how many seeds there would be with some parameters."""
 
 
-class SeedsOffer(SeedsPart[P], JoinsTexts, CountsSeeds[P], Protocol[P]):
+class SeedsModule(SeedsPart[P], JoinsTexts, CountsSeeds[P], Protocol[P]):
     """All that is called of seeds.py where nobody keeps candidate sets."""
 
     @property
@@ -95,7 +95,7 @@ class KeysTexts(Protocol):
         """Return a key that texts share which must not be in two splits."""
 
 
-class SplitsOffer(PlansFolds[P], AssignsSplits[P], KeysTexts, Protocol[P]):
+class SplitsModule(PlansFolds[P], AssignsSplits[P], KeysTexts, Protocol[P]):
     """All that is called of splits.py; what it leaves out is as planned, or not planned at all."""
 
 
@@ -104,13 +104,13 @@ def _first(texts: Sequence[str]) -> str:
     return texts[0]
 
 
-SEEDS = Part[SeedsOffer[Parameters]](
+SEEDS = Part[SeedsModule[Parameters]](
     "seeds",
-    SeedsOffer,
+    SeedsModule,
     SeedsPart,
     defaults={"CURATED": False, "NOUN": "paragraph", "LOOSEST": {}, "text_of": _first},
 )
 CURATED_SEEDS = Part[CuratedSeedsPart[Parameters]]("seeds", CuratedSeedsPart)
-SPLITS = Part[SplitsOffer[Parameters]](
-    "splits", SplitsOffer, defaults={"plan": no_folds, "assign": as_planned, "text_key": text_key}
+SPLITS = Part[SplitsModule[Parameters]](
+    "splits", SplitsModule, defaults={"plan": no_folds, "assign": as_planned, "text_key": text_key}
 )

@@ -50,7 +50,7 @@ class Supervised:
 class Supervisor:
     """Runs processes, each in a group of its own, until it is asked to stop.
 
-    A process beside them, `orphan_cleanup.py`, stops every group if the supervisor itself is killed.
+    A process beside them, `orphan_cleanup.py`, stops every group if the supervisor is killed.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from common import asgi_handler as module
-from common.asgi_handler import THREADS, Pages
+from common.asgi_handler import THREADS, PagesHandler
 
 SCOPE = {
     "type": "http",
@@ -26,7 +26,9 @@ LONGEST_BYTES = 1_000
 class Visit:
     """One request: pieces of its body as they come, and then nothing until `gone`."""
 
-    def __init__(self, pages: Pages, *pieces: bytes, is_whole: bool = True, told: int = 0) -> None:
+    def __init__(
+        self, pages: PagesHandler, *pieces: bytes, is_whole: bool = True, told: int = 0
+    ) -> None:
         self.pages, self.gone, self.may_read = pages, asyncio.Event(), asyncio.Event()
         self.may_read.set()
         self.sent: list[dict[str, Any]] = []
@@ -69,10 +71,12 @@ def threads() -> list[threading.Thread]:
 
 
 @pytest.fixture
-def pages(threads: list[threading.Thread], monkeypatch: pytest.MonkeyPatch, settings: Any) -> Pages:
+def pages(
+    threads: list[threading.Thread], monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> PagesHandler:
     """Pages without a site behind them: each says what was sent to it."""
     settings.LONGEST_BODY_BYTES = LONGEST_BYTES
-    made = Pages()
+    made = PagesHandler()
 
     def note(request: HttpRequest) -> HttpResponse:
         threads.append(threading.current_thread())
@@ -91,7 +95,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def test_the_next_page_is_made_in_the_same_thread(
-    pages: Pages, threads: list[threading.Thread]
+    pages: PagesHandler, threads: list[threading.Thread]
 ) -> None:
     async def three() -> None:
         for _ in range(3):
@@ -106,7 +110,7 @@ def test_the_next_page_is_made_in_the_same_thread(
 
 
 def test_a_crowd_waits_for_as_many_threads_as_there_are(
-    pages: Pages, threads: list[threading.Thread], monkeypatch: pytest.MonkeyPatch
+    pages: PagesHandler, threads: list[threading.Thread], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together, noted = threading.Barrier(THREADS, timeout=20), pages.get_response
     monkeypatch.setattr(
@@ -121,7 +125,7 @@ def test_a_crowd_waits_for_as_many_threads_as_there_are(
     assert len({*threads}) == THREADS
 
 
-def test_whoever_sends_nothing_holds_nobody_up(pages: Pages) -> None:
+def test_whoever_sends_nothing_holds_nobody_up(pages: PagesHandler) -> None:
     async def silence_and_a_page() -> None:
         silent = [Visit(pages, is_whole=False, told=900) for _ in range(20 * THREADS)]
         waiting = [asyncio.create_task(one.answer()) for one in silent]
@@ -135,7 +139,7 @@ def test_whoever_sends_nothing_holds_nobody_up(pages: Pages) -> None:
 
 
 def test_a_body_that_does_not_come_is_given_up(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BODY_SECONDS", 0.05)
     visit = Visit(pages, b"a", is_whole=False)
@@ -145,7 +149,7 @@ def test_a_body_that_does_not_come_is_given_up(
 
 
 @pytest.mark.parametrize("told", [0, LONGEST_BYTES + 1])
-def test_a_body_without_end_is_refused_before_it_is_kept(pages: Pages, told: int) -> None:
+def test_a_body_without_end_is_refused_before_it_is_kept(pages: PagesHandler, told: int) -> None:
     visit = Visit(pages, *[b"a" * 400] * 9, told=told)
     assert b"Send less at once" in asyncio.run(visit.answer())
     assert visit.status == 413
@@ -153,7 +157,7 @@ def test_a_body_without_end_is_refused_before_it_is_kept(pages: Pages, told: int
 
 
 def test_long_bodies_have_so_much_room_together(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "IN_MEMORY_BYTES", 10)
     monkeypatch.setattr(module, "MOST_STORED_BYTES", 1_500)
@@ -175,7 +179,7 @@ def test_long_bodies_have_so_much_room_together(
 
 @pytest.mark.parametrize("kind", ["iterator", "asynchronous"])
 def test_who_reads_slowly_holds_no_thread(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch, kind: str
+    pages: PagesHandler, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     async def parts() -> AsyncIterator[bytes]:
         yield b"one "
@@ -206,17 +210,19 @@ def test_who_reads_slowly_holds_no_thread(
     assert all(one.closed for one in made)
 
 
-def test_a_body_of_known_length_is_answered_when_all_of_it_has_come(pages: Pages) -> None:
+def test_a_body_of_known_length_is_answered_when_all_of_it_has_come(pages: PagesHandler) -> None:
     visit = Visit(pages, b"ha", b"lf", is_whole=False)
     visit.scope = {**SCOPE, "headers": [(b"host", b"localhost"), (b"content-length", b"4")]}
     assert asyncio.run(asyncio.wait_for(visit.answer(), 5)) == b"half"
 
 
-def test_a_body_in_pieces_is_read_to_its_end_whatever_length_is_told(pages: Pages) -> None:
+def test_a_body_in_pieces_is_read_to_its_end_whatever_length_is_told(pages: PagesHandler) -> None:
     assert asyncio.run(Visit(pages, b"all", b" of it", told=3).answer()) == b"all of it"
 
 
-def test_a_request_without_a_body_is_answered_before_anything_more_comes(pages: Pages) -> None:
+def test_a_request_without_a_body_is_answered_before_anything_more_comes(
+    pages: PagesHandler,
+) -> None:
     visit = Visit(pages)
     visit.scope = {**SCOPE, "method": "GET", "headers": [(b"host", b"localhost")]}
     asyncio.run(asyncio.wait_for(visit.answer(), 5))

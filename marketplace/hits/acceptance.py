@@ -11,7 +11,7 @@ from marketplace.hits.lifecycle import locked
 from marketplace.hits.questions.entry import GRACE_SECONDS
 from marketplace.hits.review_policies import refresh, review_assignment
 from marketplace.hits.timing import observe
-from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, HITType, State, Worker
+from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, AssignmentState, HITType, Worker
 from marketplace.models.identifiers import new_entity_id
 from marketplace.notifications.events import record_event
 from marketplace.people.qualifications.requirements import access_to, record_of
@@ -82,7 +82,7 @@ def available_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
 def _in_the_way(worker: Worker) -> QuerySet[Assignment]:
     """Return the worker's assignments because of which others of their types cannot be taken."""
     once = Q(hit__hit_type__is_once=True, state__in=LIVE)
-    at_a_time = Q(hit__hit_type__is_one_at_a_time=True, state=State.ACCEPTED)
+    at_a_time = Q(hit__hit_type__is_one_at_a_time=True, state=AssignmentState.ACCEPTED)
     return Assignment.objects.filter(once | at_a_time, worker=worker)
 
 
@@ -97,7 +97,7 @@ def _accepted(worker: Worker, key: int, now: datetime) -> Assignment:
     with locked(now, pk=key) as hit:
         held = hit.assignments.filter(worker=worker, state__in=LIVE).first()
         if held is not None:
-            if held.state == State.ACCEPTED:
+            if held.state == AssignmentState.ACCEPTED:
                 return held
             raise RefusedError(_("You have already done this HIT. Choose another one."))
         _check_may_accept(worker, hit, now)
@@ -130,7 +130,9 @@ def _check_may_accept(worker: Worker, hit: HIT, now: datetime) -> None:
         raise RefusedError(_("You have a HIT of this kind, and nobody can have two of it."))
     if not access_to(hit.hit_type, record_of(worker)).can_accept:
         raise RefusedError(_("This HIT asks for a qualification that you do not have yet."))
-    held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
+    held = Assignment.objects.filter(
+        worker=worker, state=AssignmentState.ACCEPTED, deadline__gt=now
+    )
     if held.count() >= queue_limit():
         raise RefusedError(
             _("You hold %(most)s HITs already. Finish or return one, then accept this one.")
@@ -156,8 +158,8 @@ def give_back(assignment: Assignment, now: datetime) -> None:
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
             raise RefusedError(_("You have submitted this HIT already, so it cannot be returned."))
-        if assignment.state == State.ACCEPTED:
-            assignment.state, assignment.ended_at = State.RETURNED, now
+        if assignment.state == AssignmentState.ACCEPTED:
+            assignment.state, assignment.ended_at = AssignmentState.RETURNED, now
             assignment.save(update_fields=["state", "ended_at"])
             record_event(hit, "AssignmentReturned", now, assignment.assignment_id)
             refresh(hit, now)
@@ -166,7 +168,7 @@ def give_back(assignment: Assignment, now: datetime) -> None:
 def can_extend(assignment: Assignment, now: datetime) -> bool:
     """Tell whether the worker may have the more time that the HIT type states: once, in time."""
     return (
-        assignment.state == State.ACCEPTED
+        assignment.state == AssignmentState.ACCEPTED
         and not assignment.is_extended
         and assignment.deadline > now
         and assignment.hit.hit_type.stated.extension_minutes > 0
@@ -195,7 +197,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
         assignment.refresh_from_db()
         if assignment.state in HANDED_IN:
             return False
-        if assignment.state != State.ACCEPTED and not _can_revive(assignment, hit, now):
+        if assignment.state != AssignmentState.ACCEPTED and not _can_revive(assignment, hit, now):
             refusal = _keep_late(assignment, answer)
         else:
             # A type may be older than the host's present cap.
@@ -203,7 +205,7 @@ def submit(assignment: Assignment, answer: str, now: datetime) -> bool:
             if promised is None:
                 promised = hit.hit_type.auto_approval_delay_seconds
             delay = timedelta(seconds=min(promised, auto_approval_cap_seconds()))
-            assignment.state, assignment.answer = State.SUBMITTED, answer
+            assignment.state, assignment.answer = AssignmentState.SUBMITTED, answer
             assignment.submitted_at, assignment.auto_approval_at = now, now + delay
             assignment.ended_at = None
             # Whose work it is stays as it is: the account may be merged into another meanwhile.
@@ -233,7 +235,7 @@ def keep_aside(assignment: Assignment, answer: str, now: datetime) -> None:
 def _can_revive(assignment: Assignment, hit: HIT, now: datetime) -> bool:
     """Tell whether work that came after the deadline still finds its own place free."""
     in_grace = now <= assignment.deadline + timedelta(seconds=GRACE_SECONDS)
-    if assignment.state != State.ABANDONED or not in_grace or not hit.is_assignable(now):
+    if assignment.state != AssignmentState.ABANDONED or not in_grace or not hit.is_assignable(now):
         return False
     if assignment.reward_cents > hit.hit_type.reward_cents:
         return False  # the money held for an open place would not cover what was promised
@@ -247,7 +249,7 @@ def _keep_late(assignment: Assignment, answer: str) -> TooLateError:
     if not assignment.late_answer:
         assignment.late_answer = answer
         assignment.save(update_fields=["late_answer"])
-    if assignment.state == State.RETURNED:
+    if assignment.state == AssignmentState.RETURNED:
         return TooLateError(
             _(
                 "You returned this HIT before, so it could not be submitted. What you sent was "

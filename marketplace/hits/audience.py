@@ -21,7 +21,7 @@ COUNTED_FOR_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Excluded:
+class UnmetRequirement:
     """A requirement, as the requester sent it, and how many workers do not meet it."""
 
     need: dict[str, Any]
@@ -37,7 +37,7 @@ class Audience:
     n_can_accept: int
     n_blocked: int = 0
     # Those that keep anybody out, the one that keeps out most first.
-    excluded: tuple[Excluded, ...] = ()
+    excluded: tuple[UnmetRequirement, ...] = ()
 
     @property
     def is_nobody(self) -> bool:
@@ -74,7 +74,8 @@ def _counted(kind: HITType, records: list[WorkerRecord]) -> Audience:
         if guard_of(need) == "DiscoverPreviewAndAccept"
     ]
     counted = [
-        Excluded(need, rows.count(False)) for need, rows in zip(kind.requirements, met, strict=True)
+        UnmetRequirement(need, rows.count(False))
+        for need, rows in zip(kind.requirements, met, strict=True)
     ]
     return Audience(
         n_workers=len(records),

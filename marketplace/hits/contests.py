@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from marketplace.hits.decisions import approve
 from marketplace.hits.lifecycle import locked
 from marketplace.hits.review_policies import refresh
-from marketplace.models import Assignment, Contest, Requester, State
+from marketplace.models import Assignment, AssignmentState, Contest, Requester
 
 ANSWER_WITHIN = timedelta(days=7)
 RAISED_WITHIN = timedelta(days=30)
@@ -24,7 +24,7 @@ class ContestError(ValueError):
 def can_contest(assignment: Assignment, now: datetime) -> bool:
     """Tell whether a word against this rejection may still be raised; expects `contest` loaded."""
     return (
-        assignment.state == State.REJECTED
+        assignment.state == AssignmentState.REJECTED
         and not hasattr(assignment, "contest")
         and assignment.rejected_at is not None
         and now <= assignment.rejected_at + RAISED_WITHIN
@@ -60,7 +60,7 @@ def raise_contest(assignment: Assignment, text: str, now: datetime) -> Contest:
 
 def unanswered_contests(requester: Requester | None = None) -> QuerySet[Contest]:
     """Return the contests that wait for an answer, of one requester or of all, oldest first."""
-    rows = Contest.objects.filter(answered_at=None, assignment__state=State.REJECTED)
+    rows = Contest.objects.filter(answered_at=None, assignment__state=AssignmentState.REJECTED)
     if requester is not None:
         rows = rows.filter(assignment__hit__requester=requester)
     return rows.select_related("assignment__hit__hit_type__requester").order_by("due_at", "pk")
@@ -73,7 +73,7 @@ def grant_contest(contest: Contest, now: datetime) -> None:
     """
     with locked(now, pk=contest.assignment.hit_id) as hit:
         assignment = hit.assignments.select_related("worker").get(pk=contest.assignment_id)
-        if assignment.state != State.REJECTED:
+        if assignment.state != AssignmentState.REJECTED:
             raise ContestError(SETTLED)
         refresh(hit, now, approve(hit, assignment, now))
 
@@ -88,7 +88,7 @@ def keep_rejection(contest: Contest, answer: str, now: datetime) -> None:
         raise ContestError(f"Answer the worker in 1 to {LONGEST_ANSWER} characters.")
     with locked(now, pk=contest.assignment.hit_id) as hit:
         changed = Contest.objects.filter(
-            pk=contest.pk, answered_at=None, assignment__state=State.REJECTED
+            pk=contest.pk, answered_at=None, assignment__state=AssignmentState.REJECTED
         ).update(answer=answer, answered_at=now)
         if not changed:
             raise ContestError(SETTLED)

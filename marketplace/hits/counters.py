@@ -6,7 +6,7 @@ from django.db.models import Count, Min, Q, Sum
 from django.db.models.functions import Greatest
 
 from common.prepared_sql import PreparedQuery
-from marketplace.models import HIT, Assignment, State
+from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.money import funds
 from marketplace.notifications.events import record_status_event
 
@@ -22,8 +22,8 @@ SUM_NAMES = (
     "contest_due_at",
 )
 NOTHING = (0, 0, 0, 0, 0, None, None, None)
-PENDING, AWAITING = Q(state=State.ACCEPTED), Q(state=State.SUBMITTED)
-CONTESTED = Q(state=State.REJECTED, contest__answered_at=None)
+PENDING, AWAITING = Q(state=AssignmentState.ACCEPTED), Q(state=AssignmentState.SUBMITTED)
+CONTESTED = Q(state=AssignmentState.REJECTED, contest__answered_at=None)
 SUMS = PreparedQuery(
     lambda hit, reward_cents: (
         Assignment.objects.filter(hit=hit)
@@ -31,7 +31,9 @@ SUMS = PreparedQuery(
         .annotate(
             n_pending=Count("pk", filter=PENDING),
             n_awaiting=Count("pk", filter=AWAITING),
-            n_completed=Count("pk", filter=Q(state__in=[State.APPROVED, State.REJECTED])),
+            n_completed=Count(
+                "pk", filter=Q(state__in=[AssignmentState.APPROVED, AssignmentState.REJECTED])
+            ),
             awaiting_cents=Sum("reward_cents", filter=AWAITING, default=0),
             # A place that is given up costs the type's reward again, so that much is held too.
             pending_cents=Sum(Greatest("reward_cents", reward_cents), filter=PENDING, default=0),

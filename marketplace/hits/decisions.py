@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from marketplace.models import HIT, Assignment, Kind, State
+from marketplace.models import HIT, Assignment, AssignmentState, LedgerKind
 from marketplace.money import funds
 from marketplace.notifications.events import record_event
 
@@ -14,17 +14,17 @@ def approve(hit: HIT, assignment: Assignment, at: datetime | None) -> int:
     HIT's lock.
     """
     assert at is not None
-    assignment.state, assignment.approved_at = State.APPROVED, at
+    assignment.state, assignment.approved_at = AssignmentState.APPROVED, at
     assignment.save()
     record_event(hit, "AssignmentApproved", at, assignment.assignment_id)
     cents, worker_id = assignment.reward_cents, assignment.worker.account_id
-    funds.owe(Kind.REWARD, assignment.pk, hit.requester_id, worker_id, cents, at)
+    funds.owe(LedgerKind.REWARD, assignment.pk, hit.requester_id, worker_id, cents, at)
     return cents
 
 
 def reject(hit: HIT, assignment: Assignment, feedback: str, at: datetime) -> None:
     """Mark an assignment rejected, with what the worker reads; expects the HIT's lock."""
-    assignment.state, assignment.rejected_at = State.REJECTED, at
+    assignment.state, assignment.rejected_at = AssignmentState.REJECTED, at
     assignment.feedback = feedback
     assignment.save()
     record_event(hit, "AssignmentRejected", at, assignment.assignment_id)

@@ -10,7 +10,7 @@ from django.db import transaction
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.decisions import approve
 from marketplace.hits.review_policies import refresh
-from marketplace.models import HIT, Contest, Requester, State
+from marketplace.models import HIT, AssignmentState, Contest, Requester
 from marketplace.money import funds
 from marketplace.notifications.events import record_event
 from marketplace.router import DATABASE
@@ -62,12 +62,12 @@ def settle(hit: HIT, now: datetime) -> None:
     """Abandon what is past its deadline and approve what nobody decided; expects the HIT's lock."""
     if hit.next_due_at is None or hit.next_due_at > now:
         return
-    overdue = hit.assignments.filter(state=State.ACCEPTED, deadline__lte=now)
+    overdue = hit.assignments.filter(state=AssignmentState.ACCEPTED, deadline__lte=now)
     for assignment in overdue:
-        assignment.state, assignment.ended_at = State.ABANDONED, assignment.deadline
+        assignment.state, assignment.ended_at = AssignmentState.ABANDONED, assignment.deadline
         assignment.save()
         record_event(hit, "AssignmentAbandoned", assignment.deadline, assignment.assignment_id)
-    undecided = hit.assignments.filter(state=State.SUBMITTED, auto_approval_at__lte=now)
+    undecided = hit.assignments.filter(state=AssignmentState.SUBMITTED, auto_approval_at__lte=now)
     undecided = undecided.select_related("worker")
     paid_cents = 0
     for assignment in undecided.order_by("pk"):
@@ -82,7 +82,10 @@ def _approve_contested(hit: HIT, now: datetime) -> None:
     A rejection freed its money, so the requester may have none left: it is then tried daily.
     """
     unanswered = Contest.objects.filter(
-        assignment__hit=hit, assignment__state=State.REJECTED, answered_at=None, due_at__lte=now
+        assignment__hit=hit,
+        assignment__state=AssignmentState.REJECTED,
+        answered_at=None,
+        due_at__lte=now,
     ).select_related("assignment__worker")
     for contest in unanswered.order_by("assignment"):
         try:

@@ -8,7 +8,14 @@ from marketplace.hits.counters import update_counters
 from marketplace.hits.decisions import approve, reject
 from marketplace.hits.questions.answers import answers_in, with_parts
 from marketplace.hits.review_rules import agreement, known_answers
-from marketplace.models import HANDED_IN, HIT, Assignment, Level, ReviewPolicy, State
+from marketplace.models import (
+    HANDED_IN,
+    HIT,
+    Assignment,
+    AssignmentState,
+    ReviewLevel,
+    ReviewPolicy,
+)
 from marketplace.models.identifiers import new_entity_id
 from marketplace.money.funds import InsufficientFundsError
 from marketplace.notifications.events import record_event
@@ -32,7 +39,7 @@ def refresh(hit: HIT, now: datetime, paid_cents: int = 0) -> None:
 
 def review_assignment(hit: HIT, assignment: Assignment, now: datetime) -> None:
     """Score work that was just handed in by its known answers; expects the HIT's lock."""
-    policy = hit.review_policies.filter(level=Level.ASSIGNMENT).first()
+    policy = hit.review_policies.filter(level=ReviewLevel.ASSIGNMENT).first()
     if policy is None:
         return
     asked, subject = policy.parameters, ("Assignment", assignment.assignment_id)
@@ -62,7 +69,7 @@ def review_hit(hit: HIT, now: datetime) -> None:
 
     Results are those of the last time, actions of every time.
     """
-    policy = hit.review_policies.filter(level=Level.HIT).first()
+    policy = hit.review_policies.filter(level=ReviewLevel.HIT).first()
     rows = _compared(hit, policy) if policy is not None else []
     if policy is None or not rows:
         return
@@ -99,9 +106,9 @@ def _compared(hit: HIT, policy: ReviewPolicy) -> list[Assignment]:
     asked = policy.parameters
     rows = hit.assignments.filter(state__in=HANDED_IN).select_related("worker")
     if asked.get("DisregardAssignmentIfRejected"):
-        rows = rows.exclude(state=State.REJECTED)
+        rows = rows.exclude(state=AssignmentState.REJECTED)
     least = asked.get("DisregardAssignmentIfKnownAnswerScoreIsLessThan")
-    known = hit.review_policies.filter(level=Level.ASSIGNMENT).first()
+    known = hit.review_policies.filter(level=ReviewLevel.ASSIGNMENT).first()
     low = [
         one["SubjectId"]
         for one in (known.results if known else [])
@@ -133,11 +140,13 @@ def _decide(
     """Approve or reject, as far as it is not decided already; good wins."""
     if not is_good and not is_bad:
         return
-    name, goal = ("approve", State.APPROVED) if is_good else ("reject", State.REJECTED)
+    name, goal = (
+        ("approve", AssignmentState.APPROVED) if is_good else ("reject", AssignmentState.REJECTED)
+    )
     subject = ("Assignment", assignment.assignment_id)
     if assignment.state == goal:
         _did(policy, subject, name, now, f"Already {goal}")
-    elif assignment.state != State.SUBMITTED:
+    elif assignment.state != AssignmentState.SUBMITTED:
         said = "Assignment was in an invalid state for this operation."
         _did(policy, subject, name, now, said, INVALID)
     elif is_good:

@@ -1,20 +1,20 @@
 """The marketplace's rows, one file per idea."""
 
-from marketplace.models.assignments import HANDED_IN, LIVE, Assignment, Contest, State
+from marketplace.models.assignments import HANDED_IN, LIVE, Assignment, AssignmentState, Contest
 from marketplace.models.batches import Batch, BatchRow, Project, ProjectKind
 from marketplace.models.desk import AuditEntry, DeskSession, DeskUser, Role, Setting
-from marketplace.models.hits import HIT, HITType, Level, ReviewPolicy
+from marketplace.models.hits import HIT, HITType, ReviewLevel, ReviewPolicy
 from marketplace.models.money import (
     BonusPayment,
-    Kind,
     LedgerEntry,
+    LedgerKind,
     PaymentReport,
     Payout,
     PayoutLine,
     PayoutList,
 )
 from marketplace.models.notifications import Event, Message
-from marketplace.models.people import ClassCode, Delivery, Invitation, WorkerGroup
+from marketplace.models.people import ClassCode, Invitation, InvitationDelivery, WorkerGroup
 from marketplace.models.qualifications import (
     QualificationGrant,
     QualificationRequest,
@@ -30,22 +30,22 @@ __all__ = [
     "LIVE",
     "AccessKey",
     "Assignment",
+    "AssignmentState",
     "AuditEntry",
     "Batch",
     "BatchRow",
     "BonusPayment",
     "ClassCode",
     "Contest",
-    "Delivery",
     "DeskSession",
     "DeskUser",
     "Event",
     "HITType",
     "IdempotencyToken",
     "Invitation",
-    "Kind",
+    "InvitationDelivery",
     "LedgerEntry",
-    "Level",
+    "LedgerKind",
     "Message",
     "PaymentReport",
     "Payout",
@@ -58,13 +58,13 @@ __all__ = [
     "QualificationType",
     "RequestState",
     "Requester",
+    "ReviewLevel",
     "ReviewPolicy",
     "Role",
     "SeenRequest",
     "Session",
     "Setting",
     "SignInTries",
-    "State",
     "Worker",
     "WorkerBlock",
     "WorkerGroup",

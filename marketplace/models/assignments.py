@@ -8,7 +8,7 @@ from marketplace.models.identifiers import new_entity_id, new_secret
 from marketplace.models.workers import Worker
 
 
-class State(models.TextChoices):
+class AssignmentState(models.TextChoices):
     """Where an acceptance stands."""
 
     ACCEPTED = "accepted", "in progress"
@@ -19,8 +19,13 @@ class State(models.TextChoices):
     ABANDONED = "abandoned", "time ran out"
 
 
-LIVE = (State.ACCEPTED, State.SUBMITTED, State.APPROVED, State.REJECTED)
-HANDED_IN = (State.SUBMITTED, State.APPROVED, State.REJECTED)
+LIVE = (
+    AssignmentState.ACCEPTED,
+    AssignmentState.SUBMITTED,
+    AssignmentState.APPROVED,
+    AssignmentState.REJECTED,
+)
+HANDED_IN = (AssignmentState.SUBMITTED, AssignmentState.APPROVED, AssignmentState.REJECTED)
 
 
 class Assignment(models.Model):
@@ -34,7 +39,9 @@ class Assignment(models.Model):
     hit = models.ForeignKey(HIT, models.CASCADE, related_name="assignments")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments")
     secret = models.CharField(max_length=64, unique=True, default=new_secret)
-    state = models.CharField(max_length=9, choices=State, default=State.ACCEPTED)
+    state = models.CharField(
+        max_length=9, choices=AssignmentState, default=AssignmentState.ACCEPTED
+    )
     # What was promised when it was accepted; a later change of HIT type does not touch it.
     reward_cents = models.BigIntegerField()
     # Kept when the HIT gets another type meanwhile; None = as the type of its HIT says.
@@ -66,7 +73,7 @@ class Assignment(models.Model):
                 name="one_live_holder_per_assignment_id",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=State.values), name="assignment_state_is_known"
+                condition=Q(state__in=AssignmentState.values), name="assignment_state_is_known"
             ),
             models.CheckConstraint(
                 condition=~Q(state__in=HANDED_IN)

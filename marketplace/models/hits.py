@@ -169,7 +169,7 @@ class HIT(models.Model):
         return all(LOOKUPS[lookup](getattr(self, name), value) for name, lookup, value in pairs)
 
 
-class Level(models.TextChoices):
+class ReviewLevel(models.TextChoices):
     """What a policy looks at: each assignment when it comes in, or the HIT when all are in."""
 
     ASSIGNMENT = "Assignment", "known answers"
@@ -180,7 +180,7 @@ class ReviewPolicy(models.Model):
     """Set when its HIT is made and never changed; its report is written under the HIT's lock."""
 
     hit = models.ForeignKey(HIT, models.CASCADE, related_name="review_policies")
-    level = models.CharField(max_length=10, choices=Level)
+    level = models.CharField(max_length=10, choices=ReviewLevel)
     # By the names of the service's parameters, read and checked.
     parameters = models.JSONField()
     # As the API tells them: members of ReviewResultDetail and ReviewActionDetail.
@@ -191,7 +191,7 @@ class ReviewPolicy(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["hit", "level"], name="one_review_policy_per_level"),
             models.CheckConstraint(
-                condition=models.Q(level__in=Level.values), name="review_level_is_known"
+                condition=models.Q(level__in=ReviewLevel.values), name="review_level_is_known"
             ),
         ]
 

@@ -8,7 +8,7 @@ from marketplace.models.requesters import Requester
 from marketplace.models.workers import Worker
 
 
-class Kind(models.TextChoices):
+class LedgerKind(models.TextChoices):
     """Why an entry was made."""
 
     CREDIT = "credit", "credit granted by the host"
@@ -25,7 +25,7 @@ class LedgerEntry(models.Model):
     """
 
     key = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=6, choices=Kind)
+    kind = models.CharField(max_length=6, choices=LedgerKind)
     requester = models.ForeignKey(Requester, models.PROTECT, null=True, related_name="entries")
     worker = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="entries")
     amount_cents = models.BigIntegerField()

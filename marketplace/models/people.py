@@ -49,7 +49,7 @@ class ClassCode(models.Model):
         return self.label
 
 
-class Delivery(models.TextChoices):
+class InvitationDelivery(models.TextChoices):
     """How an invitation reaches its worker."""
 
     MAIL = "mail", "by mail"
@@ -66,7 +66,7 @@ class Invitation(models.Model):
     """
 
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="invitations")
-    delivery = models.CharField(max_length=5, choices=Delivery)
+    delivery = models.CharField(max_length=5, choices=InvitationDelivery)
     class_code = models.ForeignKey(ClassCode, models.SET_NULL, null=True, related_name="seats")
     qualification_type = models.ForeignKey(
         QualificationType, models.SET_NULL, null=True, related_name="+"
@@ -83,7 +83,7 @@ class Invitation(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(delivery__in=Delivery.values), name="delivery_is_known"
+                condition=Q(delivery__in=InvitationDelivery.values), name="delivery_is_known"
             ),
         ]
         indexes = [models.Index(fields=["worker", "used_at"], name="invitation_worker")]

@@ -6,7 +6,15 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from common.spreadsheet import csv_text
-from marketplace.models import Assignment, BonusPayment, Kind, LedgerEntry, Payout, State, Worker
+from marketplace.models import (
+    Assignment,
+    AssignmentState,
+    BonusPayment,
+    LedgerEntry,
+    LedgerKind,
+    Payout,
+    Worker,
+)
 from marketplace.money.amounts import amount_of
 
 COLUMNS = ("date", "kind", "amount", "owed_after", "requester", "hit", "assignment", "note")
@@ -23,16 +31,20 @@ def statement_csv(worker: Worker) -> str:
 def _rows(worker: Worker) -> Iterator[list[str]]:
     owed = 0
     for at, kind, cents, facts in sorted(_entries(worker), key=lambda entry: entry[0]):
-        owed += -cents if kind == Kind.PAYOUT else cents
+        owed += -cents if kind == LedgerKind.PAYOUT else cents
         yield _row(at, kind, cents, amount_of(owed), facts)
-    for one in _assignments(worker).filter(state=State.SUBMITTED).order_by("submitted_at"):
+    for one in (
+        _assignments(worker).filter(state=AssignmentState.SUBMITTED).order_by("submitted_at")
+    ):
         assert one.submitted_at is not None
         yield _row(one.submitted_at, "pending", one.reward_cents, "", _facts(one))
 
 
 def _entries(worker: Worker) -> Iterator[tuple[datetime, str, int, tuple[str, ...]]]:
     """Yield time, kind, cents and facts of everything in the ledger."""
-    rewarded = {str(one.pk): one for one in _assignments(worker).filter(state=State.APPROVED)}
+    rewarded = {
+        str(one.pk): one for one in _assignments(worker).filter(state=AssignmentState.APPROVED)
+    }
     bonuses = BonusPayment.objects.filter(worker=worker).select_related(
         "assignment__hit__hit_type__requester"
     )
@@ -41,11 +53,11 @@ def _entries(worker: Worker) -> Iterator[tuple[datetime, str, int, tuple[str, ..
     for entry in LedgerEntry.objects.filter(worker=worker):
         cause = entry.key.partition(":")[2]
         facts: tuple[str, ...] = ("", "", "", "")
-        if entry.kind == Kind.REWARD and cause in rewarded:
+        if entry.kind == LedgerKind.REWARD and cause in rewarded:
             facts = _facts(rewarded[cause])
-        elif entry.kind == Kind.BONUS and cause in given:
+        elif entry.kind == LedgerKind.BONUS and cause in given:
             facts = (*_facts(given[cause].assignment)[:3], given[cause].reason)
-        elif entry.kind == Kind.PAYOUT and cause in paid:
+        elif entry.kind == LedgerKind.PAYOUT and cause in paid:
             payout = paid[cause]
             facts = ("", "", "", f"{payout.paid_on} {payout.method} {payout.reference}")
         yield entry.at, str(entry.kind), entry.amount_cents, facts

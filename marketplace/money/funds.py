@@ -6,7 +6,7 @@ from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from common.prepared_sql import execute
-from marketplace.models import BonusPayment, Kind, LedgerEntry, Payout, Requester, Worker
+from marketplace.models import BonusPayment, LedgerEntry, LedgerKind, Payout, Requester, Worker
 from marketplace.money.amounts import price_of
 from marketplace.money.chained_changes import IF_SO
 from marketplace.router import DATABASE
@@ -38,7 +38,7 @@ def move(requester_id: int, hold_cents: int, spend_cents: int = 0) -> None:
 
 
 def owe(
-    kind: Kind, cause: int, requester_id: int, worker_id: int, cents: int, now: datetime
+    kind: LedgerKind, cause: int, requester_id: int, worker_id: int, cents: int, now: datetime
 ) -> None:
     """Enter a reward or bonus that a worker has earned; the same cause is never entered twice."""
     LedgerEntry.objects.create(
@@ -55,7 +55,7 @@ def credit(requester: Requester, cents: int, reason: str, now: datetime) -> None
     """Grant a requester credit; expects a transaction, and a `reason` used once per requester."""
     LedgerEntry.objects.create(
         key=f"credit:{requester.pk}:{reason}",
-        kind=Kind.CREDIT,
+        kind=LedgerKind.CREDIT,
         requester=requester,
         amount_cents=cents,
         at=now,
@@ -73,7 +73,9 @@ def owed_cents(worker: Worker) -> int:
     """Return what a worker has earned and not been paid yet; a simulated one is owed nothing."""
     if worker.is_simulated:
         return 0
-    earned = LedgerEntry.objects.filter(worker=worker, kind__in=[Kind.REWARD, Kind.BONUS])
+    earned = LedgerEntry.objects.filter(
+        worker=worker, kind__in=[LedgerKind.REWARD, LedgerKind.BONUS]
+    )
     paid = Payout.objects.filter(worker=worker)
     return _total(earned) - _total(paid)
 

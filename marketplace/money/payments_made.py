@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import Kind, LedgerEntry, PaymentReport, Payout, Worker
+from marketplace.models import LedgerEntry, LedgerKind, PaymentReport, Payout, Worker
 from marketplace.money import funds
 from marketplace.money.amounts import price_of
 from marketplace.router import DATABASE
@@ -52,8 +52,8 @@ def record_payout(
             recorded_at=now,
         )
         LedgerEntry.objects.create(
-            key=f"{Kind.PAYOUT}:{payout.pk}",
-            kind=Kind.PAYOUT,
+            key=f"{LedgerKind.PAYOUT}:{payout.pk}",
+            kind=LedgerKind.PAYOUT,
             worker=worker,
             amount_cents=cents,
             at=now,

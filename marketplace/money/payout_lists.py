@@ -9,7 +9,7 @@ from django.db.models import Q, Sum
 
 from common.spreadsheet import read_table
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import Kind, LedgerEntry, Payout, PayoutLine, PayoutList, Worker
+from marketplace.models import LedgerEntry, LedgerKind, Payout, PayoutLine, PayoutList, Worker
 from marketplace.money.amounts import amount_of, price_of, typed_cents
 from marketplace.money.payments_made import PayoutError, record_payout
 from marketplace.router import DATABASE
@@ -28,7 +28,7 @@ OPEN = Q(payout=None, dropped_at=None)
 
 
 @dataclass
-class Confirmed:
+class ConfirmationReport:
     """What a file of confirmations brought about, and what is to mend, by row."""
 
     n_new: int = 0
@@ -45,7 +45,7 @@ def owed_by_worker() -> dict[int, int]:
     Three queries, however many there are.
     """
     earned = LedgerEntry.objects.filter(
-        kind__in=[Kind.REWARD, Kind.BONUS],
+        kind__in=[LedgerKind.REWARD, LedgerKind.BONUS],
         worker__isnull=False,
         worker__erased_at=None,
         worker__is_simulated=False,
@@ -110,13 +110,13 @@ def _row(line: PayoutLine, currency: str) -> list[str]:
     ]
 
 
-def confirm(text: str, method: str, now: datetime) -> Confirmed:
+def confirm(text: str, method: str, now: datetime) -> ConfirmationReport:
     """Record the payments of a file that came back; rows without `paid_on` are not paid yet.
 
     The same file again records nothing more. Raises UploadError when it cannot be read.
     """
     table = read_table(text, required=("reference", "paid_on"))
-    found = Confirmed()
+    found = ConfirmationReport()
     for row, cells in table.lines:
         try:
             _confirm_row(cells, method, now, found)
@@ -125,7 +125,9 @@ def confirm(text: str, method: str, now: datetime) -> Confirmed:
     return found
 
 
-def _confirm_row(cells: dict[str, str], method: str, now: datetime, found: Confirmed) -> None:
+def _confirm_row(
+    cells: dict[str, str], method: str, now: datetime, found: ConfirmationReport
+) -> None:
     reference, given_day = cells["reference"].strip(), cells["paid_on"].strip()
     if not given_day:
         found.n_blank += 1

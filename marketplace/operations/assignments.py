@@ -9,7 +9,7 @@ from django.db.models import Q
 from common.prepared_sql import PreparedQuery
 from marketplace.hits.decisions import approve, reject
 from marketplace.hits.review_policies import refresh
-from marketplace.models import HIT, Assignment, State
+from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.operations.descriptions import ASSIGNMENT, ASSIGNMENT_STATUS
 from marketplace.operations.hit_pages import FIRST, one_hit
 from marketplace.operations.ownership import (
@@ -112,7 +112,9 @@ def approve_assignment(call: Call, parameters: dict[str, Any]) -> dict[str, Any]
     """Approve work; with OverrideRejection also what was rejected within 30 days."""
     feedback = _checked_feedback(parameters)
     with own_assignment(call, parameters["AssignmentId"]) as (hit, assignment):
-        is_override = assignment.state == State.REJECTED and parameters.get("OverrideRejection")
+        is_override = assignment.state == AssignmentState.REJECTED and parameters.get(
+            "OverrideRejection"
+        )
         if is_override:
             _check_override(hit, assignment, call.now)
         else:
@@ -145,7 +147,7 @@ def _checked_feedback(parameters: dict[str, Any]) -> str:
 
 
 def _require_submitted(assignment: Assignment) -> None:
-    if assignment.state != State.SUBMITTED:
+    if assignment.state != AssignmentState.SUBMITTED:
         raise RequestError(
             "InvalidAssignmentState", "This operation can be called with a status of: Submitted"
         )

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace.models import HANDED_IN, Assignment, BonusPayment, Kind
+from marketplace.models import HANDED_IN, Assignment, BonusPayment, LedgerKind
 from marketplace.models.identifiers import new_entity_id
 from marketplace.money import funds
 from marketplace.money.amounts import amount_of, cents_of
@@ -43,7 +43,7 @@ def send_bonus(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
                 reason=parameters["Reason"],
                 granted_at=call.now,
             )
-            funds.owe(Kind.BONUS, bonus.pk, call.requester.pk, worker_id, cents, call.now)
+            funds.owe(LedgerKind.BONUS, bonus.pk, call.requester.pk, worker_id, cents, call.now)
     except AlreadyDoneError as error:
         raise RequestError(
             "DuplicateRequest",

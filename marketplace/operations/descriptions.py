@@ -10,10 +10,10 @@ from django.db.models.functions import NullIf
 from marketplace.configuration import granted_cap_seconds
 from marketplace.models import (
     HIT,
+    AssignmentState,
     HITType,
     QualificationGrant,
     QualificationType,
-    State,
 )
 from marketplace.models.hits import status_at
 from marketplace.money.amounts import amount_of
@@ -39,9 +39,9 @@ class Epoch(Func):
 
 
 ASSIGNMENT_STATUS: dict[str, str] = {
-    State.SUBMITTED: "Submitted",
-    State.APPROVED: "Approved",
-    State.REJECTED: "Rejected",
+    AssignmentState.SUBMITTED: "Submitted",
+    AssignmentState.APPROVED: "Approved",
+    AssignmentState.REJECTED: "Rejected",
 }
 # The model is of that day, and the system's own types come with it.
 MODEL_OF = datetime(2017, 1, 17, tzinfo=UTC)

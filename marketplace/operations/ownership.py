@@ -8,7 +8,15 @@ from django.db.models import Q
 
 from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace.hits.lifecycle import locked
-from marketplace.models import HANDED_IN, HIT, Assignment, HITType, QualificationType, State, Worker
+from marketplace.models import (
+    HANDED_IN,
+    HIT,
+    Assignment,
+    AssignmentState,
+    HITType,
+    QualificationType,
+    Worker,
+)
 from marketplace.wire.errors import DoesNotExist, RequestError, WireError
 from marketplace.wire.fault_injection import is_frozen
 from marketplace.wire.registry import Call
@@ -95,7 +103,7 @@ def handed_in(
     )
     if found is not None:
         return found
-    mine = Assignment.objects.filter(hit__requester=call.requester, state=State.ACCEPTED)
+    mine = Assignment.objects.filter(hit__requester=call.requester, state=AssignmentState.ACCEPTED)
     if mine.filter(assignment_id=assignment_id, deadline__gt=call.now).exists():
         raise RequestError(
             "InvalidAssignmentState", f"This operation can be called with a status of: {statuses}"

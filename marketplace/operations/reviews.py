@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from marketplace.hits.review_rules import NAMES, PolicyError, read_policy
-from marketplace.models import Level, ReviewPolicy
+from marketplace.models import ReviewLevel, ReviewPolicy
 from marketplace.operations.ownership import settle_own
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.pagination import page_asked, token_after
@@ -16,7 +16,7 @@ def policies_in(parameters: dict[str, Any]) -> dict[str, dict[str, Any]]:
     try:
         return {
             level: read_policy(level, parameters[f"{level}ReviewPolicy"])
-            for level in Level.values
+            for level in ReviewLevel.values
             if f"{level}ReviewPolicy" in parameters
         }
     except PolicyError as error:
@@ -28,7 +28,7 @@ def list_review_policy_results(call: Call, parameters: dict[str, Any]) -> dict[s
     """Return a page of what a HIT's policies found and did, results before actions."""
     hit_id = parameters["HITId"]
     settle_own(call, hit_id)
-    levels = parameters.get("PolicyLevels") or Level.values
+    levels = parameters.get("PolicyLevels") or ReviewLevel.values
     found = ReviewPolicy.objects.filter(
         hit__hit_id=hit_id, hit__requester=call.requester, level__in=levels
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from marketplace.models import Assignment, Message, State, WorkerBlock
+from marketplace.models import Assignment, AssignmentState, Message, WorkerBlock
 from marketplace.operations.ownership import known_worker, workers_named
 from marketplace.wire.errors import InvalidParameter
 from marketplace.wire.pagination import listing, page_of
@@ -48,7 +48,7 @@ def _reviewed(call: Call, keys: set[int]) -> set[int]:
     decided = Assignment.objects.filter(
         Q(worker__in=keys) | Q(worker__merged_into__in=keys),
         hit__requester=call.requester,
-        state__in=[State.APPROVED, State.REJECTED],
+        state__in=[AssignmentState.APPROVED, AssignmentState.REJECTED],
     )
     pairs = decided.values_list("worker", "worker__merged_into").distinct()
     return {int(second or key) for key, second in pairs}

@@ -9,12 +9,12 @@ from django.db.models import Model, QuerySet
 from marketplace.hits.acceptance import give_back
 from marketplace.models import (
     Assignment,
+    AssignmentState,
     Contest,
     Invitation,
     Message,
     PaymentReport,
     QualificationRequest,
-    State,
     Worker,
     WorkerProfile,
 )
@@ -64,7 +64,7 @@ def erase(worker: Worker, now: datetime) -> None:
 
     HITs in progress are returned, messages, requests and reports deleted, every sign-in ended.
     """
-    for assignment in Assignment.objects.filter(worker=worker, state=State.ACCEPTED):
+    for assignment in Assignment.objects.filter(worker=worker, state=AssignmentState.ACCEPTED):
         give_back(assignment, now)
     with transaction.atomic(using=DATABASE):
         Assignment.objects.filter(worker=worker).update(late_answer="")

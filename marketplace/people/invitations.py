@@ -12,7 +12,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from marketplace.configuration import mail_from
-from marketplace.models import ClassCode, Delivery, Invitation, QualificationType, Worker
+from marketplace.models import ClassCode, Invitation, InvitationDelivery, QualificationType, Worker
 from marketplace.models.identifiers import digest, new_secret
 from marketplace.people.groups import add_members
 from marketplace.router import DATABASE
@@ -66,7 +66,7 @@ def normalised_code(code: str) -> str:
 
 def invite(
     workers: Iterable[Worker],
-    delivery: Delivery,
+    delivery: InvitationDelivery,
     by: str,
     now: datetime,
     qualification_type: QualificationType | None = None,
@@ -80,7 +80,7 @@ def invite(
     for worker in workers:
         if not worker.is_active:
             continue
-        token = new_code() if delivery == Delivery.PRINT else new_secret()
+        token = new_code() if delivery == InvitationDelivery.PRINT else new_secret()
         waiting = Invitation.objects.filter(worker=worker, used_at=None, revoked_at=None)
         # What an unused invitation promised is promised again.
         before = waiting.exclude(qualification_type=None).order_by("-pk").first()
@@ -226,7 +226,7 @@ def take_seat(found: ClassCode, name: str, now: datetime) -> InvitationMail:
         worker = Worker.objects.create(display_name=name, link_digest=digest(token), created_at=now)
         invitation = Invitation.objects.create(
             worker=worker,
-            delivery=Delivery.CLASS,
+            delivery=InvitationDelivery.CLASS,
             class_code=found,
             qualification_type=found.qualification_type,
             integer_value=found.integer_value,

@@ -9,8 +9,8 @@ from marketplace.models import (
     AccessKey,
     Assignment,
     Contest,
-    Delivery,
     DeskUser,
+    InvitationDelivery,
     Message,
     PaymentReport,
     Project,
@@ -82,7 +82,7 @@ def asked_for(requester: Requester, worker: Worker, **more: str) -> Qualificatio
 def keys_of_host(member: Worker) -> dict[str, int]:
     """Return what the host keeps: a member of a group, a code, an invitation."""
     now, group = clock.now(), make_group("Panel", "", clock.now())
-    [letter] = invite([member], Delivery.LINKS, "Ida", now)
+    [letter] = invite([member], InvitationDelivery.LINKS, "Ida", now)
     names = ("worker", "close-worker", "merge", "join-group", "resend")
     return {
         "desk-group": group.pk,

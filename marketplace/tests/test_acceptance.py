@@ -7,7 +7,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.configuration import choose
-from marketplace.models import Assignment, State
+from marketplace.models import Assignment, AssignmentState
 from marketplace.tests.visitor import Frame, Visitor
 
 
@@ -31,7 +31,7 @@ def test_a_place_that_was_returned_keeps_its_id_and_loses_its_form(
     [assignment] = rita.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
     assert assignment["WorkerId"] == grace.worker.worker_id
     assert "Grace's" in assignment["Answer"]
-    assert "Ada" in Assignment.objects.get(state=State.RETURNED).late_answer
+    assert "Ada" in Assignment.objects.get(state=AssignmentState.RETURNED).late_answer
 
 
 def test_what_was_returned_is_offered_again_only_while_it_can_be_taken(
@@ -103,7 +103,7 @@ def test_a_form_of_another_hit_is_refused(rita: Any, ada: Visitor, make_hit: Any
     one, two = ada.accept(make_hit(rita)), ada.accept(make_hit(rita))
     reply = one.submit(assignment_id=two.query["assignmentId"], answer="x")
     assert reply.status_code == 400
-    assert not Assignment.objects.exclude(state=State.ACCEPTED).exists()
+    assert not Assignment.objects.exclude(state=AssignmentState.ACCEPTED).exists()
 
 
 def test_a_form_without_an_answer_is_refused(rita: Any, ada: Visitor, make_hit: Any) -> None:
@@ -187,7 +187,7 @@ def test_more_time_is_given_once_and_proven_to_the_task(
     assert "More time can be asked for once" in ada.send(path).content.decode()
     later(minutes=89)
     longer.submit(answer="x")
-    assert Assignment.objects.get().state == State.SUBMITTED
+    assert Assignment.objects.get().state == AssignmentState.SUBMITTED
 
 
 def test_no_more_time_is_given_where_none_is_stated(rita: Any, ada: Visitor, make_hit: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.models import Assignment, Message, Session, State, Worker
+from marketplace.models import Assignment, AssignmentState, Message, Session, Worker
 from marketplace.money import funds
 from marketplace.people.account_opening import open_worker
 from marketplace.people.invitations import make_class_code
@@ -148,7 +148,7 @@ def test_erasing_forgets_who_it_was_and_keeps_the_books(
     assert not Message.objects.exists()
     assert funds.owed_cents(row) == 450
     states = set(Assignment.objects.values_list("state", flat=True))
-    assert states == {State.APPROVED, State.RETURNED}
+    assert states == {AssignmentState.APPROVED, AssignmentState.RETURNED}
     assert Visitor("Ada").worker != row
 
 

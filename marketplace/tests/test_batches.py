@@ -13,12 +13,12 @@ from marketplace.desk.batches.publishing import publish_some
 from marketplace.models import (
     HIT,
     Assignment,
+    AssignmentState,
     AuditEntry,
     Batch,
     BatchRow,
     Project,
     Requester,
-    State,
 )
 from marketplace.people.account_opening import RequesterKeys
 from marketplace.people.groups import add_members, make_group
@@ -214,7 +214,7 @@ def test_decisions_come_back_in_the_results(
     rows[0]["Approve"], rows[1]["Reject"] = "x", "It says nothing."
     page = desk.upload(path, f"{path}decisions/", text_with(rows)).content.decode()
     assert "approves 1 and rejects 1" in " ".join(page.split())
-    assert Assignment.objects.filter(state=State.SUBMITTED).count() == 2
+    assert Assignment.objects.filter(state=AssignmentState.SUBMITTED).count() == 2
     carried = text_with(
         [{key: row[key] for key in ("AssignmentId", "Approve", "Reject")} for row in rows]
     )
@@ -222,11 +222,11 @@ def test_decisions_come_back_in_the_results(
         page = desk.send(page, f"{path}decisions/", carried=carried, apply="1").content.decode()
     assert "2 as they were" in page
     states = dict(Assignment.objects.values_list("worker__display_name", "state"))
-    assert states == {"Ada": State.APPROVED, "Grace": State.REJECTED}
+    assert states == {"Ada": AssignmentState.APPROVED, "Grace": AssignmentState.REJECTED}
     assert "It says nothing." in grace.get("/history/").content.decode()
     rows[1] |= {"Reject": "", "Approve": "It was my mistake."}
     desk.send(page, f"{path}decisions/", carried=text_with(rows), apply="1")
-    assert Assignment.objects.filter(state=State.APPROVED).count() == 2
+    assert Assignment.objects.filter(state=AssignmentState.APPROVED).count() == 2
     decided = AuditEntry.objects.filter(what__startswith="Decided").order_by("pk")
     assert [one.what.partition(": ")[2] for one in decided] == [
         "1 approved, 1 rejected",
@@ -253,7 +253,7 @@ def test_a_decision_that_cannot_be_says_why(
     text = text_with([row | changes])
     page = desk.upload(path, f"{path}decisions/", text, apply="1")
     assert sentence in page.content.decode()
-    assert Assignment.objects.get().state == State.SUBMITTED
+    assert Assignment.objects.get().state == AssignmentState.SUBMITTED
 
 
 def test_a_survey_s_code_approves(desk: DeskVisitor, ada: Visitor, grace: Visitor) -> None:
@@ -271,7 +271,7 @@ def test_a_survey_s_code_approves(desk: DeskVisitor, ada: Visitor, grace: Visito
     assert "1 undecided with the right code" in desk.html(path)
     desk.post(path, f"{path}codes/")
     states = dict(Assignment.objects.values_list("worker__display_name", "state"))
-    assert states == {"Ada": State.APPROVED, "Grace": State.SUBMITTED}
+    assert states == {"Ada": AssignmentState.APPROVED, "Grace": AssignmentState.SUBMITTED}
     desk.post(path, f"{path}stop/")
     assert not HIT.objects.get().is_assignable(clock.now())
 

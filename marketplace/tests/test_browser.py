@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from marketplace import clock
-from marketplace.models import Assignment, State
+from marketplace.models import Assignment, AssignmentState
 from marketplace.tests.browsing import EVERY_TEST, chromium, faults, faults_at, page, sign_in
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.forms import BOTH, SUM, WHY, form
@@ -126,7 +126,7 @@ def test_a_worker_s_whole_way_by_keyboard(rita: Any, make_hit: Any, task: str, p
     page.wait_for_url("**/work/*/")
     frame.get_by_label("Question").wait_for()
     states = list(Assignment.objects.order_by("pk").values_list("state", flat=True))
-    assert states == [State.SUBMITTED, State.ACCEPTED]
+    assert states == [AssignmentState.SUBMITTED, AssignmentState.ACCEPTED]
     assert "&#129417;" in Assignment.objects.earliest("pk").answer
 
 
@@ -142,7 +142,7 @@ def test_a_page_may_hand_in_by_address_or_at_the_old_path(
         # The page around the frame hears of it and goes on.
         page.wait_for_url("**/submitted/")
     first, second = Assignment.objects.order_by("pk")
-    assert first.state == second.state == State.SUBMITTED
+    assert first.state == second.state == AssignmentState.SUBMITTED
     assert "<FreeText>512</FreeText>" in first.answer
     assert second.worker.worker_id in second.answer
 
@@ -279,7 +279,7 @@ def test_the_task_can_ask_to_be_returned(rita: Any, make_hit: Any, task: str, pa
     assert faults(page) == []
     dialog.get_by_role("button", name="Return the HIT").click()
     page.get_by_role("status").get_by_text("You returned").wait_for()
-    assert Assignment.objects.get().state == State.RETURNED
+    assert Assignment.objects.get().state == AssignmentState.RETURNED
 
 
 def test_a_task_that_draws_the_bar_is_told_what_stands_in_it(

@@ -12,7 +12,7 @@ from marketplace.hits.contests import (
     raise_contest,
     unanswered_contests,
 )
-from marketplace.models import Assignment, Contest, Requester, State
+from marketplace.models import Assignment, AssignmentState, Contest, Requester
 from marketplace.money import funds
 from marketplace.tests.desk import DeskVisitor
 from marketplace.tests.visitor import Visitor
@@ -72,11 +72,11 @@ def test_without_money_it_waits_for_credit(
     rows.update(balance_cents=0)
     later(days=8)
     assert ada.get("/history/").status_code == 200
-    assert Assignment.objects.get().state == State.REJECTED
+    assert Assignment.objects.get().state == AssignmentState.REJECTED
     rows.update(balance_cents=450)
     later(days=1, hours=1)
     ada.get("/history/")
-    assert Assignment.objects.get().state == State.APPROVED
+    assert Assignment.objects.get().state == AssignmentState.APPROVED
 
 
 def test_a_kept_rejection_stays_and_the_worker_reads_why(
@@ -93,7 +93,7 @@ def test_a_kept_rejection_stays_and_the_worker_reads_why(
     later(days=8)
     page = ada.get(f"/work/{rejected.pk}/submitted/").content.decode()
     assert "None of them does." in page
-    assert Assignment.objects.get().state == State.REJECTED
+    assert Assignment.objects.get().state == AssignmentState.REJECTED
 
 
 def test_the_requester_grants_it_whatever_became_of_the_hit(

@@ -103,7 +103,7 @@ def test_an_order_is_its_requesters_and_goes_on_where_it_stopped(
     olive = DeskVisitor("Olive", Requester.objects.create(name="Olive", created_at=clock.now()))
     assert olive.send(olive.html("/desk/hits/"), address, order=order_on(seen)).status_code == 404
     stranger = Requester.objects.get(name="Olive")
-    with pytest.raises(bonuses.OrderError, match="too old"):
+    with pytest.raises(bonuses.BonusOrderError, match="too old"):
         bonuses.order_signed(order_on(seen), stranger, clock.now())
     desk.send(going.content.decode(), address, order=order_on(going))
     assert BonusPayment.objects.count() == 2

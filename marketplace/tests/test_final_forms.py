@@ -8,7 +8,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from marketplace.models import Assignment, State
+from marketplace.models import Assignment, AssignmentState
 from marketplace.people.account_merge import merge
 from marketplace.tests.boto import HOST
 from marketplace.tests.visitor import Frame, Visitor
@@ -108,7 +108,7 @@ def test_whoever_had_the_place_before_cannot_hand_in_for_the_holder(
     before, now = two
     assert posted(FIXED, **ids_of(before), answer="Ada's").status_code == 409
     assert handed_in(rita, hit) == []
-    assert "Ada" in Assignment.objects.get(state=State.RETURNED).late_answer
+    assert "Ada" in Assignment.objects.get(state=AssignmentState.RETURNED).late_answer
     assert posted(FIXED, **ids_of(now), answer="Grace's").status_code == 200
     [answer] = handed_in(rita, hit)
     assert answer["answer"] == "Grace's"
@@ -170,9 +170,9 @@ def test_an_account_that_was_merged_meanwhile_still_hands_in(
     from marketplace import clock
 
     kept, now = Visitor("Kept").worker, two[1]
-    merge(kept, Assignment.objects.get(state=State.ACCEPTED).worker, clock.now())
+    merge(kept, Assignment.objects.get(state=AssignmentState.ACCEPTED).worker, clock.now())
     assert posted(FIXED, **ids_of(now), answer="mine").status_code == 200
-    assert Assignment.objects.get(state=State.SUBMITTED).worker == kept
+    assert Assignment.objects.get(state=AssignmentState.SUBMITTED).worker == kept
 
 
 def test_what_names_no_acceptance_is_refused(ada: Visitor, hit: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ def test_what_names_no_acceptance_is_refused(ada: Visitor, hit: dict[str, Any]) 
     assert posted(FIXED, assignmentId="3UNKNOWN", answer="42").status_code == 404
     assert posted(FIXED, assignmentId=frame.query["assignmentId"]).status_code == 400
     assert Client(headers={"Host": HOST}).get(FIXED).status_code == 405
-    assert not Assignment.objects.exclude(state=State.ACCEPTED).exists()
+    assert not Assignment.objects.exclude(state=AssignmentState.ACCEPTED).exists()
 
 
 def test_a_field_is_taken_from_the_body_before_the_address(

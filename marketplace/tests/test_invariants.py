@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 from marketplace import clock
 from marketplace.hits.acceptance import RefusedError, accept, give_back, submit
 from marketplace.hits.contests import ContestError, raise_contest
-from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, Event, State, Worker
+from marketplace.models import HANDED_IN, HIT, LIVE, Assignment, AssignmentState, Event, Worker
 from marketplace.people.account_opening import keys_of, open_requester
 from marketplace.tests.boto import ENDPOINT, mturk_client
 from marketplace.tests.conftest import QUESTION
@@ -26,12 +26,17 @@ from marketplace.tests.test_money import books_balance
 
 # From each state, what may follow it; "ours" is late work that still found its place free.
 LEGAL = {
-    State.ACCEPTED: {State.SUBMITTED, State.APPROVED, State.RETURNED, State.ABANDONED},
-    State.SUBMITTED: {State.APPROVED, State.REJECTED},
-    State.REJECTED: {State.APPROVED},
-    State.ABANDONED: {State.SUBMITTED, State.APPROVED},
-    State.APPROVED: set(),
-    State.RETURNED: set(),
+    AssignmentState.ACCEPTED: {
+        AssignmentState.SUBMITTED,
+        AssignmentState.APPROVED,
+        AssignmentState.RETURNED,
+        AssignmentState.ABANDONED,
+    },
+    AssignmentState.SUBMITTED: {AssignmentState.APPROVED, AssignmentState.REJECTED},
+    AssignmentState.REJECTED: {AssignmentState.APPROVED},
+    AssignmentState.ABANDONED: {AssignmentState.SUBMITTED, AssignmentState.APPROVED},
+    AssignmentState.APPROVED: set(),
+    AssignmentState.RETURNED: set(),
 }
 
 
@@ -190,9 +195,11 @@ class Marketplace(RuleBasedStateMachine):
         """Each HIT's counters are those of its assignments."""
         for hit in HIT.objects.filter(requester=self.requester):
             states = list(hit.assignments.values_list("state", flat=True))
-            assert hit.n_pending == states.count(State.ACCEPTED)
-            assert hit.n_awaiting == states.count(State.SUBMITTED)
-            assert hit.n_completed == states.count(State.APPROVED) + states.count(State.REJECTED)
+            assert hit.n_pending == states.count(AssignmentState.ACCEPTED)
+            assert hit.n_awaiting == states.count(AssignmentState.SUBMITTED)
+            assert hit.n_completed == states.count(AssignmentState.APPROVED) + states.count(
+                AssignmentState.REJECTED
+            )
             assert hit.n_open + sum(state in HANDED_IN for state in states) + hit.n_pending == (
                 hit.max_assignments
             )
@@ -222,7 +229,7 @@ class Marketplace(RuleBasedStateMachine):
         """Every change of an acceptance is a legal one."""
         for key, state in Assignment.objects.values_list("pk", "state"):
             before = self.seen.get(key, state)
-            assert state == before or state in LEGAL[State(before)], (before, state)
+            assert state == before or state in LEGAL[AssignmentState(before)], (before, state)
             self.seen[key] = state
 
 

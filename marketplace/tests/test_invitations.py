@@ -10,8 +10,8 @@ from marketplace import clock
 from marketplace.models import (
     Assignment,
     ClassCode,
-    Delivery,
     Invitation,
+    InvitationDelivery,
     Session,
     Worker,
     WorkerProfile,
@@ -45,7 +45,7 @@ def test_a_personal_link_lets_in_and_into_the_group_when_it_is_used() -> None:
     people = workers()
     group = make_group("Panel", "", clock.now())
     now = clock.now()
-    letters = invite(people, Delivery.LINKS, "Grace", now, group.qualification_type)
+    letters = invite(people, InvitationDelivery.LINKS, "Grace", now, group.qualification_type)
     assert not group.qualification_type.grants.exists()
     page = Visitor().get(f"/enter/{letters[0].token}/")
     assert "Ada" in page.content.decode()
@@ -60,8 +60,8 @@ def test_a_personal_link_lets_in_and_into_the_group_when_it_is_used() -> None:
 def test_a_new_invitation_ends_the_link_before_and_keeps_its_promise() -> None:
     ada = workers()[0]
     panel = make_group("Panel", "", clock.now()).qualification_type
-    [first] = invite([ada], Delivery.LINKS, "Grace", clock.now(), panel, 7)
-    [second] = invite([ada], Delivery.PRINT, "Grace", clock.now())
+    [first] = invite([ada], InvitationDelivery.LINKS, "Grace", clock.now(), panel, 7)
+    [second] = invite([ada], InvitationDelivery.PRINT, "Grace", clock.now())
     assert Visitor().get(f"/enter/{first.token}/").status_code == 404
     assert Visitor().get(f"/enter/{second.token}/").status_code == 200
     assert len(second.token) == 12
@@ -72,7 +72,7 @@ def test_a_new_invitation_ends_the_link_before_and_keeps_its_promise() -> None:
 
 def test_a_revoked_link_lets_nobody_in_and_signs_out() -> None:
     ada = workers()[0]
-    [letter] = invite([ada], Delivery.LINKS, "Grace", clock.now())
+    [letter] = invite([ada], InvitationDelivery.LINKS, "Grace", clock.now())
     visitor = Visitor()
     html = visitor.get(f"/enter/{letter.token}/").content.decode()
     visitor._send(html, f"/enter/{letter.token}/", {})
@@ -86,7 +86,7 @@ def test_mail_goes_out_and_what_could_not_is_kept(settings: Any) -> None:
     people = workers()
     WorkerProfile.objects.filter(worker=people[1]).update(mail=None)
     people[1].refresh_from_db()
-    letters = invite(people, Delivery.MAIL, "Grace", clock.now())
+    letters = invite(people, InvitationDelivery.MAIL, "Grace", clock.now())
     assert send(letters, "https://m.example", clock.now()) == (1, 1)
     [sent] = mail.outbox
     assert (sent.to, sent.from_email) == (["ada@example.org"], "host@lab.example")
@@ -101,7 +101,7 @@ def test_a_mail_server_s_refusal_is_kept_too(settings: Any, monkeypatch: Any) ->
         raise OSError("451 try later")
 
     monkeypatch.setattr("django.core.mail.EmailMessage.send", refuse)
-    letters = invite(workers()[:1], Delivery.MAIL, "Grace", clock.now())
+    letters = invite(workers()[:1], InvitationDelivery.MAIL, "Grace", clock.now())
     assert send(letters, "https://m.example", clock.now()) == (0, 1)
     assert "451 try later" in Invitation.objects.get().failure
 
@@ -154,7 +154,7 @@ def test_the_same_form_again_takes_no_second_seat() -> None:
 
 
 def test_a_printed_code_leads_to_the_personal_link() -> None:
-    [letter] = invite(workers()[:1], Delivery.PRINT, "Grace", clock.now())
+    [letter] = invite(workers()[:1], InvitationDelivery.PRINT, "Grace", clock.now())
     page = Visitor().get(f"/join/?code={letter.code.lower()}")
     assert "Ada" in page.content.decode()
     assert page.request["PATH_INFO"] == f"/enter/{letter.token}/"

@@ -7,7 +7,7 @@ import pytest
 from django.db.models import Sum
 
 from marketplace import clock
-from marketplace.models import HIT, Kind, LedgerEntry, Requester
+from marketplace.models import HIT, LedgerEntry, LedgerKind, Requester
 from marketplace.money.payments_made import PayoutError, record_payout
 from marketplace.tests.refusals import refused
 from marketplace.tests.visitor import Visitor
@@ -21,10 +21,10 @@ def books_balance(requester: Requester) -> bool:
         .values_list("kind")
         .annotate(total=Sum("amount_cents"))
     )
-    earned = sums.get(Kind.REWARD, 0) + sums.get(Kind.BONUS, 0)
+    earned = sums.get(LedgerKind.REWARD, 0) + sums.get(LedgerKind.BONUS, 0)
     held = HIT.objects.filter(requester=requester).aggregate(n=Sum("held_cents", default=0))["n"]
     total = requester.balance_cents + requester.held_cents + earned
-    return bool(held == requester.held_cents and sums[Kind.CREDIT] == total)
+    return bool(held == requester.held_cents and sums[LedgerKind.CREDIT] == total)
 
 
 def bonus_for(client: Any, hit: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.hits.questions.answers import Given, form_answers_xml
+from marketplace.hits.questions.answers import GivenAnswer, form_answers_xml
 from marketplace.hits.questions.question_form import (
     QuestionFormError,
     answers_of,
@@ -35,13 +35,13 @@ def test_a_stranger_s_pattern_is_for_the_browser_alone() -> None:
     found = parse(form(question("why", answer)))
     [field] = [one.answer for one in found.questions]
     assert (field.pattern, field.pattern_problem) == ("(a+)+b", "Write a word.")
-    assert answers_of(found, {"why": ["a" * 60]}) == ([Given("why", text="a" * 60)], [])
+    assert answers_of(found, {"why": ["a" * 60]}) == ([GivenAnswer("why", text="a" * 60)], [])
 
 
 def test_answers_are_checked_all_at_once_and_kept() -> None:
     given_, problems = answers_of(parse(TEST), {"both": ["a", "b", "x"], "why": ["ab"]})
     assert problems == ["Sum: answer it.", "Why: write at least 3 characters."]
-    assert given_[1] == Given("both", selections=("a", "b"))
+    assert given_[1] == GivenAnswer("both", selections=("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ SCALE = "<ScaleMapping><SummedScoreMultiplier>1.5</SummedScoreMultiplier></Scale
 def test_each_mapping(mapping: str, values: tuple[int, int]) -> None:
     default = "<DefaultScore>2</DefaultScore>"
     found = read_key(key(keyed("q", option(7, "a"), default=default), mapping=mapping))
-    assert score([Given("q", selections=("a",))], found) == values[0]
-    assert score([Given("q", selections=("b",))], found) == values[1]
+    assert score([GivenAnswer("q", selections=("a",))], found) == values[0]
+    assert score([GivenAnswer("q", selections=("b",))], found) == values[1]
 
 
 UPLOAD = "<FileUploadAnswer><MaxFileSizeInBytes>9</MaxFileSizeInBytes></FileUploadAnswer>"
@@ -120,7 +120,9 @@ def test_a_key_that_cannot_be_used_is_refused(xml: str) -> None:
 
 
 def test_answers_are_told_as_xml() -> None:
-    xml = form_answers_xml([Given("s", selections=("a", "b"), other="ä"), Given("t", text="1 < 2")])
+    xml = form_answers_xml(
+        [GivenAnswer("s", selections=("a", "b"), other="ä"), GivenAnswer("t", text="1 < 2")]
+    )
     root = ElementTree.fromstring(xml.encode("ascii"))
     assert [child.tag.rpartition("}")[2] for child in root[0]] == [
         "QuestionIdentifier",

@@ -9,7 +9,15 @@ from django.db import connections
 
 from marketplace import clock
 from marketplace.hits.acceptance import RefusedError, accept, accept_next, submit
-from marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester, State, Worker
+from marketplace.models import (
+    HIT,
+    Assignment,
+    AssignmentState,
+    BonusPayment,
+    HITType,
+    Requester,
+    Worker,
+)
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import DATABASES
 from marketplace.tests.test_money import books_balance
@@ -94,7 +102,7 @@ def test_one_form_sent_many_times_is_one_answer(rita: Any, make_hit: Any) -> Non
         lambda n: submit(Assignment.objects.get(pk=taken.pk), f"answer {n}", clock.now())
     )
     assert sorted(results) == [False] * (N_THREADS - 1) + [True]
-    assert Assignment.objects.get().state == State.SUBMITTED
+    assert Assignment.objects.get().state == AssignmentState.SUBMITTED
 
 
 def test_the_last_cent_is_spent_once(rita: Any, rita_keys: Any, make_hit: Any) -> None:

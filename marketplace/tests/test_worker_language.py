@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.configuration import choose
 from marketplace.hits.questions.question_form import Text, _problem_with_text
 from marketplace.hits.questions.template import document, question_xml, survey_page
-from marketplace.models import ClassCode, Delivery, QualificationRequest, Worker
+from marketplace.models import ClassCode, InvitationDelivery, QualificationRequest, Worker
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.people.invitations import invite, make_class_code, send
 from marketplace.tests.boto import HOST
@@ -53,7 +53,7 @@ def test_an_invitation_s_mail_and_slip_are_in_the_worker_s_language(settings: An
     settings.MARKETPLACE_MAIL_FROM = "host@lab.example"
     people = workers()[:2]
     people[0].language, people[1].language = "de-at", ""
-    letters = invite(people, Delivery.MAIL, "Grace", clock.now())
+    letters = invite(people, InvitationDelivery.MAIL, "Grace", clock.now())
     assert [letter.language for letter in letters] == ["de", "en"]
     send(letters[:1], "https://m.example", clock.now())
     [sent] = mail.outbox

@@ -41,7 +41,7 @@ SEEN = (
 
 
 @dataclass(frozen=True)
-class Signed:
+class SignedRequest:
     """Who signed a request; `attempt` names this one attempt of one call, "" if nothing does.
 
     The signature alone does not: calls that are alike in one second have the same.
@@ -51,7 +51,7 @@ class Signed:
     attempt: str
 
 
-def authenticate(request: HttpRequest, body: bytes) -> Signed:
+def authenticate(request: HttpRequest, body: bytes) -> SignedRequest:
     """Return the requester whose key signed this request.
 
     Raises WireError: `MissingAuthenticationTokenException`, `IncompleteSignatureException`,
@@ -86,7 +86,9 @@ def authenticate(request: HttpRequest, body: bytes) -> Signed:
             "InvalidSignatureException",
             "The signature does not match this request and key; check the secret access key.",
         )
-    return Signed(instance_of(Requester, REQUESTER_FIELDS, fields), _attempt(request, header))
+    return SignedRequest(
+        instance_of(Requester, REQUESTER_FIELDS, fields), _attempt(request, header)
+    )
 
 
 def _attempt(request: HttpRequest, authorization: str) -> str:

@@ -9,7 +9,7 @@ from tasks.crowd.requester_api import MarketplaceError, call, pages
 
 
 @dataclass(frozen=True)
-class Sent:
+class ListedBonus:
     """What the marketplace lists of one bonus, whoever paid it."""
 
     assignment_id: str
@@ -42,10 +42,10 @@ def send(person: str, assignment_id: str, *, amount: str, reason: str, token: st
             raise
 
 
-def listed(**of: str) -> Iterator[Sent]:
+def listed(**of: str) -> Iterator[ListedBonus]:
     """Yield every bonus paid on a HIT (`HITId`) or for an assignment (`AssignmentId`)."""
     for row in pages("list_bonus_payments", "BonusPayments", **of):
-        yield Sent(
+        yield ListedBonus(
             assignment_id=row["AssignmentId"],
             person=row["WorkerId"],
             amount=Decimal(row["BonusAmount"]),

@@ -34,7 +34,7 @@ class MarketplaceError(Exception):
         self.missing_service = "marketplace" if is_away else ""
 
 
-class Absence:
+class Backoff:
     """For how long nobody asks a marketplace that has not answered, in one process."""
 
     def __init__(self) -> None:
@@ -61,8 +61,8 @@ class Absence:
 
 
 @cache
-def _absence(endpoint: str) -> Absence:
-    return Absence()
+def _absence(endpoint: str) -> Backoff:
+    return Backoff()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from django.utils import timezone
 from common.rate_limit import MemoryBucket
 from tasks.dialog import messages, socket_actions
 from tasks.dialog.dialog_state import TicketView
-from tasks.dialog.heartbeat import Heartbeats, Mark, mark_of
+from tasks.dialog.heartbeat import Heartbeats, StateFingerprint, fingerprint_of
 from tasks.dialog.notifier import group_of, notify_all, serve_here
 from tasks.dialog.rules import Refused
 
@@ -48,7 +48,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
     watch: "asyncio.Task[None] | None" = None
     # How the ticket stood when this socket looked last, and the mark of what it was sent.
     seen: TicketView | None = None
-    mark: Mark | None = None
+    mark: StateFingerprint | None = None
     is_closed = False
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -154,7 +154,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
         await self._tell(seen, state)
 
     async def _tell(self, seen: TicketView, state: socket_actions.State) -> None:
-        self.seen, self.mark = seen, mark_of(seen, timezone.now())
+        self.seen, self.mark = seen, fingerprint_of(seen, timezone.now())
         await self._send({"type": "state", "state": state})
 
     async def _refuse(self, sentence: str, message_id: object = None, **more: float) -> None:

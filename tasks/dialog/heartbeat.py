@@ -27,13 +27,13 @@ class Socket(Protocol):
     """An open socket, and the mark of what it was sent last."""
 
     ticket_id: int | None
-    mark: "Mark | None"
+    mark: "StateFingerprint | None"
 
     async def miss(self) -> None:
         """Look at the rows: something has changed since."""
 
 
-class Mark(NamedTuple):
+class StateFingerprint(NamedTuple):
     """What a page would show otherwise if it changed, without the turns themselves."""
 
     state: str
@@ -43,18 +43,20 @@ class Mark(NamedTuple):
     partner_present: bool = False
 
 
-def mark_of(view: TicketView, now: datetime) -> Mark:
+def fingerprint_of(view: TicketView, now: datetime) -> StateFingerprint:
     """Return the mark of what the holder's page shows, to be compared with that of the rows."""
     last = view.dialogs[-1] if view.dialogs else None
     row, partner = (last.row, last.partner) if last else (None, None)
     return _mark(view.ticket, row, partner, now)
 
 
-def _mark(ticket: Ticket, row: Dialog | None, partner: Ticket | None, now: datetime) -> Mark:
+def _mark(
+    ticket: Ticket, row: Dialog | None, partner: Ticket | None, now: datetime
+) -> StateFingerprint:
     if row is None or partner is None:
-        return Mark(str(ticket.state))
+        return StateFingerprint(str(ticket.state))
     present = presence.is_present(partner, now)
-    return Mark(str(ticket.state), row.pk, str(row.state), row.moved_at, present)
+    return StateFingerprint(str(ticket.state), row.pk, str(row.state), row.moved_at, present)
 
 
 class Heartbeats:
@@ -101,7 +103,7 @@ class Heartbeats:
                 await socket.miss()
 
 
-def note(ticket_ids: list[int]) -> dict[int, Mark]:
+def note(ticket_ids: list[int]) -> dict[int, StateFingerprint]:
     """Note that the sockets of these tickets are open; returns the marks of their rows."""
     now = timezone.now()
     presence.seen(ticket_ids, now)

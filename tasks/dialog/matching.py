@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingWorker:
     """Somebody who waits, and what they qualify for."""
 
     ticket: int
@@ -28,15 +28,15 @@ PARTNERS = {
 
 
 def plan(
-    queue: Iterable[Waiting], avoided: Mapping[str, set[str]]
-) -> list[tuple[Waiting, Waiting]]:
+    queue: Iterable[WaitingWorker], avoided: Mapping[str, set[str]]
+) -> list[tuple[WaitingWorker, WaitingWorker]]:
     """Return pairs of people who qualify for different roles, in the order in which they came.
 
     Nobody is in two pairs, with themselves, or with somebody whom they avoid. avoided: for every
     worker with whom they are not to talk again. Takes time in proportion to the queue.
     """
     # Dictionaries keep the order in which people came, and let go of anybody at once.
-    free: dict[tuple[bool, bool], dict[int, Waiting]] = {roles: {} for roles in PARTNERS}
+    free: dict[tuple[bool, bool], dict[int, WaitingWorker]] = {roles: {} for roles in PARTNERS}
     pairs = []
     for comer in queue:
         others = {comer.worker, *avoided.get(comer.worker, ())}
@@ -57,5 +57,5 @@ def plan(
     return pairs
 
 
-def _first(people: Iterable[Waiting], avoided: set[str]) -> Waiting | None:
+def _first(people: Iterable[WaitingWorker], avoided: set[str]) -> WaitingWorker | None:
     return next((each for each in people if each.worker not in avoided), None)

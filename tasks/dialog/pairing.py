@@ -12,7 +12,7 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from common.prepared_sql import JoinedQuery, Table, execute, insert, insert_all
 from tasks.dialog.dialog_state import dialog_table
-from tasks.dialog.matching import Waiting, plan
+from tasks.dialog.matching import WaitingWorker, plan
 from tasks.dialog.pay import longest_dialog_cents
 from tasks.dialog.presence import FRESH, is_present, stop_clock, who_are_present
 from tasks.models import (
@@ -99,7 +99,10 @@ def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | No
 
 
 def _begin_planned(
-    stage: Stage, planned: list[tuple[Waiting, Waiting]], now: datetime, rng: random.Random
+    stage: Stage,
+    planned: list[tuple[WaitingWorker, WaitingWorker]],
+    now: datetime,
+    rng: random.Random,
 ) -> list[Dialog]:
     """Begin the dialogs of those planned pairs whom nobody else is looking at or has paired."""
     people = [each.ticket for pair in planned for each in pair]
@@ -127,11 +130,11 @@ def _waiting(stage_id: int, now: datetime) -> QuerySet[Ticket]:
     return who_are_present(waiting, now)
 
 
-def _queue(stage: Stage, now: datetime) -> tuple[list[Waiting], dict[str, set[str]]]:
+def _queue(stage: Stage, now: datetime) -> tuple[list[WaitingWorker], dict[str, set[str]]]:
     """Return those who wait, in the order in which they came, and whom they avoid."""
     waiting = _waiting(stage.pk, now).order_by("id")
     people = waiting.values_list("id", "worker_id", "can_ask", "can_teach")
-    queue = [Waiting(*row) for row in people]
+    queue = [WaitingWorker(*row) for row in people]
     avoided: dict[str, set[str]] = {}
     complaints = PartnerReport.objects.filter(reporter__in={each.worker for each in queue})
     for one, other in complaints.values_list("reporter_id", "reported_id"):

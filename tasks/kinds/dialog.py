@@ -9,7 +9,7 @@ from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
 from tasks.dialog.pay import usual_turns_cents
 from tasks.dialog.rules import limits_of
-from tasks.kinds.kind import Data, Documents, Item, Kind, Promise, table_as
+from tasks.kinds.kind import Data, Documents, ExtraPay, Item, StageKind, table_as
 from tasks.models import (
     Exposure,
     Lease,
@@ -26,7 +26,7 @@ from tasks.widgets.problems import Problem
 UNFINISHED = "Your dialog is not over yet: it is handed in when it is."
 
 
-class DialogKind(Kind):
+class DialogKind(StageKind):
     """Live dialogs of two workers, who both hold a ticket of the stage."""
 
     name = "dialog"
@@ -54,10 +54,10 @@ class DialogKind(Kind):
         own = table_as(table, DialogTable)
         return own.requires_student, own.requires_teacher
 
-    def promise(self, table: StageTable) -> Promise:
+    def promise(self, table: StageTable) -> ExtraPay:
         """Return what a dialog pays beside its HIT's reward: answered questions, and waiting."""
         own = table_as(table, DialogTable)
-        return Promise(
+        return ExtraPay(
             bonus_cents=rules.most_cents(limits_of(own)),
             waiting_cents=own.wait_cents_per_minute,
             waiting_minutes=own.wait_minutes if own.wait_cents_per_minute else 0,

@@ -5,7 +5,7 @@ from typing import TypedDict, cast
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import FormTable
-from tasks.kinds.kind import Data, Documents, Item, Kind, table_as
+from tasks.kinds.kind import Data, Documents, Item, StageKind, table_as
 from tasks.widgets import form
 from tasks.widgets.problems import Problem
 
@@ -17,7 +17,7 @@ class CleanedEntry(TypedDict):
     fields: dict[str, str]
 
 
-class FormKind(Kind):
+class FormKind(StageKind):
     """A kind whose page is a form that the protocol gives as data, once for each item."""
 
     def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:

@@ -27,7 +27,7 @@ class HandedInTogether(Exception):
 
 
 @dataclass(frozen=True)
-class Promise:
+class ExtraPay:
     """What a HIT of a kind promises beyond its reward, to each worker, in cents and minutes.
 
     `keeps_work`: what was written outlives a return. `is_one_at_a_time`: nobody is at two.
@@ -48,7 +48,7 @@ class Skips:
     per_item: int = 0
 
 
-class Kind(ABC):
+class StageKind(ABC):
     """One kind of stage: what its workers may take, see and do, and what is kept of it."""
 
     # What `kind` says in a stage's table of protocol.toml; also its page, hits/NAME.html.
@@ -73,9 +73,9 @@ class Kind(ABC):
         """
         return ()
 
-    def promise(self, table: StageTable) -> Promise:
+    def promise(self, table: StageTable) -> ExtraPay:
         """Return what HITs of the stage promise beyond their reward."""
-        return Promise()
+        return ExtraPay()
 
     def usual_bonus_cents(self, table: StageTable) -> int:
         """Return what a worker usually earns in a HIT beside its reward, in cents."""

@@ -6,7 +6,7 @@ from collector.protocols.loading import ProtocolError
 from tasks.kinds.answer import AnswerKind
 from tasks.kinds.dialog import DialogKind
 from tasks.kinds.free_answer import FreeAnswerKind
-from tasks.kinds.kind import Kind
+from tasks.kinds.kind import StageKind
 from tasks.kinds.label import LabelKind
 from tasks.kinds.pair import PairKind
 from tasks.kinds.pair_answer import PairAnswerKind
@@ -14,7 +14,7 @@ from tasks.kinds.question import QuestionKind
 from tasks.kinds.text import TextKind
 from tasks.kinds.validation import ValidationKind
 
-_ALL: tuple[Kind, ...] = (
+_ALL: tuple[StageKind, ...] = (
     QuestionKind(),
     AnswerKind(),
     PairKind(),
@@ -36,12 +36,12 @@ class HasKind(Protocol):
         """Return the name of the kind."""
 
 
-def kind_of(stage: HasKind) -> Kind:
+def kind_of(stage: HasKind) -> StageKind:
     """Return the kind of a stage, by its row or its table; raises ProtocolError for none."""
     return get_kind(stage.kind)
 
 
-def get_kind(name: str) -> Kind:
+def get_kind(name: str) -> StageKind:
     """Return the kind called `name`; raises ProtocolError when there is none."""
     try:
         return _KINDS[name]

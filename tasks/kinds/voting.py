@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
-from tasks.kinds.kind import Kind, entries_of
+from tasks.kinds.kind import StageKind, entries_of
 from tasks.models import Answer, Submission, Unit, UnitItem, Worker
 
 SHOWN = """
@@ -22,7 +22,7 @@ WHERE item.unit_id = %s
 """
 
 
-class VotingKind(Kind):
+class VotingKind(StageKind):
     """A kind whose workers give one vote on each question of their unit."""
 
     def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:

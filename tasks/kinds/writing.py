@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, uuid5
 from collector.models import Stage
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
-from tasks.kinds.kind import Kind
+from tasks.kinds.kind import StageKind
 from tasks.models import Question, Submission, Unit
 
 SEEDS = """
@@ -18,7 +18,7 @@ WHERE item.unit_id = %s ORDER BY item.position
 """
 
 
-class WritingKind(Kind):
+class WritingKind(StageKind):
     """A kind whose workers write about the seeds of their unit."""
 
     def seeds_shown(self, unit: Unit) -> list[int]:

@@ -72,7 +72,9 @@ def _ask(posting: Posting, now: datetime) -> int:
     return found
 
 
-def _unknown(posting: Posting, sent: list[bonuses.Sent]) -> list[tuple[bonuses.Sent, str]]:
+def _unknown(
+    posting: Posting, sent: list[bonuses.ListedBonus]
+) -> list[tuple[bonuses.ListedBonus, str]]:
     """Return what the ledger does not know, each with the key it is entered under.
 
     What is due may have been sent though nobody heard: then it is the same bonus.
@@ -85,7 +87,7 @@ def _unknown(posting: Posting, sent: list[bonuses.Sent]) -> list[tuple[bonuses.S
         # What a HIT of the worker's own pays is its reward there.
         rows = rows.filter(by=ON_MARKETPLACE)
     known = Counter(rows.values_list("amount_cents", "reason"))
-    twins: Counter[bonuses.Sent] = Counter()
+    twins: Counter[bonuses.ListedBonus] = Counter()
     unknown = []
     for row in sent:
         twins[row] += 1
@@ -98,7 +100,7 @@ def _unknown(posting: Posting, sent: list[bonuses.Sent]) -> list[tuple[bonuses.S
     return unknown
 
 
-def _enter(posting: Posting, row: bonuses.Sent, key: str, now: datetime) -> bool:
+def _enter(posting: Posting, row: bonuses.ListedBonus, key: str, now: datetime) -> bool:
     """Enter one bonus as paid; the budget follows, whatever its cap. False if it was entered."""
     collection = posting.stage.collection
     pay = parameters_of(collection).pay
@@ -131,7 +133,7 @@ def _enter(posting: Posting, row: bonuses.Sent, key: str, now: datetime) -> bool
     return is_new
 
 
-def _stay(posting: Posting, row: bonuses.Sent, now: datetime) -> Session:
+def _stay(posting: Posting, row: bonuses.ListedBonus, now: datetime) -> Session:
     """Return the stay that was paid for; a merged or erased person is listed by another id."""
     stays = posting.sessions.filter(session_id=row.assignment_id)
     handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)

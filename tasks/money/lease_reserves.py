@@ -32,7 +32,7 @@ HERE = JoinedQuery(
 )
 
 
-class NotHeld(Exception):
+class ReserveFailed(Exception):
     """The collection may not cost so much: nobody can take the HIT over until it is settled."""
 
 
@@ -47,16 +47,16 @@ def promise(posting: Posting, before: list[Lease], parameters: Parameters) -> li
     """Note on every lease that has nothing held for it what it may earn, and return those leases.
 
     Expects a transaction, which `fund` completes once the unit is taken: rows are locked in the
-    order in which a submission locks them. Raises NotHeld if one has moved on since it was read.
+    order in which a submission locks them. Raises ReserveFailed if one has moved on meanwhile.
     """
     cost = cost_cents(posting, parameters)
     missing = [lease for lease in before if cost and not lease.reserved_cents]
     for lease in missing:
         rows = Lease.objects.filter(pk=lease.pk, state__in=OPEN, compensated=False)
         if not rows.filter(reserved_cents=0).update(reserved_cents=cost):
-            raise NotHeld
+            raise ReserveFailed
         if Submission.objects.filter(lease=lease).exists():
-            raise NotHeld
+            raise ReserveFailed
     return missing
 
 
@@ -65,7 +65,7 @@ def fund(
 ) -> int:
     """Hold what was promised, and return the cents held for a new lease itself beside its HIT's.
 
-    Whoever goes on with the very unit they had begun is paid for it once. Raises NotHeld.
+    Whoever goes on with the very unit they had begun is paid for it once. Raises ReserveFailed.
     """
     cost = cost_cents(posting, parameters)
     again = [
@@ -79,7 +79,7 @@ def fund(
     own = 0 if has_own else cost
     wanted = (len(promised) - len(again)) * cost + own
     if wanted and not budget.reserve(session.posting.stage.collection_id, wanted):
-        raise NotHeld
+        raise ReserveFailed
     return own
 
 

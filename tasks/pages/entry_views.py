@@ -24,7 +24,7 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
 from tasks.jobs import look_at_worker
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
-from tasks.money.lease_reserves import NotHeld
+from tasks.money.lease_reserves import ReserveFailed
 from tasks.pages import entry as entries
 from tasks.pages import lease_context, notice_pages
 from tasks.pages.entry import Refused
@@ -83,7 +83,7 @@ def enter(request: HttpRequest) -> HttpResponse:
     stage = posting.stage
     if entry.preview:
         words = current_text(stage.collection, stage.name)
-        setting = lease_context.setting_of(stage.pk, words.pk)
+        setting = lease_context.stage_context_of(stage.pk, words.pk)
         page = preview_page(setting, posting.reward_cents, now, liked(request.GET))
         return HttpResponse(page)
     session = entries.open_session(entry, posting, now)
@@ -116,7 +116,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     reconcile.free_returned(session, stage, timezone.now())
     try:
         lease = leases.claim(session, stage, timezone.now())
-    except NotHeld:
+    except ReserveFailed:
         return notice_pages.not_held(request)
     if lease is None:
         eligibility.found_nothing(session.worker, stage)

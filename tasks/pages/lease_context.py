@@ -57,7 +57,7 @@ A_SETTING = JoinedQuery(STAGE, COLLECTION, WORDS, plain=(PARAMETERS,))
 
 
 @dataclass(frozen=True)
-class Setting:
+class StageContext:
     """A stage with its collection, the words shown on it, and its parameters as JSON text."""
 
     stage: Stage
@@ -71,7 +71,7 @@ class LeaseContext:
 
     lease: Lease
     draft: str
-    setting: Setting
+    setting: StageContext
 
 
 def resume(entry: Entry) -> LeaseContext | None:
@@ -113,14 +113,14 @@ def held_lease(lease_id: int, worker_id: str) -> Lease | None:
     return _joined(rows, parameters)
 
 
-def setting_of(stage_id: int, words_id: int) -> Setting:
+def stage_context_of(stage_id: int, words_id: int) -> StageContext:
     """Return a stage with its collection and one version of its words."""
     row = A_SETTING.first(
         "stage.id = %(stage)s AND words.id = %(words)s", stage=stage_id, words=words_id
     )
     assert row is not None
     stage, collection, words, parameters = row
-    return Setting(_stage(stage, collection, parameters), words, parameters)
+    return StageContext(_stage(stage, collection, parameters), words, parameters)
 
 
 def _context(row: list[Any] | None) -> LeaseContext | None:
@@ -128,7 +128,7 @@ def _context(row: list[Any] | None) -> LeaseContext | None:
         return None
     *rows, words, parameters, draft = row
     lease = _joined(rows, parameters)
-    return LeaseContext(lease, draft or "null", Setting(lease.unit.stage, words, parameters))
+    return LeaseContext(lease, draft or "null", StageContext(lease.unit.stage, words, parameters))
 
 
 def _joined(rows: list[Any], parameters: str) -> Lease:

@@ -13,7 +13,7 @@ from common.committed_cache import kept_once_committed
 from tasks.kinds.kind import Item
 from tasks.kinds.registry import kind_of
 from tasks.models import Unit
-from tasks.pages.lease_context import LeaseContext, Setting
+from tasks.pages.lease_context import LeaseContext, StageContext
 from tasks.pages.page_state import (
     DEFAULTS,
     has_seen,
@@ -39,7 +39,7 @@ class Frame:
     preferences: tuple[Any, ...]
     items: tuple[str, ...]
     mode: str
-    setting: Setting = field(compare=False)
+    setting: StageContext = field(compare=False)
 
 
 def work_page(context: LeaseContext, now: datetime, asked: Mapping[str, str]) -> bytes:
@@ -61,7 +61,7 @@ def work_page(context: LeaseContext, now: datetime, asked: Mapping[str, str]) ->
 
 
 def preview_page(
-    setting: Setting, reward_cents: int, now: datetime, asked: Mapping[str, str]
+    setting: StageContext, reward_cents: int, now: datetime, asked: Mapping[str, str]
 ) -> bytes:
     """Return the preview: the instructions and no item, since nobody is known yet."""
     frame = _frame(
@@ -76,7 +76,7 @@ def preview_page(
 
 
 def _frame(
-    setting: Setting,
+    setting: StageContext,
     *,
     reward_cents: int,
     seen: bool,

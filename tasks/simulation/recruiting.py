@@ -21,7 +21,7 @@ from tasks.simulation.crowd import Crowd
 from tasks.simulation.identity import forget_times, introduce, mark_synthetic
 from tasks.simulation.inspection import inspect_waiting
 from tasks.simulation.replay import RealWork
-from tasks.simulation.simulated_contract import SIMULATED, SimulatedOffer
+from tasks.simulation.simulated_contract import SIMULATED, SimulatedModule
 from tasks.simulation.work_page import Opener
 from tasks.simulation.worker import Script, SimulatedWorker
 
@@ -97,7 +97,7 @@ class Recruit:
     def __init__(
         self,
         collection: Collection,
-        simulated: SimulatedOffer,
+        simulated: SimulatedModule,
         behaviour: Behaviour,
         seed: str,
         replay: RealWork | None,

@@ -48,8 +48,8 @@ class Replays(Protocol):
         """Return the real work in an official file; raises ValueError for another file."""
 
 
-class SimulatedOffer(SimulatedPart, Speaks, Inspects, Replays, Protocol):
+class SimulatedModule(SimulatedPart, Speaks, Inspects, Replays, Protocol):
     """All that is called of simulated.py."""
 
 
-SIMULATED = Part[SimulatedOffer]("simulated", SimulatedOffer, SimulatedPart)
+SIMULATED = Part[SimulatedModule]("simulated", SimulatedModule, SimulatedPart)

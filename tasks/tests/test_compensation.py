@@ -185,7 +185,7 @@ def test_whoever_handed_in_too_late_leaves_the_hit_to_the_next(stage):
 def test_nobody_takes_a_hit_over_without_money_for_both(stage):
     first = begun(stage, make_worker(), questions_for)
     full(stage.collection)
-    with pytest.raises(lease_reserves.NotHeld):
+    with pytest.raises(lease_reserves.ReserveFailed):
         leases.claim(make_session(make_worker("A2"), first.session.posting), stage, LATER)
     first.refresh_from_db()
     assert first.reserved_cents == 0

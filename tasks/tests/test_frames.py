@@ -3,7 +3,7 @@
 import pytest
 
 from collector.protocols.texts import current_text
-from tasks.pages.lease_context import setting_of
+from tasks.pages.lease_context import stage_context_of
 from tasks.pages.page_state import DEFAULTS
 from tasks.pages.work_page import _frame
 from tasks.tests.making import stage_of
@@ -23,7 +23,7 @@ def test_a_changed_collection_has_another_frame(collection, name):
 
 def frame(collection):
     stage = stage_of(collection, "question")
-    setting = setting_of(stage.pk, current_text(collection, "question").pk)
+    setting = stage_context_of(stage.pk, current_text(collection, "question").pk)
     return _frame(
         setting, reward_cents=400, seen=False, preferences=DEFAULTS, items=(), mode="work"
     )

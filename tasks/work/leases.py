@@ -60,8 +60,8 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     """Return the session's live lease, else a new one on a unit its worker may take, else None.
 
     The worker's row is locked, so that two pages of one person cannot break independence; the
-    slot itself is won by a conditional update. Raises NotHeld while there is no money for it beside
-    what somebody who was here before may still earn.
+    slot itself is won by a conditional update. Raises ReserveFailed while there is no
+    money for it beside what somebody who was here before may still earn.
     """
     parameters = parameters_of(stage.collection)
     table = parameters.stages()[stage.name]

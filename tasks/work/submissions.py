@@ -24,7 +24,7 @@ COUNT = "UPDATE tasks_unit SET submitted = submitted + 1 WHERE id = %(unit)s"
 
 
 @dataclass(frozen=True)
-class Examined:
+class CheckedSubmission:
     """Cleaned data, what blocks a submission, and advice that does not."""
 
     data: Data
@@ -32,7 +32,7 @@ class Examined:
     hints: list[Problem]
 
 
-def examine(lease: Lease, data: object, items: Sequence[Item]) -> Examined:
+def examine(lease: Lease, data: object, items: Sequence[Item]) -> CheckedSubmission:
     """Return what the kind's widgets and the protocol's checks say of `data`, all at once."""
     stage = lease.unit.stage
     parameters = parameters_of(stage.collection)
@@ -52,7 +52,7 @@ def examine(lease: Lease, data: object, items: Sequence[Item]) -> Examined:
         for problem in found
         if not problem.hint and (problem.index, problem.field) not in said
     ]
-    return Examined(cleaned, blocking, [problem for problem in found if problem.hint])
+    return CheckedSubmission(cleaned, blocking, [problem for problem in found if problem.hint])
 
 
 def hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:

@@ -16,7 +16,7 @@ import pytest
 from django.db import connections
 
 from marketplace import clock
-from marketplace.models import HIT, Assignment, State
+from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.people.account_opening import RequesterKeys, keys_of, open_requester
 from marketplace.tests.boto import mturk_client
 from marketplace.tests.conftest import QUESTION
@@ -77,7 +77,7 @@ def post_hits(address: str, keys: RequesterKeys) -> None:
 
 def kill_one(server: int, killed: list[int]) -> None:
     """Kill a web process without warning once some of the work is in."""
-    handed_in = Assignment.objects.filter(state=State.SUBMITTED)
+    handed_in = Assignment.objects.filter(state=AssignmentState.SUBMITTED)
     while handed_in.count() < KILLED_AFTER:
         time.sleep(0.05)
     os.kill(web_processes(server)[-1], signal.SIGKILL)
@@ -121,7 +121,7 @@ def test_two_hundred_workers_compete_for_a_thousand_places(
 def check(done: list[Any]) -> None:
     """Every place went to one worker who knows of it, and the money of each is held once."""
     rows = Assignment.objects.values_list("worker__worker_id", "hit__hit_id", "assignment_id")
-    assert set(Assignment.objects.values_list("state", flat=True)) == {State.SUBMITTED}
+    assert set(Assignment.objects.values_list("state", flat=True)) == {AssignmentState.SUBMITTED}
     assert len(done) == N_HITS * N_PLACES
     assert Counter(done) == Counter(rows)
     assert len({assignment for _, _, assignment in done}) == len(done)

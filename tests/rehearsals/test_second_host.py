@@ -101,14 +101,14 @@ def invitation(base: str) -> str:
     from django.db import transaction
 
     from marketplace import clock
-    from marketplace.models import Delivery
+    from marketplace.models import InvitationDelivery
     from marketplace.people.account_opening import open_worker
     from marketplace.people.invitations import invite, link_of
     from marketplace.router import DATABASE
 
     with transaction.atomic(using=DATABASE):
         ada, _ = open_worker("Ada", "", clock.now())
-        (letter,) = invite([ada], Delivery.LINKS, "Grace", clock.now())
+        (letter,) = invite([ada], InvitationDelivery.LINKS, "Grace", clock.now())
     return link_of(letter.token, base)
 
 

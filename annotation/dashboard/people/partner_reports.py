@@ -28,7 +28,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Said:
+class DialogTurn:
     """One turn: the question, and the passage it was answered with, None without an answer."""
 
     question: str
@@ -36,7 +36,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ReportedPartner:
     """A report with what to call both, who asked, and all that they said."""
 
     row: PartnerReport
@@ -44,7 +44,7 @@ class Complaint:
     reported: str
     reported_was: str
     said_of_them: str
-    turns: list[Said]
+    turns: list[DialogTurn]
     title: str
 
 
@@ -96,15 +96,18 @@ def _reports(context: CollectionContext) -> QuerySet[PartnerReport]:
     return rows.select_related("dialog__topic", "dialog__stage__collection").prefetch_related(turns)
 
 
-def _complaint(row: PartnerReport, people: People) -> Complaint:
+def _complaint(row: PartnerReport, people: People) -> ReportedPartner:
     section = section_of(row.dialog.topic.seed_id)
-    return Complaint(
+    return ReportedPartner(
         row=row,
         reporter=people.name(row.reporter_id),
         reported=people.name(row.reported_id),
         reported_was="student" if row.reported_id == row.dialog.student_id else "teacher",
         said_of_them=REASONS.get(row.reason, row.reason),
-        turns=[Said(turn.question, _answer(turn, section.text)) for turn in row.dialog.turns.all()],
+        turns=[
+            DialogTurn(turn.question, _answer(turn, section.text))
+            for turn in row.dialog.turns.all()
+        ],
         title=f"{section.title}: {section.heading}",
     )
 

@@ -24,7 +24,7 @@ PER_PAGE = 25
 
 
 @dataclass(frozen=True)
-class Made:
+class WorkerTotals:
     """How much a worker made for the dataset, and of what was handed in how much was rejected."""
 
     questions: int
@@ -93,7 +93,7 @@ def _worker(context: CollectionContext, number: int) -> Worker:
     return Worker.objects.get(pk=found)
 
 
-def _made(context: CollectionContext, row: Worker) -> Made:
+def _made(context: CollectionContext, row: Worker) -> WorkerTotals:
     stages = voting_stages(context.parameters)
     voting = {name for names in stages.values() for name in names}
     of = {"worker": row, "stage__collection": context.collection}
@@ -101,7 +101,7 @@ def _made(context: CollectionContext, row: Worker) -> Made:
     work = Submission.objects.filter(
         lease__worker=row, lease__unit__stage__collection=context.collection
     )
-    return Made(
+    return WorkerTotals(
         questions=questions.count(),
         kept=questions.filter(verdict__outcome="kept").count(),
         answers=Answer.objects.filter(**of, stage__name__in=voting).count(),

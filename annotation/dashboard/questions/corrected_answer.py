@@ -19,7 +19,7 @@ YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True)
-class Typed:
+class CorrectionInput:
     """What was typed: the type, the answer (one passage a line), its unit."""
 
     type: str
@@ -32,7 +32,7 @@ def correction_types(base: Answer) -> list[tuple[str, str]]:
     return [(name, type_words(name)) for name in kind_of(base.stage).correction_types]
 
 
-def corrected(base: Answer, typed: Typed, corpus: Corpus) -> dict[str, Any]:
+def corrected(base: Answer, typed: CorrectionInput, corpus: Corpus) -> dict[str, Any]:
     """Return the payload of the corrected answer; its evidence and the like stay those of `base`.
 
     Raises ActionError for a type that the stage does not have, and for what is no answer of it.

@@ -34,7 +34,7 @@ WORDS = {True: "Single-hop", False: "Multi-hop"}
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledWorker:
     """A sampled worker: how much they wrote, how their sample was marked, what was decided."""
 
     worker_id: str
@@ -159,7 +159,7 @@ def split_now(
     return redirect(context.url("difficulty"))
 
 
-def sampled_workers(context: CollectionContext, table: DifficultyTable) -> list[Sampled]:
+def sampled_workers(context: CollectionContext, table: DifficultyTable) -> list[SampledWorker]:
     """Return every sampled worker, who wrote most first; five queries."""
     collection = context.collection
     rows = sampled(collection).order_by("worker_id")
@@ -171,7 +171,7 @@ def sampled_workers(context: CollectionContext, table: DifficultyTable) -> list[
     total = sum(numbers.values()) or 1
     decided, people = decisions(collection), people_of(collection)
     found = [
-        Sampled(
+        SampledWorker(
             worker_id=worker,
             who=people.name(worker),
             questions=numbers.get(worker, 0),

@@ -16,7 +16,7 @@ from annotation.dashboard.collection_context import CollectionContext, collectio
 from annotation.dashboard.people.worker_names import People, people_of
 from annotation.dashboard.questions.corrected_answer import (
     MOST_WORDS,
-    Typed,
+    CorrectionInput,
     corrected,
     correction_types,
 )
@@ -259,8 +259,8 @@ def _to_correct(context: CollectionContext, row: Question, request: HttpRequest)
     return base
 
 
-def _typed(request: HttpRequest) -> Typed:
-    return Typed(*(request.POST.get(name, "") for name in ("type", "text", "unit")))
+def _typed(request: HttpRequest) -> CorrectionInput:
+    return CorrectionInput(*(request.POST.get(name, "") for name in ("type", "text", "unit")))
 
 
 def _corrected(verdict: Verdict | None, corpus: Corpus) -> ReadableAnswer | None:

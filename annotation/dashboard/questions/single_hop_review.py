@@ -23,7 +23,7 @@ DECISIONS = {"single": True, "multi": False, "take_back": None}
 
 
 @dataclass(frozen=True)
-class Read:
+class QuestionToMark:
     """A sampled question with its texts; `alone` is the title that seems to be enough."""
 
     row: SampledQuestion
@@ -94,13 +94,13 @@ def _rows(context: CollectionContext, worker: str) -> list[SampledQuestion]:
     return list(read.prefetch_related(seed_paragraphs("question__seed")).order_by("position"))
 
 
-def _read(row: SampledQuestion) -> Read:
+def _read(row: SampledQuestion) -> QuestionToMark:
     question = row.question
     answer = answer_of(question.verdict.chosen)
     paragraphs = [each.paragraph for each in question.seed.seed_paragraphs.all()]
     titles = [paragraph.article.title for paragraph in paragraphs]
     place = answers_alone(question.text, answer, titles, [each.text for each in paragraphs])
-    return Read(
+    return QuestionToMark(
         row=row,
         answer=answer,
         texts=pair_passages(question, question.verdict.chosen),

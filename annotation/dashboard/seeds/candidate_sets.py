@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.collection_context import CollectionContext, curated_collection_page
 from annotation.dashboard.seeds.candidate_set_form import SetsForm
-from collector.candidates.decisions import Added, add_sets
+from collector.candidates.decisions import AddedSets, add_sets
 from collector.candidates.defaults import propose_defaults
 from collector.candidates.pools import Union, union_of
 from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
@@ -157,7 +157,7 @@ def _nodes_by_set(graph: Graph, sets: Sequence[CandidateSet]) -> dict[int, list[
     return {each.pk: sorted(graph.nodes_of(pages[each.pk]).values()) for each in sets}
 
 
-def _added(context: CollectionContext, form: SetsForm) -> Added:
+def _added(context: CollectionContext, form: SetsForm) -> AddedSets:
     """Store what the form names; raises CandidatesError or GraphError."""
     now = timezone.now()
     if form.cleaned_data["defaults"]:

@@ -18,7 +18,7 @@ from annotation.dashboard.questions.passages import passage, passages, seed_para
 from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
-from collector.seeds.looser_thresholds import Loosened, loosened
+from collector.seeds.looser_thresholds import LooserThreshold, loosened
 from collector.seeds.selection import is_curated, n_needed, noun_of, select_seeds
 from common.actions import ActionError
 
@@ -85,7 +85,7 @@ def _looser(context: CollectionContext, count: int) -> dict[str, Any]:
     }
 
 
-def _by_key(values: list[Loosened]) -> list[tuple[str, str, list[tuple[str, int]]]]:
+def _by_key(values: list[LooserThreshold]) -> list[tuple[str, str, list[tuple[str, int]]]]:
     """Return (key, label, each value as it is read and its seeds) of each threshold."""
     rows = groupby(values, key=lambda one: one.key)
     return [

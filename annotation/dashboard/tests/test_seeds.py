@@ -7,7 +7,7 @@ from django.test import Client
 from annotation.dashboard.seeds import seed_pages
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
-from collector.seeds.looser_thresholds import Loosened, Looser
+from collector.seeds.looser_thresholds import LooserThreshold, LooserThresholds
 from tasks.tests.making import make_collection, make_corpus
 
 pytestmark = pytest.mark.django_db
@@ -100,8 +100,11 @@ def test_a_value_that_is_no_number_is_told_in_words(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Collection.objects.filter(pk=pilot.pk).update(state="draft")
-    rows = [Loosened("seeds.words", [], 3), Loosened("seeds.told_by", "anything", 1200)]
-    monkeypatch.setattr(seed_pages, "loosened", lambda *_: Looser(rows[:1], rows))
+    rows = [
+        LooserThreshold("seeds.words", [], 3),
+        LooserThreshold("seeds.told_by", "anything", 1200),
+    ]
+    monkeypatch.setattr(seed_pages, "loosened", lambda *_: LooserThresholds(rows[:1], rows))
     page = rita.get(PAGE + "?count=1200").content.decode()
     assert "<td>none: <b>3</b></td>" in page
     assert "<td>anything: <b>1,200</b></td>" in page

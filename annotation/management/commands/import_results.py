@@ -13,7 +13,7 @@ from annotation.mturk_import.columns import columns_for
 from annotation.mturk_import.destination import find_destination, get_or_create_collection
 from annotation.mturk_import.plan import Plan, form_of, plan
 from annotation.mturk_import.result_files import read
-from annotation.mturk_import.storing import Stored, store
+from annotation.mturk_import.storing import ImportReport, store
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
 from collector.protocols.stage_tables import LabelTable
@@ -95,7 +95,7 @@ def _contents(paths: list[Path]) -> dict[str, bytes]:
         raise CommandError(reason) from None
 
 
-def _told(planned: Plan, stored: Stored | None) -> dict[str, Any]:
+def _told(planned: Plan, stored: ImportReport | None) -> dict[str, Any]:
     works = planned.works
     return {
         "applied": stored is not None,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from annotation.replay.log import Log, LogError, read_log
-from annotation.replay.remake_release import Remade, remake
+from annotation.replay.remake_release import RemadeRelease, remake
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             )
         return corpus
 
-    def _remade(self, log: Log, corpus: Corpus, out: Path | None) -> Remade:
+    def _remade(self, log: Log, corpus: Corpus, out: Path | None) -> RemadeRelease:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("Working", total=len(log.events()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from annotation.protocols.hotpotqa.analysis import labels
 from annotation.protocols.hotpotqa.analysis.answer_types import AnswerTypes
 from annotation.protocols.hotpotqa.analysis.examples import Example, examples_of
-from annotation.protocols.hotpotqa.analysis.pairs_by_set import Drawn
+from annotation.protocols.hotpotqa.analysis.pairs_by_set import PairsBySet
 from annotation.protocols.hotpotqa.analysis.question_words import QuestionWords
 from annotation.protocols.hotpotqa.analysis.ranks import Ranks
 from annotation.protocols.hotpotqa.analysis.scores import People, Systems
@@ -33,7 +33,7 @@ class Analysis(Protocol):
 
 def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
     """Return Tables 1, 5, 8 and 9, Figures 2 and 5, lengths, answers and skips; one pass."""
-    drawn = Drawn()
+    drawn = PairsBySet()
     ranks = Ranks(parameters.contexts.compared_questions)
     parts = (Sizes(), QuestionWords(), AnswerTypes(), ranks, People())
     return [*_counted(_watched(seeds, drawn), parts), *drawn.tables()]
@@ -61,7 +61,7 @@ def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:
     return labels.counted(rows)
 
 
-def _watched(seeds: Iterable[SeedRecord], drawn: Drawn) -> Iterator[SeedRecord]:
+def _watched(seeds: Iterable[SeedRecord], drawn: PairsBySet) -> Iterator[SeedRecord]:
     for seed in seeds:
         drawn.add(seed)
         yield seed

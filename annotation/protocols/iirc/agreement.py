@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TYPES = ("span", "value", "binary", "none", "bad")
 VOTING = "answer"
-SECOND_READING = "human_performance"
+HUMAN_PERFORMANCE = "human_performance"
 
 
 class Agreement:
@@ -78,7 +78,7 @@ class Agreement:
         return Table("agreement", "Agreement", columns, rows, note, of_people=True)
 
 
-class SecondReading:
+class HumanPerformance:
     """Scores new annotators' answers against the released ones with the official scorer."""
 
     def __init__(self, parameters: "Parameters") -> None:
@@ -92,7 +92,7 @@ class SecondReading:
         if gold is None:
             return
         for one in peoples_votes(question):
-            if one["stage"] == SECOND_READING:
+            if one["stage"] == HUMAN_PERFORMANCE:
                 self.bad += one["type"] == "bad"
                 self.scores.append(score_question(gold, _prediction(one)))
 
@@ -101,7 +101,7 @@ class SecondReading:
         columns = ["measure", "value"]
         title = "Human performance (Table 3 of the IIRC paper)"
         if not self.scores:
-            note = f"Not collected yet: publish the stage {SECOND_READING} once test is decided."
+            note = f"Not collected yet: publish the stage {HUMAN_PERFORMANCE} once test is decided."
             return Table("human_performance", title, columns, [], note, of_people=True)
         found = global_scores(self.scores)
         rows: list[list[Cell]] = [

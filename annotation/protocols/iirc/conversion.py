@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from annotation.protocols.iirc.dataset_tree import MAIN, LayoutError
 
 
-class Numbered(NamedTuple):
+class NumberedQuestion(NamedTuple):
     """A question that the conversion keeps, with its number and its DROP-style answer."""
 
     number: int
@@ -19,7 +19,7 @@ class Numbered(NamedTuple):
         return f"qid_{self.number}"
 
 
-def numbered(passages: Iterable[Mapping[str, Any]], initial: int = 0) -> Iterator[Numbered]:
+def numbered(passages: Iterable[Mapping[str, Any]], initial: int = 0) -> Iterator[NumberedQuestion]:
     """Yield the questions of official `passages` that are kept, numbered from initial + 1.
 
     The official dev file is numbered on from the length of the converted train file. Bad
@@ -31,7 +31,7 @@ def numbered(passages: Iterable[Mapping[str, Any]], initial: int = 0) -> Iterato
             answer = drop_answer(question["answer"])
             if answer is not None:
                 number += 1
-                yield Numbered(number, question, answer)
+                yield NumberedQuestion(number, question, answer)
 
 
 def drop_answer(answer: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.metrics.result import ScoreError
-from annotation.protocols.iirc.agreement import Agreement, SecondReading
+from annotation.protocols.iirc.agreement import Agreement, HumanPerformance
 from annotation.protocols.iirc.analysis import labels
 from annotation.protocols.iirc.analysis.openings import Openings
 from annotation.protocols.iirc.analysis.released_answers import NONE, needed_documents
@@ -31,7 +31,7 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
     sizes = {fold: Size() for fold in (ALL, *FOLDS)}
     links: Counter[tuple[int, bool]] = Counter()
     types: Counter[str] = Counter()
-    agreement, reading, openings = Agreement(parameters), SecondReading(parameters), Openings()
+    agreement, reading, openings = Agreement(parameters), HumanPerformance(parameters), Openings()
     for seed in seeds:
         kept = [question for question in seed["questions"] if is_kept(question)]
         for fold in (ALL, seed["fold"]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from annotation.protocols.quac.analysis import labels
 from annotation.protocols.quac.analysis.acts import Acts
-from annotation.protocols.quac.analysis.answer_positions import Places
+from annotation.protocols.quac.analysis.answer_positions import AnswerPositions
 from annotation.protocols.quac.analysis.curves import HumanCurves, SystemCurves
 from annotation.protocols.quac.analysis.openings import Openings
 from annotation.protocols.quac.analysis.people import People
@@ -36,7 +36,7 @@ def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]
     """Return Table 2, Figures 2, 5 and 6, agreement, and Figure 7 for people; one pass."""
     least, chunks = parameters.agreement.min_human_f1, Chunks(parameters.report.chunks)
     curves = HumanCurves(least, chunks)
-    parts = (Sizes(), Openings(), Places(chunks), Acts(), People(least), curves)
+    parts = (Sizes(), Openings(), AnswerPositions(chunks), Acts(), People(least), curves)
     return _counted(seeds, parts)
 
 

@@ -30,7 +30,7 @@ ENGLISH = "en"
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedAnswer:
     """One person's answer: a span of the section, or CANNOTANSWER with start and end None.
 
     start, end: code points into the section. affirmation: the files' letter, blank where none
@@ -58,8 +58,8 @@ class Turn:
     number: int
     question: str
     section: str
-    teacher: Marked
-    validators: tuple[Marked, ...]
+    teacher: MarkedAnswer
+    validators: tuple[MarkedAnswer, ...]
     continuation: str
     fold: str = ""
     language: str = ENGLISH
@@ -132,10 +132,10 @@ def _turn(question: QuestionRecord, section: str, previous: Turn | None) -> Turn
     )
 
 
-def _marked(vote: VoteRecord) -> Marked:
+def _marked(vote: VoteRecord) -> MarkedAnswer:
     payload = vote["payload"]
     affirmation = AFFIRMATION.get(payload.get("affirmation", ""), "")
     spans = payload.get("spans") or ()
     if vote["type"] != "span" or not spans:
-        return Marked(CANNOT_ANSWER, None, None, affirmation)
-    return Marked(spans[0]["text"], spans[0]["start"], spans[0]["end"], affirmation)
+        return MarkedAnswer(CANNOT_ANSWER, None, None, affirmation)
+    return MarkedAnswer(spans[0]["text"], spans[0]["start"], spans[0]["end"], affirmation)

@@ -34,14 +34,14 @@ _MOST_CONTROLS = 0.001
 _MARKUP = re.compile(r"\s*(<!doctype html|<html|<\?xml[^>]*>\s*<html)", re.I)
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A text with `\\n` at its line ends, and the name of the encoding it was in."""
 
     text: str
     encoding: str
 
 
-def decode(content: bytes, name: str) -> Decoded:
+def decode(content: bytes, name: str) -> DecodedText:
     """Return a file's text; of a page in HTML, what is read of it.
 
     UTF-8 or UTF-16 by their marks, then UTF-8, then what a Gutenberg header declares, then the
@@ -58,7 +58,7 @@ def decode(content: bytes, name: str) -> Decoded:
         raise BookError(f"{name} is no text: it holds bytes that no text has.")
     if _MARKUP.match(text):
         text = _text_of_page(text)
-    return Decoded(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), encoding)
+    return DecodedText(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), encoding)
 
 
 def _encoding(content: bytes) -> str:

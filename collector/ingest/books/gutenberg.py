@@ -38,7 +38,7 @@ _COPYRIGHTED = re.compile(r"this is a \*?copyrighted\*? project gutenberg", re.I
 
 
 @dataclass(frozen=True)
-class Cut:
+class BookBounds:
     """A file's text in three: `text[start:end]` is the book, the licence before and after it."""
 
     start: int
@@ -57,7 +57,7 @@ class Header:
     is_copyrighted: bool
 
 
-def cut(text: str, name: str) -> Cut:
+def cut(text: str, name: str) -> BookBounds:
     """Return where the book begins and ends, blanks around it left out.
 
     A text without any licence is whole. Raises BookError for a file that was cut short: the
@@ -71,7 +71,7 @@ def cut(text: str, name: str) -> Cut:
         raise BookError(
             f"{name} ends before Project Gutenberg's last lines: it was cut short, fetch it again."
         )
-    return Cut(*trimmed(text, start, end.start() if end else len(text)), is_gutenberg)
+    return BookBounds(*trimmed(text, start, end.start() if end else len(text)), is_gutenberg)
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

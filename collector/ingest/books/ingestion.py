@@ -9,7 +9,7 @@ import pycountry
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from collector.ingest.books.parsing import BookRecord, Found, identify, read_books
+from collector.ingest.books.parsing import BookRecord, IdentifiedBook, identify, read_books
 from collector.ingest.books.tables import Pair, Tables, is_table, read_tables
 from collector.ingest.errors import BookError
 from collector.ingest.ingestion import CorpusOptions
@@ -45,7 +45,7 @@ class BookOptions:
 
 
 @dataclass(frozen=True)
-class Ingested:
+class IngestReport:
     """What one run did: names of the books that were stored, and of those the corpus had.
 
     `others`: pairs and summaries of documents whose books were not given.
@@ -68,7 +68,7 @@ def ingest_books(
     *,
     processes: int = 1,
     report: Report = lambda what, done, total: None,
-) -> Ingested:
+) -> IngestReport:
     """Read books and the tables about them into the corpus; return what was done.
 
     Every file is looked at before anything is stored, so that a wrong one stores nothing; then
@@ -99,7 +99,7 @@ def ingest_books(
     _finish(corpus, options, found)
     stored = [each.document for each in new]
     there = {*documents, *known}
-    return Ingested(
+    return IngestReport(
         corpus,
         stored,
         [document for document in documents if document not in stored],
@@ -109,8 +109,8 @@ def ingest_books(
     )
 
 
-def _identified(paths: Sequence[Path], tables: Tables, report: Report) -> list[Found]:
-    found: dict[str, Found] = {}
+def _identified(paths: Sequence[Path], tables: Tables, report: Report) -> list[IdentifiedBook]:
+    found: dict[str, IdentifiedBook] = {}
     for number, path in enumerate(paths, start=1):
         book = identify(path, tables)
         other = found.setdefault(book.document, book)
@@ -123,7 +123,7 @@ def _identified(paths: Sequence[Path], tables: Tables, report: Report) -> list[F
     return list(found.values())
 
 
-def _corpus_of(found: Sequence[Found], options: CorpusOptions) -> Corpus:
+def _corpus_of(found: Sequence[IdentifiedBook], options: CorpusOptions) -> Corpus:
     """Return the corpus, not stored yet where it is new; raises BookError for another kind."""
     told = {code for each in found if (code := language_code(each.header.language))}
     corpus = Corpus.objects.filter(slug=options.slug).first()
@@ -165,7 +165,7 @@ def language_code(name: str) -> str:
     return getattr(language, "alpha_2", getattr(language, "alpha_3", "")) if language else ""
 
 
-def _is_stored(corpus: Corpus, found: Found, passage_tokens: int) -> bool:
+def _is_stored(corpus: Corpus, found: IdentifiedBook, passage_tokens: int) -> bool:
     """Return whether the corpus has the book; raises BookError where it has another of its name."""
     book = (
         corpus.books.defer("front", "text", "back").filter(document=found.document).first()
@@ -265,7 +265,7 @@ def _store(corpus: Corpus, record: BookRecord, tables: Tables, passage_tokens: i
         _store_summary(article, tables.summaries.get(found.document))
 
 
-def _article(corpus: Corpus, found: Found) -> Article:
+def _article(corpus: Corpus, found: IdentifiedBook) -> Article:
     title = found.title
     if corpus.articles.filter(title=title).exists():
         title = f"{title} ({found.document[:40]})"
@@ -273,7 +273,7 @@ def _article(corpus: Corpus, found: Found) -> Article:
     return Article.objects.create(corpus=corpus, page_id=last + 1, title=title, revision_id=0)
 
 
-def _url(found: Found) -> str:
+def _url(found: IdentifiedBook) -> str:
     if found.row:
         return found.row.url[:500]
     number = found.header.number
@@ -293,7 +293,7 @@ def _store_summary(article: Article, summary: str | None) -> None:
         Paragraph.objects.create(article=article, section=section, position=0, text=summary)
 
 
-def _finish(corpus: Corpus, options: CorpusOptions, found: Sequence[Found]) -> None:
+def _finish(corpus: Corpus, options: CorpusOptions, found: Sequence[IdentifiedBook]) -> None:
     """Set what is known only when all books are stored: licence, sources, totals, state."""
     if options.licence:
         corpus.licence_name = options.licence

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from collector.ingest.books.chapters import Chapter, find_chapters
 from collector.ingest.books.decoding import decode
-from collector.ingest.books.gutenberg import Cut, Header, cut, header, trimmed
+from collector.ingest.books.gutenberg import BookBounds, Header, cut, header, trimmed
 from collector.ingest.books.tables import Document, Tables, story_range
 from collector.ingest.errors import BookError
 from collector.ingest.segmentation import tokens
@@ -24,7 +24,7 @@ LEAST_WORDS = 100
 
 
 @dataclass(frozen=True)
-class Found:
+class IdentifiedBook:
     """Which book a file holds, before its text is cut into tokens.
 
     `marks_missing`: how many of the marks that the table gives, two at most, are not in the text.
@@ -36,7 +36,7 @@ class Found:
     sha256: str
     encoding: str
     header: Header
-    cut: Cut
+    cut: BookBounds
     marks_missing: int
 
     @property
@@ -50,7 +50,7 @@ class Found:
 class BookRecord:
     """A book as it is stored. passages: (start, end, number of tokens) in order."""
 
-    found: Found
+    found: IdentifiedBook
     front: str
     text: str
     back: str
@@ -59,7 +59,7 @@ class BookRecord:
     chapters: list[Chapter] = field(default_factory=list)
 
 
-def identify(path: Path, tables: Tables) -> Found:
+def identify(path: Path, tables: Tables) -> IdentifiedBook:
     """Return which book a file holds and where its story stands.
 
     With a table of documents the book is the row of the file's name, or of its number in Project
@@ -84,10 +84,10 @@ def identify(path: Path, tables: Tables) -> Found:
         raise BookError(f"{path.name} is no book: it has fewer than {LEAST_WORDS} words.")
     sha256 = hashlib.sha256(content).hexdigest()
     document = row.id if row else path.stem[:MAX_DOCUMENT]
-    return Found(path, document, row, sha256, encoding, told, found, missing)
+    return IdentifiedBook(path, document, row, sha256, encoding, told, found, missing)
 
 
-def _within_marks(text: str, found: Cut, row: Document) -> tuple[Cut, int]:
+def _within_marks(text: str, found: BookBounds, row: Document) -> tuple[BookBounds, int]:
     """Return the story between the table's marks, never more than the licence leaves."""
     first, last = story_range(text, row)
     start, end = found.start, found.end
@@ -97,10 +97,10 @@ def _within_marks(text: str, found: Cut, row: Document) -> tuple[Cut, int]:
         end = last
     asked = ((row.story_start, first), (row.story_end, last))
     missing = sum(place is None for mark, place in asked if mark.strip())
-    return Cut(*trimmed(text, start, end), found.is_gutenberg), missing
+    return BookBounds(*trimmed(text, start, end), found.is_gutenberg), missing
 
 
-def read_book(found: Found, language: str, passage_tokens: int) -> BookRecord:
+def read_book(found: IdentifiedBook, language: str, passage_tokens: int) -> BookRecord:
     """Return the book with its chapters and its passages of `passage_tokens` tokens each."""
     whole = decode(found.path.read_bytes(), found.path.name).text
     text = whole[found.cut.start : found.cut.end]
@@ -124,7 +124,7 @@ def passages(places: Sequence[tuple[int, int]], size: int) -> list[tuple[int, in
 
 
 def read_books(
-    found: Sequence[Found], language: str, passage_tokens: int, processes: int
+    found: Sequence[IdentifiedBook], language: str, passage_tokens: int, processes: int
 ) -> Iterator[BookRecord]:
     """Yield the books in order, whatever the number of processes; raises BookError."""
     read = partial(read_book, language=language, passage_tokens=passage_tokens)

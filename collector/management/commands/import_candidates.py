@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from collector.candidates.decisions import Added, add_sets
+from collector.candidates.decisions import AddedSets, add_sets
 from collector.candidates.defaults import UNSEEN, propose_defaults
 from collector.candidates.proposals import CandidatesError, Proposal, Proposer, titles_in
 from collector.graph.graph_file import GraphError
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         if added.there:
             self.stdout.write(f"There already, and left as they are: {', '.join(added.there)}.")
 
-    def _added(self, collection: Collection, options: dict[str, Any]) -> Added:
+    def _added(self, collection: Collection, options: dict[str, Any]) -> AddedSets:
         parameters: Any = parameters_of(collection)
         if options["defaults"]:
             return propose_defaults(collection, parameters.seeds, timezone.now(), options["keep"])

@@ -8,7 +8,7 @@ import orjson
 from collector.ingest.books.ingestion import (
     PASSAGE_TOKENS,
     BookOptions,
-    Ingested,
+    IngestReport,
     Report,
     ingest_books,
 )
@@ -48,7 +48,7 @@ class Command(IngestCommand):
             done = self._ingest(options) if options["json"] else self._with_progress(options)
         self._print(done, as_json=options["json"])
 
-    def _ingest(self, options: dict[str, Any], report: Report = lambda *told: None) -> Ingested:
+    def _ingest(self, options: dict[str, Any], report: Report = lambda *told: None) -> IngestReport:
         return ingest_books(
             options["files"],
             corpus_options(options),
@@ -57,7 +57,7 @@ class Command(IngestCommand):
             report=report,
         )
 
-    def _with_progress(self, options: dict[str, Any]) -> Ingested:
+    def _with_progress(self, options: dict[str, Any]) -> IngestReport:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -72,7 +72,7 @@ class Command(IngestCommand):
 
             return self._ingest(options, report)
 
-    def _print(self, done: Ingested, *, as_json: bool) -> None:
+    def _print(self, done: IngestReport, *, as_json: bool) -> None:
         corpus, counts = done.corpus, done.corpus.counts
         books = corpus.books.filter(document__in=done.stored).prefetch_related("article")
         rows = {
@@ -117,7 +117,7 @@ class Command(IngestCommand):
         if corpus.licence_name == "unknown":
             self.stdout.write("Name the licence of the texts: run this again with --licence.")
 
-    def _tell_what_else(self, done: Ingested) -> None:
+    def _tell_what_else(self, done: IngestReport) -> None:
         if done.passed_over:
             self.stdout.write(f"{len(done.passed_over):,} books were in the corpus already.")
         if done.marks_missing:

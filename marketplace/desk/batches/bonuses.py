@@ -30,12 +30,12 @@ MOST_AT_ONCE = 300
 SALT = "marketplace.bonuses"
 
 
-class OrderError(ValueError):
+class BonusOrderError(ValueError):
     """The bonuses cannot be sent like this; the message says what to do."""
 
 
 @dataclass(frozen=True)
-class Order:
+class BonusOrder:
     """Bonuses as their sender saw them: the same amount and reason for each of `work`."""
 
     requester: int
@@ -56,16 +56,16 @@ class Order:
         return signing.dumps(vars(self), salt=SALT, compress=True)
 
 
-def order_signed(text: str, requester: Requester, now: datetime) -> Order:
-    """Return the order that a page carried; raises OrderError if it is another's or too old."""
+def order_signed(text: str, requester: Requester, now: datetime) -> BonusOrder:
+    """Return the order that a page carried; BonusOrderError if not theirs, or too old."""
     try:
         values = signing.loads(text, salt=SALT)
     except signing.BadSignature:
-        raise OrderError("This page was changed on its way. Choose the work again.") from None
-    order = Order(**values | {"work": tuple(values["work"])})
+        raise BonusOrderError("This page was changed on its way. Choose the work again.") from None
+    order = BonusOrder(**values | {"work": tuple(values["work"])})
     is_old = now.timestamp() - order.made_at > GOOD_FOR.total_seconds()
     if order.requester != requester.pk or is_old:
-        raise OrderError("This page is too old to send from. Choose the work again.")
+        raise BonusOrderError("This page is too old to send from. Choose the work again.")
     return order
 
 
@@ -91,7 +91,7 @@ def make_order(
     now: datetime,
     *,
     is_per_worker: bool,
-) -> Order:
+) -> BonusOrder:
     """Return an order for this work, for each worker only the last of it if so wished.
 
     Expects rows of `rewardable`.
@@ -100,10 +100,10 @@ def make_order(
     if is_per_worker:
         rows = list({row.account: row for row in rows}.values())  # type: ignore[attr-defined]
     keys = tuple(row.pk for row in rows)
-    return Order(requester.pk, keys, cents, reason, now.timestamp(), secrets.token_hex(8))
+    return BonusOrder(requester.pk, keys, cents, reason, now.timestamp(), secrets.token_hex(8))
 
 
-def send_some(order: Order, call: Call) -> tuple[int, int]:
+def send_some(order: BonusOrder, call: Call) -> tuple[int, int]:
     """Send the next of an order's bonuses; returns how many were sent now and how many are left.
 
     Asked again it goes on, and sends none twice. What is sent at once is sent wholly or not at

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from common.spreadsheet import csv_text, read_table
 from marketplace.desk.batches.calls import carry_out
-from marketplace.models import HANDED_IN, Assignment, State
+from marketplace.models import HANDED_IN, Assignment, AssignmentState
 from marketplace.wire.errors import WireError
 from marketplace.wire.registry import Call
 
@@ -71,10 +71,10 @@ def _decide_row(call: Call, given: list[str], found: Decisions, *, is_dry: bool)
 
 
 def _approve(call: Call, row: Assignment, approval: str, found: Decisions, *, is_dry: bool) -> None:
-    if row.state == State.APPROVED:
+    if row.state == AssignmentState.APPROVED:
         found.n_before += 1
         return
-    is_override = row.state == State.REJECTED
+    is_override = row.state == AssignmentState.REJECTED
     parameters: dict[str, object] = {"AssignmentId": row.assignment_id}
     if approval.lower() not in MARKS:
         parameters["RequesterFeedback"] = approval
@@ -89,10 +89,10 @@ def _approve(call: Call, row: Assignment, approval: str, found: Decisions, *, is
 def _reject(call: Call, row: Assignment, reason: str, found: Decisions, *, is_dry: bool) -> None:
     if reason.lower() in MARKS:
         raise ValueError("Write in Reject why the work is rejected: the worker reads it.")
-    if row.state == State.REJECTED:
+    if row.state == AssignmentState.REJECTED:
         found.n_before += 1
         return
-    if row.state == State.APPROVED:
+    if row.state == AssignmentState.APPROVED:
         raise ValueError("This work is approved already, and an approval stays.")
     if not is_dry:
         parameters = {"AssignmentId": row.assignment_id, "RequesterFeedback": reason}

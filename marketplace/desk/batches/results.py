@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from marketplace.hits.questions.answers import answers_in, with_parts
-from marketplace.models import HANDED_IN, HIT, Assignment, Batch, State
+from marketplace.models import HANDED_IN, HIT, Assignment, AssignmentState, Batch
 from marketplace.money.amounts import amount_of
 
 COLUMNS = (
@@ -37,7 +37,11 @@ COLUMNS = (
     "Last30DaysApprovalRate",
     "Last7DaysApprovalRate",
 )
-STATUS = {State.SUBMITTED: "Submitted", State.APPROVED: "Approved", State.REJECTED: "Rejected"}
+STATUS = {
+    AssignmentState.SUBMITTED: "Submitted",
+    AssignmentState.APPROVED: "Approved",
+    AssignmentState.REJECTED: "Rejected",
+}
 
 
 def results(batch: Batch, now: datetime) -> tuple[list[str], list[list[str]]]:
@@ -92,7 +96,7 @@ def _facts(row: Assignment) -> Iterator[str]:
         _lifetime(hit),
         row.assignment_id,
         row.worker.worker_id,
-        STATUS[State(row.state)],
+        STATUS[AssignmentState(row.state)],
         row.accepted_at,
         row.submitted_at,
         row.auto_approval_at,
@@ -119,14 +123,14 @@ def _rates(batch: Batch, workers: set[int], now: datetime) -> dict[int, list[str
     decided = Assignment.objects.filter(
         worker__in=workers,
         hit__requester=batch.project.requester_id,
-        state__in=[State.APPROVED, State.REJECTED],
+        state__in=[AssignmentState.APPROVED, AssignmentState.REJECTED],
     ).values_list("worker", "state", "submitted_at")
     spans = [None, now - timedelta(days=30), now - timedelta(days=7)]
     counts = {worker: [[0, 0] for _ in spans] for worker in workers}
     for worker, state, at in decided:
         for count, since in zip(counts[int(worker)], spans, strict=True):
             if since is None or (at is not None and at >= since):
-                count[0] += state == State.APPROVED
+                count[0] += state == AssignmentState.APPROVED
                 count[1] += 1
     return {
         worker: [f"{100 * good // all_ if all_ else 0}% ({good}/{all_})" for good, all_ in pairs]

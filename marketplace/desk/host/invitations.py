@@ -13,7 +13,7 @@ from marketplace.configuration import base_url, mail_from
 from marketplace.desk.access import host_page, record
 from marketplace.desk.pages import csv_file, leave_notice, page_of, show
 from marketplace.desk.sessions import DeskRequest
-from marketplace.models import ClassCode, Delivery, Invitation, Worker
+from marketplace.models import ClassCode, Invitation, InvitationDelivery, Worker
 from marketplace.people.groups import groups
 from marketplace.people.invitations import (
     InvitationError,
@@ -53,11 +53,14 @@ class InviteForm(forms.Form):
 
 def ways() -> list[tuple[str, str]]:
     """Return how links can be handed over here; by mail only where mail is set up."""
-    found = [(Delivery.MAIL.value, "By mail, now")] if mail_from() else []
+    found = [(InvitationDelivery.MAIL.value, "By mail, now")] if mail_from() else []
     return [
         *found,
-        (Delivery.LINKS.value, "As a CSV of personal links, to hand over or mail yourself"),
-        (Delivery.PRINT.value, "As printable codes, one slip per person"),
+        (
+            InvitationDelivery.LINKS.value,
+            "As a CSV of personal links, to hand over or mail yourself",
+        ),
+        (InvitationDelivery.PRINT.value, "As printable codes, one slip per person"),
     ]
 
 
@@ -93,7 +96,7 @@ def invitations(request: DeskRequest) -> HttpResponse:
         else:
             people = _people(chosen["who"], group.qualification_type_id if group else None)
             row = group.qualification_type if group and chosen["who"] != "group" else None
-            return _handed_out(request, people, Delivery(chosen["delivery"]), row)
+            return _handed_out(request, people, InvitationDelivery(chosen["delivery"]), row)
     return _drawn(request, form, ClassCodeForm())
 
 
@@ -133,7 +136,7 @@ def _people(who: str, group_type: int | None) -> list[Worker]:
 
 
 def _handed_out(
-    request: DeskRequest, people: list[Worker], delivery: Delivery, row: object
+    request: DeskRequest, people: list[Worker], delivery: InvitationDelivery, row: object
 ) -> HttpResponse:
     if not people:
         leave_notice(request, "There is nobody to invite like this. Import workers first.")
@@ -142,12 +145,12 @@ def _handed_out(
     with transaction.atomic(using=DATABASE):
         letters = invite(people, delivery, request.desk.user.name, now, row)  # type: ignore[arg-type]
         record(request, f"Invited {len(letters)} workers {delivery.label}")
-    if delivery == Delivery.MAIL:
+    if delivery == InvitationDelivery.MAIL:
         n_sent, n_failed = send(letters, base, now)
         failed = f" {n_failed} could not be sent: the table says why." if n_failed else ""
         leave_notice(request, f"{n_sent} invitations were sent.{failed}")
         return redirect("desk-invitations")
-    if delivery == Delivery.PRINT:
+    if delivery == InvitationDelivery.PRINT:
         join_url = base + reverse("join")
         return show(request, "codes.html", here="invitations", letters=letters, join_url=join_url)
     return csv_file(
@@ -179,7 +182,7 @@ def resend(request: DeskRequest, key: int) -> HttpResponse:
     if wanted not in dict(ways()):
         leave_notice(request, "Choose how the link is to be handed over.")
         return redirect("desk-worker", key=key)
-    return _handed_out(request, [worker], Delivery(wanted), None)
+    return _handed_out(request, [worker], InvitationDelivery(wanted), None)
 
 
 @host_page

@@ -28,7 +28,7 @@ from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import answers_in
 from marketplace.hits.questions.template import template_of, variables, warnings
-from marketplace.models import Assignment, Batch, State
+from marketplace.models import Assignment, AssignmentState, Batch
 from marketplace.site.assignments.question_pages import framed
 from marketplace.site.page_error import first_or_error
 from marketplace.site.pages import harden
@@ -92,10 +92,14 @@ def _draft(request: DeskRequest, found: Batch) -> dict[str, object]:
 def _progress(found: Batch) -> dict[str, object]:
     settle_due(clock.now(), batch_row__batch=found)
     mine = Assignment.objects.filter(hit__batch_row__batch=found)
-    states = {state.value: Count("pk", filter=Q(state=state)) for state in State}
+    states = {state.value: Count("pk", filter=Q(state=state)) for state in AssignmentState}
     counts = mine.aggregate(**states)
     n_rows, n_made = found.rows.count(), found.rows.exclude(hit=None).count()
-    n_in = counts[State.SUBMITTED] + counts[State.APPROVED] + counts[State.REJECTED]
+    n_in = (
+        counts[AssignmentState.SUBMITTED]
+        + counts[AssignmentState.APPROVED]
+        + counts[AssignmentState.REJECTED]
+    )
     code = found.terms.get("completion_code", "")
     return {
         "n_rows": n_rows,
@@ -114,7 +118,7 @@ def _progress(found: Batch) -> dict[str, object]:
 def _with_code(found: Batch) -> list[str]:
     """Return the undecided assignments whose completion code is the survey's."""
     code = str(found.terms["completion_code"]).strip().casefold()
-    rows = Assignment.objects.filter(hit__batch_row__batch=found, state=State.SUBMITTED)
+    rows = Assignment.objects.filter(hit__batch_row__batch=found, state=AssignmentState.SUBMITTED)
     return [
         row.assignment_id
         for row in rows

@@ -11,8 +11,8 @@ from django.urls import reverse
 from marketplace import clock
 from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.bonuses import (
-    Order,
-    OrderError,
+    BonusOrder,
+    BonusOrderError,
     make_order,
     order_signed,
     rewardable,
@@ -24,7 +24,7 @@ from marketplace.desk.requester.batches import own_batch
 from marketplace.desk.requester.hits import NO_HIT
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import HIT, Assignment, State
+from marketplace.models import HIT, Assignment, AssignmentState
 from marketplace.money.amounts import price_of, typed_cents
 from marketplace.operations.hit_types import MOST_CENTS
 from marketplace.site.page_error import first_or_error
@@ -73,7 +73,7 @@ def _answer(
         if "order" in request.POST:
             return _send(request, rows, name, drawn)
         order = _order(request, rows)
-    except OrderError as error:
+    except BonusOrderError as error:
         return drawn(400, problem=str(error))
     return drawn(**_facts(request, rows, order))
 
@@ -84,40 +84,40 @@ def _choices(request: DeskRequest, rows: QuerySet[Any]) -> dict[str, Any]:
     return {
         "page": page_of(request, listed),
         "n_all": rows.count(),
-        "n_approved": rows.filter(state=State.APPROVED).count(),
+        "n_approved": rows.filter(state=AssignmentState.APPROVED).count(),
         "ticked": {int(key) for key in asked.getlist("work") if key.isdecimal()},
         "given": request.POST,
     }
 
 
-def _order(request: DeskRequest, rows: QuerySet[Any]) -> Order:
-    """Return the order that the form asks for; raises OrderError with what to mend."""
+def _order(request: DeskRequest, rows: QuerySet[Any]) -> BonusOrder:
+    """Return the order that the form asks for; raises BonusOrderError with what to mend."""
     given = request.POST
     try:
         cents = typed_cents(given.get("amount", ""))
     except ValueError:
-        raise OrderError("Write the amount of one bonus, like 0.50.") from None
+        raise BonusOrderError("Write the amount of one bonus, like 0.50.") from None
     if not 1 <= cents <= MOST_CENTS:
-        raise OrderError(f"One bonus can be {price_of(1)} to {price_of(MOST_CENTS)}.")
+        raise BonusOrderError(f"One bonus can be {price_of(1)} to {price_of(MOST_CENTS)}.")
     reason = given.get("reason", "").replace("\x00", "").strip()
     if not 1 <= len(reason) <= LONGEST_REASON:
-        raise OrderError(f"Write the reason in 1 to {LONGEST_REASON} characters.")
+        raise BonusOrderError(f"Write the reason in 1 to {LONGEST_REASON} characters.")
     if given.get("who") == "approved":
-        rows = rows.filter(state=State.APPROVED)
+        rows = rows.filter(state=AssignmentState.APPROVED)
     elif given.get("who") != "all":
         ticked = [int(key) for key in given.getlist("work") if key.isdecimal() and len(key) < 18]
         rows = rows.filter(pk__in=ticked[:1000])
     chosen = list(rows.select_related("worker").defer("answer", "late_answer")[: MOST_CHOSEN + 1])
     if not chosen:
-        raise OrderError("Choose at least one piece of work.")
+        raise BonusOrderError("Choose at least one piece of work.")
     if len(chosen) > MOST_CHOSEN:
-        raise OrderError(f"Choose {MOST_CHOSEN} at most.")
+        raise BonusOrderError(f"Choose {MOST_CHOSEN} at most.")
     is_per_worker = given.get("per") == "worker"
     now = clock.now()
     return make_order(request.requester, chosen, cents, reason, now, is_per_worker=is_per_worker)
 
 
-def _facts(request: DeskRequest, rows: QuerySet[Any], order: Order) -> dict[str, Any]:
+def _facts(request: DeskRequest, rows: QuerySet[Any], order: BonusOrder) -> dict[str, Any]:
     chosen = rows.filter(pk__in=order.work)
     before = chosen.filter(bonus_cents__gt=0)
     return {

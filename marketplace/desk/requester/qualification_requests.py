@@ -14,7 +14,7 @@ from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.calls import call_of, carry_out
 from marketplace.desk.pages import PAGE_SIZE, leave_notice, page_of, show
 from marketplace.desk.sessions import DeskRequest
-from marketplace.models import Assignment, QualificationRequest, QualificationType, State
+from marketplace.models import Assignment, AssignmentState, QualificationRequest, QualificationType
 from marketplace.operations.qualification_requests import open_requests
 from marketplace.people.qualifications.reviewing_tests import AnsweredQuestion, answered_questions
 from marketplace.site.page_error import first_or_error
@@ -67,8 +67,8 @@ def _lines(request: DeskRequest, page: Iterable[QualificationRequest]) -> list[L
         hit__requester=request.requester, worker__in=[row.worker_id for row in found]
     )
     by_worker = mine.values_list("worker").annotate(
-        n_approved=Count("pk", filter=Q(state=State.APPROVED)),
-        n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
+        n_approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
+        n_rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
     )
     counts = {worker: numbers for worker, *numbers in by_worker}
     return [

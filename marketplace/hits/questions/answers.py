@@ -18,7 +18,7 @@ ANSWER = "{*}Answer"
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAnswer:
     """The answer to one question of a test: a text, or selections and what else was written."""
 
     identifier: str
@@ -27,7 +27,7 @@ class Given:
     other: str = ""
 
 
-def form_answers_xml(given: Iterable[Given]) -> str:
+def form_answers_xml(given: Iterable[GivenAnswer]) -> str:
     """Return the XML of a test's answers, declared and truly ASCII."""
     return _document(
         f"<Answer><QuestionIdentifier>{_xml_text(one.identifier)}</QuestionIdentifier>"
@@ -36,7 +36,7 @@ def form_answers_xml(given: Iterable[Given]) -> str:
     )
 
 
-def _given_xml(one: Given) -> str:
+def _given_xml(one: GivenAnswer) -> str:
     chosen = "".join(
         f"<SelectionIdentifier>{_xml_text(name)}</SelectionIdentifier>" for name in one.selections
     )

@@ -8,7 +8,7 @@ import nh3
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from marketplace.hits.questions.answers import Given
+from marketplace.hits.questions.answers import GivenAnswer
 from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 NAMESPACE = re.compile(re.escape(SCHEMAS) + r"\d{4}-\d{2}-\d{2}/QuestionForm\.xsd")
@@ -141,7 +141,9 @@ def form_in(root: Node) -> QuestionForm:
     return QuestionForm(tuple(overview), tuple(questions))
 
 
-def answers_of(form: QuestionForm, sent: Mapping[str, list[str]]) -> tuple[list[Given], list[str]]:
+def answers_of(
+    form: QuestionForm, sent: Mapping[str, list[str]]
+) -> tuple[list[GivenAnswer], list[str]]:
     """Return what was answered, in order, and a sentence for each thing to mend (none: complete).
 
     `sent` has the form's fields by QuestionIdentifier, `<identifier>.other` beside a selection.
@@ -152,14 +154,14 @@ def answers_of(form: QuestionForm, sent: Mapping[str, list[str]]) -> tuple[list[
         name = question.name or question.identifier
         if isinstance(question.answer, Text):
             text = "\n".join(values)
-            given.append(Given(question.identifier, text=text))
+            given.append(GivenAnswer(question.identifier, text=text))
             problem = _problem_with_text(question.answer, text) if text else ""
         else:
             known = {choice.identifier for choice in question.answer.choices}
             chosen = tuple(value for value in dict.fromkeys(values) if value in known)
             other = "".join(sent.get(f"{question.identifier}.{OTHER}", []))
             other = other if question.answer.has_other else ""
-            given.append(Given(question.identifier, selections=chosen, other=other))
+            given.append(GivenAnswer(question.identifier, selections=chosen, other=other))
             problem = _problem_with_selection(question.answer, len(chosen) + bool(other))
         is_empty = not any(values) and not given[-1].other
         if is_empty:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from marketplace.hits.questions.answers import Given
+from marketplace.hits.questions.answers import GivenAnswer
 from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
 NAMESPACE = SCHEMAS + "2005-10-01/AnswerKey.xsd"
@@ -30,7 +30,7 @@ class AnswerKey:
     value_of: Callable[[int], int]
 
 
-def score(given: Iterable[Given], key: AnswerKey) -> int:
+def score(given: Iterable[GivenAnswer], key: AnswerKey) -> int:
     """Return the qualification's value for these answers."""
     chosen = {one.identifier: frozenset(one.selections) for one in given}
     total = sum(

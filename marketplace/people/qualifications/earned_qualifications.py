@@ -22,7 +22,7 @@ EARNED, UNLISTED = "earned", "unlisted"
 
 
 @dataclass(frozen=True)
-class Way:
+class WayToEarn:
     """How a worker comes by an earned qualification: HITs to do, or work that is being read."""
 
     kinds: tuple[HITType, ...] = ()
@@ -47,7 +47,7 @@ def _has(row: QualificationType, keyword: str) -> bool:
 
 def ways_to_earn(
     rows: Iterable[QualificationType], record: WorkerRecord, now: datetime
-) -> dict[int, Way]:
+) -> dict[int, WayToEarn]:
     """Return for each earned type, by key, how this worker gets it; in three queries.
 
     The HITs that earn a type are the same requester's that name its id among their keywords
@@ -80,7 +80,7 @@ def _way(
     done: list[tuple[int, str, datetime]],
     record: WorkerRecord,
     was_taken: bool,
-) -> Way:
+) -> WayToEarn:
     earns = row.qualification_type_id
     times = [
         at
@@ -89,10 +89,10 @@ def _way(
     ]
     has_answer = was_taken or earns in record.scores
     if times and not has_answer:
-        return Way(handed_in_at=max(times))
+        return WayToEarn(handed_in_at=max(times))
     kinds = {
         kind.title: kind
         for kind in reversed(seen)
         if kind.requester_id == row.requester_id and earns in kind.stated.earns
     }
-    return Way(tuple(kinds.values()), is_declined=bool(times) and has_answer)
+    return WayToEarn(tuple(kinds.values()), is_declined=bool(times) and has_answer)

@@ -12,10 +12,10 @@ from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, system_pol
 from marketplace.models import (
     HANDED_IN,
     Assignment,
+    AssignmentState,
     HITType,
     QualificationGrant,
     QualificationType,
-    State,
     Worker,
     WorkerBlock,
     WorkerProfile,
@@ -117,8 +117,8 @@ def _counts_of(keys: list[int]) -> dict[int, dict[str, int]]:
     rows: Any = Assignment.objects.filter(worker__in=keys).values("worker")
     rows = rows.annotate(
         n_submitted=Count("pk", filter=Q(state__in=HANDED_IN)),
-        n_approved=Count("pk", filter=Q(state=State.APPROVED)),
-        n_rejected=Count("pk", filter=Q(state=State.REJECTED)),
+        n_approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
+        n_rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
     )
     return {row.pop("worker"): row for row in rows}
 

@@ -26,7 +26,7 @@ from marketplace.hits.contests import ContestError, can_contest, raise_contest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import readable
 from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
-from marketplace.models import HANDED_IN, Assignment, State
+from marketplace.models import HANDED_IN, Assignment, AssignmentState
 from marketplace.money.amounts import price_of
 from marketplace.people.qualifications.requirements import access_to, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
@@ -46,19 +46,19 @@ SUBMIT_PATH = "/mturk/externalSubmit"
 
 
 @dataclass(frozen=True)
-class Sent:
+class SubmittedForm:
     """The fields of the form by name; `address`, where the task itself shows them, or ""."""
 
     fields: dict[str, str]
     address: str
 
 
-def sent_with(assignment: Assignment) -> Sent:
+def sent_with(assignment: Assignment) -> SubmittedForm:
     """Return what was handed in; an answer that is an address of the task's own site is a link."""
     fields = readable(assignment.answer) if assignment.answer else {}
     origin = origin_of(assignment.hit.external_url)
     addresses = [value for value in fields.values() if value.startswith(f"{origin}/")]
-    return Sent(fields, addresses[0] if addresses else "")
+    return SubmittedForm(fields, addresses[0] if addresses else "")
 
 
 def own_assignment(request: SignedInRequest, key: int) -> Assignment:
@@ -74,7 +74,7 @@ def queue(request: SignedInRequest) -> HttpResponse:
     """Show the HITs in progress, the most urgent first."""
     now = clock.now()
     held = Assignment.objects.filter(
-        worker=request.worker, state=State.ACCEPTED, deadline__gt=now
+        worker=request.worker, state=AssignmentState.ACCEPTED, deadline__gt=now
     ).select_related("hit__hit_type__requester")
     return show(request, "queue.html", here="queue", held=held.order_by("deadline"))
 
@@ -86,7 +86,7 @@ def work(request: SignedInRequest, key: int) -> HttpResponse:
     assignment = own_assignment(request, key)
     if assignment.state in HANDED_IN:
         return redirect("submitted", key=key)
-    if assignment.state != State.ACCEPTED:
+    if assignment.state != AssignmentState.ACCEPTED:
         can_accept = may_accept(request.worker, assignment.hit, clock.now())
         return show(request, "over.html", status=410, assignment=assignment, can_accept=can_accept)
     if is_own_origin(assignment.hit.external_url, request):
@@ -226,7 +226,7 @@ def contest(request: SignedInRequest, key: int) -> HttpResponse:
     try:
         raise_contest(assignment, text, clock.now())
     except ContestError as refusal:
-        if assignment.state != State.REJECTED:
+        if assignment.state != AssignmentState.REJECTED:
             leave_notice(request, str(refusal))
             return redirect("submitted", key=key)
         return receipt(request, assignment, 400, problem=str(refusal), text=text)

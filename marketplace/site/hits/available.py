@@ -15,7 +15,7 @@ from marketplace import clock
 from marketplace.configuration import payment_terms
 from marketplace.hits.acceptance import available_hits
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import LIVE, Assignment, HITType, State, Worker
+from marketplace.models import LIVE, Assignment, AssignmentState, HITType, Worker
 from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import (
     Access,
@@ -64,7 +64,9 @@ def available(request: SignedInRequest) -> HttpResponse:
     takeable = [group for group in groups if group.access.can_accept]
     rows = chosen(takeable, choices)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    held = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=now)
+    held = Assignment.objects.filter(
+        worker=worker, state=AssignmentState.ACCEPTED, deadline__gt=now
+    )
     return show(
         request,
         "available.html",
@@ -90,7 +92,7 @@ def _n_done(worker: Worker, now: datetime) -> int:
     """Return how many HITs that still have places this worker has done already."""
     return Assignment.objects.filter(
         worker=worker,
-        state__in=set(LIVE) - {State.ACCEPTED},
+        state__in=set(LIVE) - {AssignmentState.ACCEPTED},
         hit__disposed_at=None,
         hit__expires_at__gt=now,
         hit__n_open__gt=0,

@@ -13,7 +13,7 @@ from marketplace.configuration import is_own_origin, payment_terms
 from marketplace.hits.acceptance import RefusedError, accept, accept_next, available_hits
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.entry import preview_url, with_liking
-from marketplace.models import HIT, Assignment, HITType, State
+from marketplace.models import HIT, Assignment, AssignmentState, HITType
 from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import access_to, custom_types_of, record_of
 from marketplace.site.assignments.question_pages import SANDBOX, page_address
@@ -42,7 +42,9 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
     hit = HIT.objects.select_related("hit_type__requester").filter(hit_id=hit_id).first()
     if hit is None or not hit.is_assignable(now):
         raise PageError(GONE)
-    mine = Assignment.objects.filter(hit=hit, worker=request.worker, state=State.ACCEPTED).first()
+    mine = Assignment.objects.filter(
+        hit=hit, worker=request.worker, state=AssignmentState.ACCEPTED
+    ).first()
     if mine is not None:
         return redirect("work", key=mine.pk)
     if not available_hits(request.worker, now).filter(pk=hit.pk).exists():

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from marketplace.models import QualificationType
-from marketplace.people.qualifications.earned_qualifications import Way, is_earned
+from marketplace.people.qualifications.earned_qualifications import WayToEarn, is_earned
 from marketplace.people.qualifications.requirements import (
     ADULT,
     LOCALE,
@@ -43,7 +43,7 @@ class Reason:
     sentence: str
     how: str = ""
     askable: QualificationType | None = None
-    way: Way | None = None
+    way: WayToEarn | None = None
     leads_to_preferences: bool = False
     is_final: bool = False
 
@@ -52,7 +52,7 @@ def reason_for(
     need: dict[str, Any],
     record: WorkerRecord,
     types: Mapping[str, QualificationType],
-    ways: Mapping[int, Way],
+    ways: Mapping[int, WayToEarn],
 ) -> Reason:
     """Return why this requirement is not met; `ways` are those to the earned ones of `types`."""
     type_id = need["QualificationTypeId"]
@@ -77,12 +77,15 @@ def reason_for(
 
 
 def _own_type(
-    need: dict[str, Any], row: QualificationType, record: WorkerRecord, ways: Mapping[int, Way]
+    need: dict[str, Any],
+    row: QualificationType,
+    record: WorkerRecord,
+    ways: Mapping[int, WayToEarn],
 ) -> Reason:
     score = score_words(need)
     has_it = row.qualification_type_id in record.scores
     if has_it and is_earned(row) and not score:
-        return _declined(row, ways.get(row.pk, Way()))
+        return _declined(row, ways.get(row.pk, WayToEarn()))
     if has_it:
         sentence = _(
             "Needs the qualification “%(name)s” with a score %(score)s; yours is %(have)s."
@@ -99,13 +102,13 @@ def _own_type(
     else:
         sentence = _("Needs the qualification “%(name)s”.") % {"name": row.name}
     if is_earned(row):
-        return _earned(row, sentence, ways.get(row.pk, Way()))
+        return _earned(row, sentence, ways.get(row.pk, WayToEarn()))
     if not row.is_active:
         return Reason(sentence, _("It cannot be asked for at present."), is_final=True)
     return Reason(sentence, row.description, row)
 
 
-def _declined(row: QualificationType, way: Way) -> Reason:
+def _declined(row: QualificationType, way: WayToEarn) -> Reason:
     """Return the reason for somebody whose work was read and did not earn it."""
     if way.kinds:
         return Reason(_first(way), way=way)
@@ -113,12 +116,12 @@ def _declined(row: QualificationType, way: Way) -> Reason:
     return Reason(_("Your work for “%(name)s” was read and did not pass.") % words, is_final=True)
 
 
-def _first(way: Way) -> str:
+def _first(way: WayToEarn) -> str:
     titles = f"” {_('or')} “".join(kind.title for kind in way.kinds)
     return _("First pass the HIT “%(title)s”.") % {"title": titles}
 
 
-def _earned(row: QualificationType, sentence: str, way: Way) -> Reason:
+def _earned(row: QualificationType, sentence: str, way: WayToEarn) -> Reason:
     if way.kinds:
         return Reason(_first(way), way=way)
     if way.is_declined:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.configuration import base_url, requesters_see_mail
-from marketplace.models import Assignment, State
+from marketplace.models import Assignment, AssignmentState
 from marketplace.money import funds
 from marketplace.people.erasure import erase, everything_about
 from marketplace.people.passwords import PasswordError, choose_password, renew_link
@@ -25,7 +25,7 @@ def account(request: SignedInRequest) -> HttpResponse:
 
 def _account(request: SignedInRequest, status: int = 200, **context: object) -> HttpResponse:
     worker = request.worker
-    pending = Assignment.objects.filter(worker=worker, state=State.SUBMITTED)
+    pending = Assignment.objects.filter(worker=worker, state=AssignmentState.SUBMITTED)
     return show(
         request,
         "account.html",
@@ -92,7 +92,7 @@ def data(request: SignedInRequest) -> HttpResponse:
 def forget(request: SignedInRequest) -> HttpResponse:
     """Erase the worker, who has to say so, and to give up what is still owed or pending."""
     worker = request.worker
-    open_work = Assignment.objects.filter(worker=worker, state=State.SUBMITTED).exists()
+    open_work = Assignment.objects.filter(worker=worker, state=AssignmentState.SUBMITTED).exists()
     is_owed = funds.owed_cents(worker) > 0 or open_work
     if "sure" not in request.POST or (is_owed and "waive" not in request.POST):
         problem = _("Nothing was erased: tick the boxes first.")

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.configuration import payment_terms
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import Assignment, Kind, LedgerEntry, Payout, State
+from marketplace.models import Assignment, AssignmentState, LedgerEntry, LedgerKind, Payout
 from marketplace.money import funds
 from marketplace.money.account_statement import statement_csv
 from marketplace.money.payments_made import PayoutError, report_payment
@@ -32,12 +32,14 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
     settle_due(clock.now(), assignments__worker=worker)
     settle_due(clock.now(), assignments__worker__merged_into=worker)
     mine = Q(worker=worker) | Q(worker__merged_into=worker)
-    pending = Assignment.objects.filter(mine, state=State.SUBMITTED)
+    pending = Assignment.objects.filter(mine, state=AssignmentState.SUBMITTED)
     earned = LedgerEntry.objects.filter(worker=worker)
     recent = Assignment.objects.filter(
-        mine, state__in=[State.SUBMITTED, State.APPROVED], submitted_at__gt=clock.now() - RECENTLY
+        mine,
+        state__in=[AssignmentState.SUBMITTED, AssignmentState.APPROVED],
+        submitted_at__gt=clock.now() - RECENTLY,
     )
-    recent_bonuses = earned.filter(kind=Kind.BONUS, at__gt=clock.now() - RECENTLY)
+    recent_bonuses = earned.filter(kind=LedgerKind.BONUS, at__gt=clock.now() - RECENTLY)
     payouts = Payout.objects.filter(worker=worker).order_by("-paid_on", "-pk")
     reports = worker.payment_reports.order_by("-pk")
     is_waiting = any(report.answered_at is None for report in reports)
@@ -51,8 +53,8 @@ def _earnings(request: SignedInRequest, status: int = 200, **context: str) -> Ht
         next_approval_at=pending.aggregate(at=Min("auto_approval_at"))["at"],
         recent_cents=recent.aggregate(n=Sum("reward_cents", default=0))["n"] + _sum(recent_bonuses),
         n_recent=recent.count(),
-        approved_cents=_sum(earned.filter(kind=Kind.REWARD)),
-        bonus_cents=_sum(earned.filter(kind=Kind.BONUS)),
+        approved_cents=_sum(earned.filter(kind=LedgerKind.REWARD)),
+        bonus_cents=_sum(earned.filter(kind=LedgerKind.BONUS)),
         owed_cents=funds.owed_cents(worker),
         paid_cents=_sum(payouts),
         payouts=payouts,

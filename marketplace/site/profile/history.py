@@ -7,18 +7,18 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.hits.lifecycle import settle_due
-from marketplace.models import HANDED_IN, Assignment, State
+from marketplace.models import HANDED_IN, Assignment, AssignmentState
 from marketplace.money.funds import bonus_cents
 from marketplace.site.pages import SignedInRequest, show, worker_page
 
 PAGE_SIZE = 25
 # What can be picked in the address (`?show=rejected`), in the order of the page.
-SHOWN: dict[str, list[State]] = {
-    "": [state for state in State if state != State.ACCEPTED],
-    "submitted": [State.SUBMITTED],
-    "approved": [State.APPROVED],
-    "rejected": [State.REJECTED],
-    "returned": [State.RETURNED, State.ABANDONED],
+SHOWN: dict[str, list[AssignmentState]] = {
+    "": [state for state in AssignmentState if state != AssignmentState.ACCEPTED],
+    "submitted": [AssignmentState.SUBMITTED],
+    "approved": [AssignmentState.APPROVED],
+    "rejected": [AssignmentState.REJECTED],
+    "returned": [AssignmentState.RETURNED, AssignmentState.ABANDONED],
 }
 
 

@@ -19,7 +19,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.people.qualifications.earned_qualifications import (
-    Way,
+    WayToEarn,
     is_earned,
     is_unlisted,
     ways_to_earn,
@@ -37,7 +37,7 @@ class Offer:
     """A qualification the worker does not have, and how to come by it; `way` only if by work."""
 
     row: QualificationType
-    way: Way | None
+    way: WayToEarn | None
 
 
 @worker_page
@@ -67,7 +67,7 @@ def qualifications(request: SignedInRequest) -> HttpResponse:
     offers = [
         Offer(row, ways.get(row.pk))
         for row in rows
-        if not is_unlisted(row) and (row.pk not in ways or ways[row.pk] != Way())
+        if not is_unlisted(row) and (row.pk not in ways or ways[row.pk] != WayToEarn())
     ]
     return show(
         request,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dialog.matching import PARTNERS, Waiting, plan
+from tasks.dialog.matching import PARTNERS, WaitingWorker, plan
 
 NAMES = st.integers(0, 9).map(str)
 
@@ -11,7 +11,7 @@ NAMES = st.integers(0, 9).map(str)
 @st.composite
 def queues(draw):
     people = draw(st.lists(st.tuples(NAMES, st.sampled_from([*PARTNERS])), max_size=12))
-    return [Waiting(number, name, *roles) for number, (name, roles) in enumerate(people)]
+    return [WaitingWorker(number, name, *roles) for number, (name, roles) in enumerate(people)]
 
 
 @given(queues(), st.dictionaries(NAMES, st.sets(NAMES)))
@@ -34,12 +34,12 @@ def fit(one, other, avoided):
 
 
 def test_whoever_came_first_is_matched_with_whoever_came_next():
-    queue = [Waiting(number, str(number), True, True) for number in range(5)]
+    queue = [WaitingWorker(number, str(number), True, True) for number in range(5)]
     pairs = [(one.ticket, other.ticket) for one, other in plan(queue, {})]
     assert pairs == [(0, 1), (2, 3)]
 
 
 def test_many_of_one_role_wait_for_many_of_the_other():
-    askers = [Waiting(number, f"a{number}", True, False) for number in range(3000)]
-    teachers = [Waiting(3000 + number, f"t{number}", False, True) for number in range(3000)]
+    askers = [WaitingWorker(number, f"a{number}", True, False) for number in range(3000)]
+    teachers = [WaitingWorker(3000 + number, f"t{number}", False, True) for number in range(3000)]
     assert len(plan([*askers, *teachers], {})) == 3000

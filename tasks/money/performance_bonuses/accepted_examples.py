@@ -30,7 +30,7 @@ def award(stage: Stage, now: datetime) -> int:
     with transaction.atomic():
         locked = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         fund, _ = Fund.objects.get_or_create(stage=locked)
-        round_of = Counting(fund, bonuses, parameters, now)
+        round_of = ExampleCounter(fund, bonuses, parameters, now)
         ripe = now - timedelta(hours=bonuses.wait_hours)
         for submission in uncounted(stage).filter(received_at__lte=ripe):
             round_of.count(submission)
@@ -50,7 +50,7 @@ def uncounted(stage: Stage) -> QuerySet[Any]:
     )
 
 
-class Counting:
+class ExampleCounter:
     """One pass over new submissions of a stage whose row is locked."""
 
     def __init__(

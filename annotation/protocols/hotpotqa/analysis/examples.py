@@ -18,7 +18,7 @@ from annotation.release.records_schema import (
 )
 
 # The stage in which new workers answer decided questions again.
-SECOND_READING = "human_performance"
+HUMAN_PERFORMANCE = "human_performance"
 YES_NO = ("yes", "no")
 
 
@@ -65,7 +65,7 @@ def examples_of(seeds: Iterable[SeedRecord]) -> Iterator[Example]:
 
 def _example(seed: SeedRecord, question: QuestionRecord, released: VoteRecord) -> Example:
     people = [] if is_simulated(question) else peoples_votes(question)
-    again = [vote for vote in people if vote["stage"] == SECOND_READING]
+    again = [vote for vote in people if vote["stage"] == HUMAN_PERFORMANCE]
     proof = question["payload"].get("facts")
     return Example(
         id=question["id"],

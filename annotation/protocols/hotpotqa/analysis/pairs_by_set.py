@@ -7,7 +7,7 @@ from annotation.reports.table import Cell, Table, share
 MOST_SETS = 25
 
 
-class Drawn:
+class PairsBySet:
     """Counts pairs that were handed in, by set."""
 
     def __init__(self) -> None:

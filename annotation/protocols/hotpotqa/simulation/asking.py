@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.protocols.hotpotqa.advice import without_brackets
 from annotation.protocols.hotpotqa.simulation.comprehension import (
-    Found,
+    FoundAnswer,
     answers_in,
     any_words,
     has_year,
@@ -85,7 +85,7 @@ def _over_the_bridge(
     return text, one.answer(), facts
 
 
-def _noun(one: Found) -> str:
+def _noun(one: FoundAnswer) -> str:
     """Return what a question calls the paragraph that the words stand in: not by its name."""
     text = one.paragraph["text"]
     return "place" if " city " in text or " town " in text else "subject"

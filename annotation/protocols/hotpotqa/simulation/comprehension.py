@@ -15,7 +15,7 @@ LEFT, RIGHT = 5, 4
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundAnswer:
     """Words of one sentence, with those before and after them in it."""
 
     paragraph: Paragraph
@@ -43,7 +43,7 @@ class Found:
         return {"type": "span", "spans": [span]}
 
 
-def answers_in(paragraph: Paragraph, most_words: int) -> list[Found]:
+def answers_in(paragraph: Paragraph, most_words: int) -> list[FoundAnswer]:
     """Return every number and every run of words with capitals, but for first words and titles."""
     title = without_brackets(paragraph["title"]).casefold()
     found = []
@@ -75,13 +75,13 @@ def _found(
     tokens: Sequence[tuple[int, int, bool]],
     first: int,
     last: int,
-) -> Found:
+) -> FoundAnswer:
     text = paragraph["text"]
     before, after = tokens[max(0, first - LEFT) : first], tokens[last + 1 : last + 1 + RIGHT]
     start, end = tokens[first][0], tokens[last][1]
     left = text[before[0][0] : before[-1][1]] if before else ""
     right = text[after[0][0] : after[-1][1]] if after else ""
-    return Found(paragraph, sentence, start, end, left, right)
+    return FoundAnswer(paragraph, sentence, start, end, left, right)
 
 
 def mention(paragraph: Paragraph, title: str) -> int:

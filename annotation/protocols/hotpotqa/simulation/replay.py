@@ -43,7 +43,7 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenQuestion:
     """One question with its answer and facts, about a pair of paragraphs."""
 
     question: str
@@ -64,7 +64,7 @@ class Written:
 class Replay(RealWork):
     """The questions of one file, each about a pair of its own."""
 
-    questions: tuple[Written, ...]
+    questions: tuple[WrittenQuestion, ...]
     stages = ("question",)
 
     @property
@@ -159,14 +159,14 @@ def read_replay(path: Path) -> Replay:
     return Replay(tuple(_written(one, path.name, number) for number, one in enumerate(found)))
 
 
-def _written(one: Any, name: str, number: int) -> Written:
+def _written(one: Any, name: str, number: int) -> WrittenQuestion:
     """Return an item of the file; raises ValueError for one without its two paragraphs."""
     try:
         context = {title: tuple(sentences) for title, sentences in one["context"]}
         titles = list(dict.fromkeys(title for title, _ in one["supporting_facts"]))
         first, second = (Gold(title, context[title]) for title in titles)
         facts = tuple((titles.index(title), sent) for title, sent in one["supporting_facts"])
-        return Written(
+        return WrittenQuestion(
             one["question"], one["answer"], one["type"], (first, second), tuple(sorted(facts))
         )
     except (KeyError, TypeError, ValueError):

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import combinations
 
 from annotation.protocols.quac.analysis.sizes import YES_NO
-from annotation.protocols.quac.turns import Marked, Turn
+from annotation.protocols.quac.turns import MarkedAnswer, Turn
 from annotation.reports.table import Cell, Table, share
 
 FOLLOW_UP = "y"
@@ -67,7 +67,7 @@ def has_several_answers(turn: Turn) -> bool | None:
     return any(not _touch(one, other) for one, other in combinations(spans, 2))
 
 
-def _touch(one: Marked, other: Marked) -> bool:
+def _touch(one: MarkedAnswer, other: MarkedAnswer) -> bool:
     return (one.start or 0) < (other.end or 0) and (other.start or 0) < (one.end or 0)
 
 

@@ -7,7 +7,7 @@ from annotation.protocols.quac.turns import Turn
 from annotation.reports.table import Cell, Table, share
 
 
-class Places:
+class AnswerPositions:
     """Counts chunks by turn, steps from chunk to chunk, and chunks a dialog touches."""
 
     def __init__(self, chunks: Chunks) -> None:

@@ -99,7 +99,7 @@ class Validators:
 
 
 @dataclass(frozen=True)
-class Spoken:
+class RealDialog:
     """A dialog of the file: its section, and its questions as they stand there."""
 
     title: str
@@ -113,7 +113,7 @@ class Spoken:
 class Replay(RealWork):
     """The dialogs of one file, one about each section."""
 
-    dialogs: tuple[Spoken, ...]
+    dialogs: tuple[RealDialog, ...]
     validators: Validators = field(default_factory=Validators)
     stages = ("dialog", "validation")
 
@@ -198,14 +198,14 @@ def replay(path: Path) -> Replay:
         content = path.read_bytes()
     except OSError as error:
         raise LayoutError(f"{path}: it cannot be read ({error.strerror}).") from None
-    found: dict[tuple[str, str], Spoken] = {}
+    found: dict[tuple[str, str], RealDialog] = {}
     for section in read(path.name, content):
         place = section["title"], section.get("section_title", "")
         if not section.get("background") or not place[1]:
             raise LayoutError(f"{path.name}: {place[0]} has no background or no section_title.")
         for dialog in section["paragraphs"][:1]:
             text = dialog["context"].removesuffix(context_of(""))
-            spoken = Spoken(*place, section["background"], text, tuple(dialog["qas"]))
+            spoken = RealDialog(*place, section["background"], text, tuple(dialog["qas"]))
             # Another dialog about the same section would need to know which of them it is.
             found.setdefault(place, spoken)
     if not found:

@@ -22,7 +22,7 @@ from annotation.protocols.quac.export import identified, published
 from annotation.protocols.quac.report import predicted, tables
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SECTION, SENTENCES, question, write
-from annotation.protocols.quac.turns import Marked, Turn, read_turns
+from annotation.protocols.quac.turns import MarkedAnswer, Turn, read_turns
 from annotation.release.records_schema import SeedRecord, VoteRecord
 from annotation.reports.table import Table
 from collector.protocols.loading import get_protocol
@@ -111,7 +111,7 @@ def test_people_are_compared_where_validators_answered(small: dict[str, Table]) 
 
 def labelled(*labels: str) -> Turn:
     """Return a turn on which the teacher, then validators, gave these labels."""
-    teacher, *validators = (Marked(ONE, 0, len(ONE), label) for label in labels)
+    teacher, *validators = (MarkedAnswer(ONE, 0, len(ONE), label) for label in labels)
     return Turn("q", "d", 0, "Was it?", SECTION, teacher, tuple(validators), "y", "dev")
 
 
