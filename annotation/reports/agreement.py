@@ -1,6 +1,6 @@
 """How far labellers agree: coefficients by facet, accuracies, and who confuses what with what."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from annotation.agreement.confusion import Confusion, pair_confusions
@@ -27,11 +27,7 @@ class Agreement:
     """Notes the labels that stages of labels bring while records pass through."""
 
     def __init__(self, parameters: Parameters) -> None:
-        self.stages = {
-            name: [field for field in table.fields if field.choices]
-            for name, table in parameters.stages().items()
-            if isinstance(table, LabelTable) and not table.qualifies and not table.sample_questions
-        }
+        self.stages = label_stages(parameters)
         # (stage, facet) -> (question, labeller, label) as they come.
         self.cast: dict[tuple[str, str], list[tuple[str, str, str]]] = {
             (stage, name): []
@@ -63,7 +59,7 @@ class Agreement:
         for vote in peoples_votes(question):
             if vote["stage"] not in self.stages or not vote["worker"]:
                 continue
-            labels = _labels(vote, self.stages[vote["stage"]])
+            labels = labels_of_vote(vote, self.stages[vote["stage"]])
             for facet, label in labels.items():
                 self.cast[vote["stage"], facet].append((question["id"], vote["worker"], label))
 
@@ -72,8 +68,20 @@ def _names(field: FieldTable) -> list[str]:
     return [name for name in (field.name, field.groups) if name]
 
 
-def _labels(vote: VoteRecord, fields: list[FieldTable]) -> dict[str, str]:
-    """Return the labels of a vote by facet: its type is that of the stage's first field."""
+def label_stages(parameters: Parameters) -> dict[str, list[FieldTable]]:
+    """Return the facets of each stage whose labels are collected, by its name."""
+    return {
+        name: [field for field in table.fields if field.choices]
+        for name, table in parameters.stages().items()
+        if isinstance(table, LabelTable) and not table.qualifies and not table.sample_questions
+    }
+
+
+def labels_of_vote(vote: VoteRecord, fields: Sequence[FieldTable]) -> dict[str, str]:
+    """Return the labels of a vote by facet, groups among them.
+
+    fields: the facets of its stage; the vote's type is the label of the first.
+    """
     others: Mapping[str, str | None] = vote["payload"].get("fields", {})
     found: dict[str, str] = {}
     for place, field in enumerate(fields):

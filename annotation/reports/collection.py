@@ -8,6 +8,7 @@ from annotation.release.records import records
 from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, shown
 from annotation.reports.agreement import Agreement
+from annotation.reports.collected_labels import CollectedLabels
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
@@ -55,14 +56,15 @@ def tables_from(
     outcomes = Outcomes()
     protocol = get_protocol(collection.protocol)
     agreement = Agreement(parameters_of(collection))
-    watched = agreement.watch(shown(outcomes.watch(seeds), withheld))
+    labels = CollectedLabels(parameters_of(collection))
+    watched = labels.watch(agreement.watch(shown(outcomes.watch(seeds), withheld)))
     tables: list[Table] = []
     if protocol.has(REPORT):
         tables += protocol.part(REPORT).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
     folds = FOLDS if outcomes.are_planned else protocol.part(EXPORT).SPLITS
-    tables += [*agreement.tables(), outcomes.table(folds)]
+    tables += [*labels.tables(), *agreement.tables(), outcomes.table(folds)]
     return [*outcomes.headed(tables), pay], outcomes
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from django.template.loader import render_to_string
+
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import REPORT
 from annotation.release.records_schema import SeedRecord, is_simulated
@@ -20,6 +22,8 @@ from collector.protocols.loading import get_protocol
 from common.spreadsheet import csv_lines
 
 ENCODING = "utf-8-sig"
+# The drawing of a flow, in a page and alone.
+FLOW = "dashboard/releases/flow.svg"
 # The column that tells whether a simulated worker made the question or its answer.
 MARK, YES = "simulated", "yes"
 
@@ -67,6 +71,25 @@ def tables_of_labels(collection: Collection, path: Path, scheme: str = "") -> li
     simulated = sum(row.get(MARK) == YES for row in rows)
     head = f"With simulated work: {simulated:,} of {len(rows):,} rows." if simulated else ""
     return [replace(table, simulated=head) for table in tables]
+
+
+def write_flow(tables: Iterable[Table], path: Path) -> None:
+    """Write the first flow that is drawn of the tables as a new SVG file.
+
+    Raises ScoreError where none is drawn, or the file is there already.
+    """
+    flow = next((table.flow for table in tables if table.flow), None)
+    if flow is None:
+        raise ScoreError(
+            f"{path}: there is nothing to draw: label rows by a scheme of two facets or more."
+        )
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(render_to_string(FLOW, {"flow": flow, "alone": True}))
+    except FileExistsError:
+        raise ScoreError(f"{path} is there already: name a new file.") from None
+    except OSError as error:
+        raise ScoreError(f"{path}: it cannot be written ({error.strerror}).") from None
 
 
 def _noting(seeds: Iterable[SeedRecord], simulated: set[str]) -> Iterator[SeedRecord]:

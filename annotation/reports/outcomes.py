@@ -59,7 +59,8 @@ class Outcomes:
     def headed(self, tables: Iterable[Table]) -> list[Table]:
         """Return the tables, each saying in its head whether simulated work is in its figures.
 
-        What simulated workers add to people's questions is in no figure of a protocol's tables.
+        What simulated workers add to people's questions is in no figure of a protocol's tables;
+        a table that has said it for itself stays as it is.
         """
         told = self.simulated()
         if not told:
@@ -68,7 +69,8 @@ class Outcomes:
         return [
             replace(
                 table,
-                simulated=left_out if table.of_people or not self.simulated_questions else counted,
+                simulated=table.simulated
+                or (left_out if table.of_people or not self.simulated_questions else counted),
             )
             for table in tables
         ]

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotation.reports.flow import Flow
+
 Cell = str | int | float | None
 MISSING = "–"
 
@@ -14,7 +16,7 @@ class Table:
     rows: as long as `columns` each; a cell None means that there is nothing to say yet.
     shaded_from: from this column on cells are shares of their row, drawn as shades of a map.
     of_people: its figures are of people's work alone. simulated: what its head says of simulated
-    work, blank where there is none.
+    work, blank where there is none. flow: what is drawn of it besides.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Table:
     shaded_from: int | None = None
     of_people: bool = False
     simulated: str = ""
+    flow: Flow | None = None
 
     def is_share(self, at: int) -> bool:
         """Return whether the cells of the column are shares, 0 to 1."""

@@ -99,6 +99,7 @@ def _drawn(table: "Table") -> dict[str, Any]:
         "title": table.title,
         "note": table.note,
         "simulated": table.simulated,
+        "flow": table.flow,
         "columns": columns,
         "is_wide": len(columns) > WIDE,
         "rows": [

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -12,12 +13,15 @@ from annotation.dashboard.releases import report as page_of_report
 from annotation.protocols.contracts import REPORT
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.release.official_import import Source, import_official_files
+from annotation.reports.scheme_labels import tables_of_labels
+from collector.protocols.label_schemes import read_scheme
 from collector.protocols.loading import get_protocol
 from tasks.models import Question
 from tasks.tests.making import make_collection
 
 pytestmark = pytest.mark.django_db
 PAGE = "/collections/talks/report/"
+SCHEME = Path(settings.BASE_DIR, "annotation/protocols/bookqa/labels/questions.toml")
 TALK = [
     question("What did she write?", "the first notes", SENTENCES[0]),
     question("What else?", None, None),
@@ -47,6 +51,25 @@ def test_shares_are_drawn_as_bars_and_maps_beside_their_figures(rita: Client) ->
     assert "Chunk of the answer by turn" in page
     assert '<rect width="100%" height="100%" fill-opacity="1.0"/></svg><span>100</span>' in page
     assert '<rect class="bar-done" width="0.5" height="1"/></svg><span>50.0 %</span>' in page
+    assert "style=" not in page.partition("<main")[2]
+
+
+def test_a_flow_is_drawn_over_the_table_that_tells_its_numbers(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_collection(slug="pilot")
+    facets = read_scheme(SCHEME).facets()
+    labels = {facet.name: facet.choices[0].value for facet in facets}
+    tables = tables_of_labels([labels] * 3, facets, "Three are labelled.")
+    monkeypatch.setattr("annotation.reports.tables_of", lambda collection: tables)
+    page = rita.get("/collections/pilot/report/").content.decode()
+    _, _, drawn = page.partition('<svg class="flow"')
+    flow, _, rest = drawn.partition("</table>")
+    assert 'role="img" aria-label="From ' in flow
+    assert "3, 100 % of its items</title>" in flow
+    assert '<th scope="row">Concept relation</th>' in flow
+    assert "Three are labelled." in rest
+    assert "<style" not in page
     assert "style=" not in page.partition("<main")[2]
 
 

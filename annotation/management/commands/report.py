@@ -44,6 +44,12 @@ class Command(BaseCommand):
             metavar="NAME",
             help="count --labels by this label scheme of the protocol (its folder labels/)",
         )
+        parser.add_argument(
+            "--figure",
+            type=Path,
+            metavar="SVG",
+            help="write what --labels draws, the flow of one facet to another, to this new file",
+        )
         parser.add_argument("--seed", type=seed, help="of the sample (default: the collection's)")
 
     def handle(self, **options: Any) -> None:
@@ -51,12 +57,16 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         if options["scheme"] and not options["labels"]:
             raise CommandError("--scheme says how to count labels: give --labels FILE.")
+        if options["figure"] and not options["labels"]:
+            raise CommandError("--figure draws what is labelled: give --labels FILE.")
         try:
             if options["sample"]:
                 self._sample(collection, options)
                 return
             with Console(stderr=True).status("Reading questions and votes"):
                 tables = _tables(collection, options)
+            if options["figure"]:
+                hand_labels.write_flow(tables, options["figure"])
         except (ProtocolError, ScoreError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:

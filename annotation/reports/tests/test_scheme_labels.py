@@ -51,3 +51,29 @@ def test_a_label_or_a_column_that_is_none_is_refused_by_its_row(
 ) -> None:
     with pytest.raises(ScoreError, match=said):
         tables_of([{"error": "link"}, row], scheme)
+
+
+def test_groups_are_counted_and_a_flow_leads_from_the_first_facet_to_the_last(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "types.toml"
+    path.write_text(
+        'title = "Types"\nsource = "ours"\n'
+        '[[fields]]\nname = "asks"\nlabel = "What is asked?"\ngroups = "kind"\n'
+        'choices = [{ value = "who", group = "thing" }, { value = "why", group = "event" }]\n'
+        '[[fields]]\nname = "answer"\nlabel = "What is the answer?"\n'
+        'choices = [{ value = "name" }, { value = "deed" }]\n'
+    )
+    rows = [{"asks": "who", "answer": "name"}] * 2 + [{"asks": "why", "answer": "deed"}]
+
+    found = {table.name: table for table in tables_of(rows, read_scheme(path))}
+
+    assert list(found) == ["asks", "kind", "answer", "flow_asks_answer"]
+    assert [list(row) for row in found["kind"].rows] == [["thing", 2, 2 / 3], ["event", 1, 1 / 3]]
+    flow = found["flow_asks_answer"]
+    assert [list(row) for row in flow.rows] == [["who", 2, 1.0, 0.0], ["why", 1, 0.0, 1.0]]
+    assert flow.flow is not None
+    assert [band.words for band in flow.flow.bands] == [
+        "who → name: 2, 100 % of its items",
+        "why → deed: 1, 100 % of its items",
+    ]

@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from defusedxml.ElementTree import fromstring
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -91,6 +92,18 @@ def test_the_command_writes_the_sample_and_reads_it_labelled(tmp_path: Path) -> 
     assert found["labels"]["rows"][1] == ["contextual", 1, 1.0]
     by_scheme = json.loads(report("--labels", str(file), "--scheme", "questions", "--json"))
     assert by_scheme["contextual_history"]["rows"][0][2:] == [1, 1.0]
+    figure = tmp_path / "flow.svg"
+    report("--labels", str(file), "--scheme", "questions", "--figure", str(figure))
+    drawn = figure.read_text("utf-8")
+    assert fromstring(drawn).get("aria-label", "").startswith("From factoid to contextual article")
+    assert "<title>no → no: 1, 100 % of its items</title>" in drawn
+    assert "prefers-color-scheme: dark" in drawn
+    with pytest.raises(CommandError, match="is there already: name a new file"):
+        report("--labels", str(file), "--scheme", "questions", "--figure", str(figure))
+    with pytest.raises(CommandError, match="nothing to draw"):
+        report("--labels", str(file), "--figure", str(tmp_path / "none.svg"))
+    with pytest.raises(CommandError, match="give --labels FILE"):
+        report("--figure", str(figure))
     with pytest.raises(CommandError, match=r"has no label scheme 'none'\. Known: questions"):
         report("--labels", str(file), "--scheme", "none")
     with pytest.raises(CommandError, match="give --labels FILE"):
