@@ -17,7 +17,7 @@ from annotation.reports.scheme_labels import tables_of
 from annotation.reports.table import Table
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.label_schemes import scheme_of
+from collector.protocols.label_schemes import scheme_for
 from collector.protocols.loading import get_protocol
 from common.spreadsheet import csv_lines
 
@@ -52,14 +52,14 @@ def write_sample(collection: Collection, path: Path, rng: random.Random) -> int:
 
 
 def tables_of_labels(collection: Collection, path: Path, scheme: str = "") -> list[Table]:
-    """Return the protocol's tables of a labelled sample, or those of one of its label schemes.
+    """Return the protocol's tables of a labelled sample, or those of one of the label schemes.
 
     Raises ProtocolError and ScoreError.
     """
     protocol = get_protocol(collection.protocol)
     count: Callable[[Iterable[Mapping[str, str]]], list[Table]]
     if scheme:
-        count = partial(tables_of, scheme=scheme_of(protocol, scheme))
+        count = partial(tables_of, scheme=scheme_for(collection, scheme))
     else:
         count = protocol.part(REPORT, "labelled").labelled
     try:

@@ -72,6 +72,8 @@ class Protocol:
             if isinstance(table, dict) and table.get("scheme") and "fields" not in table:
                 scheme = self._read(self.folder / SCHEMES / f"{table['scheme']}.toml")
                 table["fields"] = scheme.get("fields")
+                for name in ("title", "source"):
+                    table[f"scheme_{name}"] = scheme.get(name, "")
         return values
 
     def _read(self, path: Path) -> dict[str, object]:

@@ -16,6 +16,8 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     # What a requester may still change once workers have begun: it does not decide the data.
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset()
+    # What of a stage may change until it is opened: it decides neither seeds nor folds.
+    UNTIL_OPENED: ClassVar[frozenset[str]] = frozenset()
 
 
 class ProtocolTable(Table):

@@ -1,8 +1,10 @@
 """What the table of a stage says, by the kind of stage; a protocol's own tables extend these."""
 
-from typing import Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from collector.protocols.parameters import BonusesTable, Redundancy, StageTable, Table
 
@@ -136,6 +138,28 @@ class ChoiceTable(Table):
     """The labels that it wins over where several fit."""
 
 
+class Mistake(NamedTuple):
+    """What is wrong with a form, and the place in it that must be mended, as keys and numbers."""
+
+    place: tuple[str | int, ...]
+    sentence: str
+
+
+def refuse(title: str, mistakes: Iterable[Mistake]) -> None:
+    """Raise ValidationError with every mistake at its place; none is no error."""
+    found = [
+        InitErrorDetails(
+            # A sentence is no template: what people write may hold braces.
+            type=PydanticCustomError("form", "{sentence}", {"sentence": mistake.sentence}),
+            loc=mistake.place,
+            input=None,
+        )
+        for mistake in mistakes
+    ]
+    if found:
+        raise ValidationError.from_exception_data(title, found)
+
+
 class FieldTable(Table):
     """One field of a form: one of `choices`, or free words where there are none."""
 
@@ -155,40 +179,96 @@ class FieldTable(Table):
     """The name in the data of what the groups of the labels say; none where they are headings."""
 
     @model_validator(mode="after")
-    def _choices_differ(self) -> Self:
-        values = [choice.value for choice in self.choices]
-        if len(set(values)) != len(values):
-            raise ValueError(f"two choices of {self.name!r} are the same")
-        keys = [choice.key for choice in self.choices if choice.key]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ValueError(f"two choices of {self.name!r} have the key {key!r}")
-            if key in PAGE_KEYS:
-                raise ValueError(f"a choice of {self.name!r} has {key!r}, a key of the page")
-        if keys and len(keys) < len(values):
-            raise ValueError(f"give a key to all choices of {self.name!r}, or to none")
-        if self.groups and not all(choice.group for choice in self.choices):
-            raise ValueError(f"every choice of {self.name!r} needs a group: {self.groups} is it")
+    def _labels_are_clear(self) -> Self:
+        refuse("field", self.mistakes())
         return self
 
-    @model_validator(mode="after")
-    def _precedence_ends(self) -> Self:
-        beaten = {choice.value: set(choice.over) for choice in self.choices}
-        for value, others in beaten.items():
-            if not others <= beaten.keys():
-                unknown = sorted(others - beaten.keys())[0]
-                raise ValueError(f"{value!r} wins over {unknown!r}, which {self.name!r} has not")
-        left = set(beaten)
-        # Who wins over nobody that is left is in no circle.
-        while done := {value for value in left if not beaten[value] & left}:
-            left -= done
-        if left:
-            raise ValueError(f"in {self.name!r} these win over one another: {sorted(left)}")
-        return self
+    def mistakes(self) -> Iterator[Mistake]:
+        """Yield what is wrong with the labels, each at its place in the field."""
+        yield from self._doubles()
+        yield from self._wrong_keys()
+        yield from self._wrong_precedence()
+        for place, choice in enumerate(self.choices):
+            if self.groups and not choice.group:
+                sentence = f"every label of {self.name!r} needs a group: groups are labels too"
+                yield Mistake(("choices", place, "group"), sentence)
+
+    def _doubles(self) -> Iterator[Mistake]:
+        values = [choice.value for choice in self.choices]
+        for place in _repeated(values):
+            sentence = f"two labels of {self.name!r} are the same: {values[place]!r}"
+            yield Mistake(("choices", place, "value"), sentence)
+
+    def _wrong_keys(self) -> Iterator[Mistake]:
+        keys = [choice.key for choice in self.choices]
+        for place in _repeated(keys):
+            sentence = f"two labels of {self.name!r} have the key {keys[place]!r}"
+            yield Mistake(("choices", place, "key"), sentence)
+        for place, key in enumerate(keys):
+            if key in PAGE_KEYS:
+                sentence = f"a label of {self.name!r} has {key!r}, a key of the page"
+                yield Mistake(("choices", place, "key"), sentence)
+            if not key and any(keys):
+                sentence = f"give a key to all labels of {self.name!r}, or to none"
+                yield Mistake(("choices", place, "key"), sentence)
+
+    def _wrong_precedence(self) -> Iterator[Mistake]:
+        beaten: dict[str, list[str]] = {}
+        for choice in self.choices:
+            beaten.setdefault(choice.value, []).extend(choice.over)
+        for place, choice in enumerate(self.choices):
+            for other in choice.over:
+                if other not in beaten:
+                    sentence = f"{choice.value!r} wins over {other!r}, which {self.name!r} has not"
+                    yield Mistake(("choices", place, "over"), sentence)
+        told: set[str] = set()
+        for place, choice in enumerate(self.choices):
+            circle = _circle(choice.value, beaten)
+            if circle and told.isdisjoint(circle):
+                told |= {*circle}
+                names = ", ".join(map(repr, circle))
+                sentence = f"in {self.name!r} these win over one another in a circle: {names}"
+                yield Mistake(("choices", place, "over"), sentence)
 
     def group_of(self, value: str) -> str:
         """Return the group of a label, "" for one that is in none."""
         return {choice.value: choice.group for choice in self.choices}.get(value, "")
+
+
+def mistakes_of_form(fields: Sequence[FieldTable]) -> Iterator[Mistake]:
+    """Yield what is wrong with fields that stand in one form, each at its place in the form."""
+    places = [
+        ("fields", place, key)
+        for place, field in enumerate(fields)
+        for key in ("name", "groups")
+        if getattr(field, key)
+    ]
+    names = [getattr(fields[place], key) for _, place, key in places]
+    for repeated in _repeated(names):
+        yield Mistake(places[repeated], f"two fields have the same name: {names[repeated]!r}")
+    if fields and not fields[0].required:
+        sentence = "the first field is what is collected: it must be required"
+        yield Mistake(("fields", 0, "required"), sentence)
+
+
+def _repeated(names: Sequence[str]) -> list[int]:
+    """Return the places of names that stand there already; empty ones are none."""
+    return [place for place, name in enumerate(names) if name and name in names[:place]]
+
+
+def _circle(start: str, beaten: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the shortest way from a label over those it wins over back to it; none for none."""
+    ways = [[start]]
+    seen: set[str] = set()
+    # The list grows at its end while it is gone through.
+    for way in ways:
+        for other in beaten.get(way[-1], ()):
+            if other == start:
+                return way
+            if other not in seen:
+                seen.add(other)
+                ways.append([*way, other])
+    return []
 
 
 class FormTable(StageTable):
@@ -199,11 +279,7 @@ class FormTable(StageTable):
 
     @model_validator(mode="after")
     def _fields_differ(self) -> Self:
-        names = [name for field in self.fields for name in (field.name, field.groups) if name]
-        if len(set(names)) != len(names):
-            raise ValueError("two fields have the same name")
-        if not self.fields[0].required:
-            raise ValueError("the first field is what is collected: it must be required")
+        refuse("form", mistakes_of_form(self.fields))
         return self
 
 
@@ -222,6 +298,13 @@ class LabelTable(FormTable):
 
     scheme: str = ""
     """The file of labels/ that the fields are read from, once, when a collection is created."""
+    scheme_title: str = ""
+    """What the scheme is called."""
+    scheme_source: str = ""
+    """Where the scheme is from: a paper's section, or the requester's own reasons."""
+    UNTIL_OPENED: ClassVar[frozenset[str]] = frozenset(
+        {"fields", "scheme", "scheme_title", "scheme_source"}
+    )
 
     @model_validator(mode="after")
     def _first_is_a_choice(self) -> Self:

@@ -17,7 +17,8 @@ def scheme(tmp_path: Path) -> SchemeTable:
     path.write_text(
         'title = "Errors"\nsource = "ours"\n'
         '[[fields]]\nname = "error"\nlabel = "What is wrong?"\n'
-        'choices = [{ value = "link", hint = "none was followed" }, { value = "Model" }]\n'
+        'choices = [{ value = "link", hint = "none was followed" },\n'
+        ' { value = "Model", hint = "it failed" }]\n'
         '[[fields]]\nname = "note"\nlabel = "Note"\nrequired = false\n'
     )
     return read_scheme(path)
@@ -34,7 +35,7 @@ def test_each_label_is_counted_whatever_its_case_and_notes_are_not(scheme: Schem
 
     assert [list(row) for row in table.rows] == [
         ["", "link: none was followed", 2, 2 / 3],
-        ["", "Model", 1, 1 / 3],
+        ["", "Model: it failed", 1, 1 / 3],
     ]
     assert "3 rows are labelled, 1 wait" in table.note
 
@@ -60,9 +61,10 @@ def test_groups_are_counted_and_a_flow_leads_from_the_first_facet_to_the_last(
     path.write_text(
         'title = "Types"\nsource = "ours"\n'
         '[[fields]]\nname = "asks"\nlabel = "What is asked?"\ngroups = "kind"\n'
-        'choices = [{ value = "who", group = "thing" }, { value = "why", group = "event" }]\n'
+        'choices = [{ value = "who", group = "thing", hint = "one" },\n'
+        ' { value = "why", group = "event", hint = "two" }]\n'
         '[[fields]]\nname = "answer"\nlabel = "What is the answer?"\n'
-        'choices = [{ value = "name" }, { value = "deed" }]\n'
+        'choices = [{ value = "name", hint = "a" }, { value = "deed", hint = "b" }]\n'
     )
     rows = [{"asks": "who", "answer": "name"}] * 2 + [{"asks": "why", "answer": "deed"}]
 

@@ -3,9 +3,17 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from collector.protocols.label_schemes import read_scheme, scheme_of, schemes_of
-from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
+from collector.protocols.label_schemes import (
+    SchemeTable,
+    read_scheme,
+    scheme_from,
+    schemes_of,
+    toml_of,
+)
+from collector.protocols.loading import Protocol, ProtocolError, all_protocols
 
 pytestmark = pytest.mark.pure
 HEAD = 'title = "Tones"\nsource = "ours"\n'
@@ -36,7 +44,7 @@ def test_a_scheme_tells_its_facets_groups_and_what_wins(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         '{ value = "glad", group = "bright", hint = "joy", example = "Hooray!" }',
-        '{ value = "wry", group = "dark", over = ["glad"] }',
+        '{ value = "wry", group = "dark", hint = "mock", over = ["glad"] }',
         field=f'{FIELD}groups = "shade"\nrule = "The darker one wins."\n',
     )
     tone = read_scheme(path).facet("tone")
@@ -50,13 +58,13 @@ def test_a_scheme_tells_its_facets_groups_and_what_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        (['{ value = "a" }', '{ value = "a" }'], "two choices of 'tone' are the same"),
+        (['{ value = "a" }', '{ value = "a" }'], "two labels of 'tone' are the same: 'a'"),
         (
             ['{ value = "a", key = "x" }', '{ value = "b", key = "x" }'],
-            "two choices of 'tone' have the key 'x'",
+            "two labels of 'tone' have the key 'x'",
         ),
-        (['{ value = "a", key = "n" }'], "a choice of 'tone' has 'n', a key of the page"),
-        (['{ value = "a", key = "x" }', '{ value = "b" }'], "give a key to all choices of 'tone'"),
+        (['{ value = "a", key = "n" }'], "a label of 'tone' has 'n', a key of the page"),
+        (['{ value = "a", key = "x" }', '{ value = "b" }'], "give a key to all labels of 'tone'"),
         (['{ value = "a", over = ["c"] }'], "'a' wins over 'c', which 'tone' has not"),
         (
             [
@@ -65,9 +73,11 @@ def test_a_scheme_tells_its_facets_groups_and_what_wins(tmp_path: Path) -> None:
                 '{ value = "c", over = ["a"] }',
                 '{ value = "d", over = ["a"] }',
             ],
-            "in 'tone' these win over one another: ['a', 'b', 'c', 'd']",
+            "choices.0.over: in 'tone' these win over one another in a circle: 'a', 'b', 'c'",
         ),
-        (['{ value = "a", over = ["a"] }'], "these win over one another: ['a']"),
+        (['{ value = "a", over = ["a"] }'], "these win over one another in a circle: 'a'"),
+        (['{ value = "a", hint = " " }'], "choices.0.hint: say what 'a' means"),
+        (['{ value = "a", hint = "why" }'], "'tone' needs two labels or more"),
         (['{ value = "a", colour = "red" }'], "colour: Extra inputs are not permitted"),
         (['{ hint = "no value" }'], "value: Field required"),
         (["{"], "is not valid TOML"),
@@ -85,16 +95,72 @@ def test_a_wrong_scheme_is_refused_in_one_line_with_its_file(
 
 def test_groups_that_are_labels_need_a_group_of_each_choice(tmp_path: Path) -> None:
     path = written(tmp_path, '{ value = "a" }', field=f'{FIELD}groups = "shade"\n')
-    with pytest.raises(ProtocolError, match="every choice of 'tone' needs a group: shade is it"):
+    with pytest.raises(
+        ProtocolError, match="every label of 'tone' needs a group: groups are labels too"
+    ):
         read_scheme(path)
 
 
-def test_a_scheme_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+def test_a_scheme_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match=r"tones\.toml: it cannot be read"):
         read_scheme(tmp_path / "tones.toml")
-    first = all_protocols()[0]
-    with pytest.raises(ProtocolError, match=f"{first.name}' has no label scheme 'tones'. Known: "):
-        scheme_of(get_protocol(first.name), "tones")
+
+
+def test_every_mistake_of_a_scheme_is_told_at_its_place(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        '{ value = "a", key = "x", hint = "{braces}", over = ["b"] }',
+        '{ value = "b", key = "x", over = ["a", "c"] }',
+        '{ value = "a", key = "d", hint = "the third" }',
+    )
+    with pytest.raises(ProtocolError) as caught:
+        read_scheme(path)
+    told = str(caught.value).removeprefix(f"{path}: ").removesuffix(".").split("; ")
+    assert [each.partition(": ")[0].removeprefix("fields.0.choices.") for each in told] == [
+        "2.value",
+        "1.key",
+        "2.key",
+        "1.over",
+        "0.over",
+        "1.hint",
+    ]
+
+
+def test_fields_of_one_name_and_a_scheme_that_labels_nothing_are_refused(tmp_path: Path) -> None:
+    choices = 'choices = [{ value = "a", hint = "one" }, { value = "b", hint = "two" }]\n'
+    grouped = choices.replace("{ ", '{ group = "g", ')
+    path = tmp_path / "tones.toml"
+    for text, said in {
+        f"{FIELD}{choices}{FIELD}": "fields.1.name: two fields have the same name: 'tone'",
+        f"{FIELD}groups = 'tone'\n{grouped}": "fields.0.groups: two fields have the same name",
+        f"{FIELD}required = false\n{choices}": "fields.0.required: the first field is what",
+        FIELD: "fields.0.choices: the first field needs labels",
+        "fields = []": "fields: List should have at least 1 item",
+    }.items():
+        path.write_text(HEAD + text, "utf-8")
+        with pytest.raises(ProtocolError) as caught:
+            read_scheme(path)
+        assert said in str(caught.value)
+
+
+def test_a_scheme_that_is_written_reads_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "again.toml"
+    for protocol in all_protocols():
+        for scheme in schemes_of(protocol).values():
+            path.write_text(toml_of(scheme), "utf-8")
+            assert read_scheme(path) == scheme
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
+def test_whatever_is_written_in_a_scheme_reads_the_same(words: str) -> None:
+    hint = f"{words}."
+    labels = [
+        {"value": words, "hint": hint},
+        {"value": f"{words[:18]}!!", "hint": hint, "over": [words]},
+    ]
+    field = {"name": "tone", "label": words, "choices": labels}
+    scheme = SchemeTable.model_validate({"title": words, "source": words, "fields": [field]})
+    assert scheme_from(toml_of(scheme)) == scheme
 
 
 def test_a_label_stage_can_name_its_scheme(tmp_path: Path) -> None:
@@ -106,6 +172,7 @@ def test_a_label_stage_can_name_its_scheme(tmp_path: Path) -> None:
 
     assert isinstance(table, dict)
     assert table["fields"][0]["choices"] == [{"value": "a"}, {"value": "b"}]
+    assert (table["scheme_title"], table["scheme_source"]) == ("Tones", "ours")
 
 
 def test_a_stage_that_names_a_scheme_which_is_not_there_is_refused(tmp_path: Path) -> None:
