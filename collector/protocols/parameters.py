@@ -29,6 +29,9 @@ class ProtocolTable(Table):
     """Raised when a parameter is renamed."""
     title: str
     """What the protocol is called."""
+    # Collections of before have none, nor has a folder that does not mind.
+    order: int = Field(1000, ge=0)
+    """Its place among the protocols that a new collection offers, the least first."""
 
 
 class PayTable(Table):

@@ -110,11 +110,12 @@ def what_workers_do() -> list[tuple[str, list[tuple[str, str, str]]]]:
 
 
 def protocol_choices() -> list[tuple[str, str]]:
-    """Return (name, title) of every protocol that this installation can read."""
+    """Return (name, title) of every protocol that this installation can read, as they say."""
     found = []
     for protocol in all_protocols():
         try:
-            found.append((protocol.name, protocol.parameters().protocol.title))
+            found.append((protocol.parameters().protocol, protocol.name))
         except ProtocolError:
             continue
-    return found
+    found.sort(key=lambda one: (one[0].order, one[0].title))
+    return [(name, table.title) for table, name in found]

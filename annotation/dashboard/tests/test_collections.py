@@ -1,15 +1,19 @@
 """Tests of the list of collections, of a new one, and of the page of one."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.dashboard.collections.creation_form import protocol_choices
 from annotation.dashboard.tests.making import (
     make_attempt,
     make_full,
@@ -61,6 +65,13 @@ def test_a_collection_of_another_version_is_named_with_its_reason(rita: Client) 
     for path in ("/collections/", "/collections/pilot/"):
         assert "was made with version 99" in rita.get(path).content.decode()
     assert rita.get("/collections/pilot/").status_code == 409
+
+
+def test_protocols_are_offered_as_the_readme_names_them() -> None:
+    readme = (Path(settings.BASE_DIR) / "README.md").read_text("utf-8")
+    named = re.findall(r"\(annotation/protocols/(\w+)/README\.md\)", readme)
+    assert len(named) > 3
+    assert [name for name, _ in protocol_choices()] == named
 
 
 def test_a_new_collection_is_made_and_leads_to_its_seeds(rita: Client) -> None:
