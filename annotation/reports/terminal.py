@@ -1,7 +1,8 @@
 """Draws tables for a terminal."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from io import StringIO
+from textwrap import fill
 
 from rich.console import Console
 from rich.markup import escape
@@ -10,23 +11,41 @@ from rich.table import Table as Drawn
 from annotation.reports.table import Table
 
 WIDTH = 110
+UNLIMITED = 10_000
 
 
 def drawn(tables: Iterable[Table], *, in_colour: bool) -> str:
-    """Return the tables one below the other, each with its note."""
-    console = Console(file=StringIO(), force_terminal=in_colour, width=WIDTH)
+    """Return the tables one below the other, each with its note.
+
+    A table is as wide as WIDTH, or wider where words or numbers would be cut.
+    """
+    console = Console(file=StringIO(), force_terminal=in_colour, width=UNLIMITED)
     for table in tables:
         head = "\n".join(filter(None, (table.title, table.simulated)))
-        shape = Drawn(title=escape(head), title_justify="left")
-        for position, column in enumerate(table.columns):
-            shape.add_column(column, justify="right" if position else "left")
-        for row in table.texts():
-            shape.add_row(*row)
         if table.rows:
-            console.print(shape)
+            shape = _shape(table, head, table.columns)
+            if console.measure(shape).maximum > WIDTH:
+                shape = _shape(table, head, _narrow(table))
+            console.print(shape, width=max(WIDTH, console.measure(shape).minimum))
         else:
-            console.print(head, style="italic", markup=False, highlight=False)
+            console.print(head, style="italic", markup=False, highlight=False, width=WIDTH)
         if table.note:
-            console.print(table.note, markup=False, highlight=False)
+            console.print(table.note, markup=False, highlight=False, width=WIDTH)
         console.print()
     return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def _shape(table: Table, head: str, columns: Iterable[str]) -> Drawn:
+    shape = Drawn(title=escape(head), title_justify="left")
+    for position, column in enumerate(columns):
+        shape.add_column(column, justify="right" if position else "left")
+    for row in table.texts():
+        shape.add_row(*row)
+    return shape
+
+
+def _narrow(table: Table) -> Iterator[str]:
+    """Yield the heads of columns in lines as short as their cells, so that no number is cut."""
+    for column, cells in zip(table.columns, zip(*table.texts(), strict=True), strict=True):
+        longest = max(map(len, [*cells, *column.split()]))
+        yield fill(column, longest, break_long_words=False, break_on_hyphens=False)

@@ -36,3 +36,12 @@ def test_a_map_shows_whole_per_cents_and_nothing_where_there_is_none() -> None:
     assert [shaded.is_share(at) for at in range(4)] == [False, False, True, True]
     assert [TABLE.is_share(at) for at in range(3)] == [False, False, True]
     assert shaded.plain()["rows"] == [["a", 3, 1 / 3, 0.0]]
+
+
+def test_a_wide_table_breaks_its_heads_and_never_its_numbers() -> None:
+    columns = ["ranker", *(f"a head of many words {number}" for number in range(9))]
+    row = ["Upperbound", *("15.4–50.0" for _ in range(9))]
+    lines = drawn([Table("t", "A table", columns, [row])], in_colour=False).splitlines()
+    assert max(map(len, lines)) < 125
+    (found,) = (line for line in lines if "Upperbound" in line)
+    assert found.count("15.4–50.0") == 9
