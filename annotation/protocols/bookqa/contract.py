@@ -1,6 +1,7 @@
 """What each file of this folder offers, by contract: mypy holds it to that."""
 
 from annotation.protocols.bookqa import (
+    baselines,
     checks,
     export,
     rankers,
@@ -12,6 +13,7 @@ from annotation.protocols.bookqa import (
 )
 from annotation.protocols.bookqa.parameters import Parameters
 from annotation.protocols.contracts import (
+    BaselinesPart,
     ExportPart,
     RankersPart,
     ScoringPart,
@@ -22,6 +24,7 @@ from collector.seeds.seed_contracts import PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
+_baselines_part_of_baselines: BaselinesPart = baselines
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _rankers_part_of_rankers: RankersPart[Parameters] = rankers

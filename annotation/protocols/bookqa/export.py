@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from annotation.release.records_schema import (
     IMPORTED,
@@ -136,6 +138,26 @@ def _question(split: str, seed: SeedRecord, question: QuestionRecord) -> Row:
 def tokenized(text: str) -> str:
     """Return the tokens one blank apart, apostrophes dropped, as the published rows have them."""
     return " ".join(_TOKEN.findall(text))
+
+
+def question_ids(asked: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield an id for each (document, question), from which it follows: the layout has none.
+
+    The same question asked again about a document has another one.
+    """
+    times: Counter[tuple[str, str]] = Counter()
+    for document, text in asked:
+        yield uuid5(NAMESPACE_URL, f"{document}\n{text}\n{times[document, text]}").hex
+        times[document, text] += 1
+
+
+def answers_by_id(name: str, content: bytes) -> dict[str, list[str]]:
+    """Return both answers of each question of a qaps.csv, by its id; raises ValueError."""
+    table, rows = _table(name, content)
+    if table != QUESTIONS:
+        raise ValueError(f"{name}: it is a {table}; give {QUESTIONS}, which holds the questions.")
+    ids = question_ids((row["document_id"], row["question"]) for row in rows)
+    return {key: [row["answer1"], row["answer2"]] for key, row in zip(ids, rows, strict=True)}
 
 
 def published(files: Mapping[str, bytes]) -> Published:

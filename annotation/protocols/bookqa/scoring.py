@@ -1,8 +1,8 @@
 """The metrics of answers in free words: ROUGE-L first, BLEU, METEOR, EM and F1 (Book QA 3.3, A).
 
-Predictions: an object from question id to answer. Gold: an object from question id to a list of
-references. Both are lower-cased and freed of punctuation first, as the paper does it, except where
-they are to be taken as they are.
+Predictions: an object from question id to answer. Gold: a qaps.csv, or an object from question id
+to a list of references. Both are lower-cased and freed of punctuation first, as the paper does it,
+except where they are to be taken as they are.
 """
 
 import csv
@@ -19,6 +19,7 @@ from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
 from annotation.metrics.squad import score_v1
+from annotation.protocols.bookqa.export import answers_by_id
 from annotation.reports.scheme_labels import cell_of, labels_of
 from collector.protocols.label_schemes import read_scheme
 from collector.protocols.stage_tables import ChoiceTable, FieldTable
@@ -61,7 +62,16 @@ def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Resul
 
     A question without a prediction is answered by nothing. Raises ScoreError in one line.
     """
-    references = read_gold(gold)
+    return score_against(predictions, gold, read_gold(gold), options)
+
+
+def score_against(
+    predictions: Path,
+    gold: Path,
+    references: Mapping[str, list[str]],
+    options: Mapping[str, object],
+) -> Result:
+    """Return the measures as `score` does, against some of the references that `gold` has."""
     clean = str if options.get("raw") else normalised
     wanted = {key: [clean(each) for each in of] for key, of in references.items()}
     given = _answers(predictions, gold, references)
@@ -94,7 +104,12 @@ def normalised(text: str) -> str:
 
 
 def read_gold(path: Path) -> dict[str, list[str]]:
-    """Return the references by question id; raises ScoreError naming the file and the id."""
+    """Return the references by question id; raises ScoreError naming the file and the place.
+
+    Of a qaps.csv, a release's or the published one, both answers of each question.
+    """
+    if path.suffix.lower() == ".csv":
+        return _of_table(path)
     loaded = _object(path, "gold must be an object from question id to a list of references")
     for key, references in loaded.items():
         if not (
@@ -106,6 +121,16 @@ def read_gold(path: Path) -> dict[str, list[str]]:
     if not loaded:
         raise ScoreError(f"{path}: there is no question to score in it; give a file that has some.")
     return loaded
+
+
+def _of_table(path: Path) -> dict[str, list[str]]:
+    try:
+        found = answers_by_id(path.name, read_file(path))
+    except ValueError as error:
+        raise ScoreError(str(error)) from None
+    if not found:
+        raise ScoreError(f"{path}: there is no question to score in it; give a file that has some.")
+    return found
 
 
 def read_predictions(path: Path) -> dict[str, str]:

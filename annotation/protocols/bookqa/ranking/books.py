@@ -1,11 +1,10 @@
 """The books and questions that rankers rank, as plain texts."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from uuid import NAMESPACE_URL, uuid5
 
+from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.ranking.coverage import words
 from collector.models import Book, Corpus
 
@@ -64,10 +63,8 @@ def books_of(corpus: Corpus, *, asked_only: bool = True) -> Iterator[RankedBook]
 
 
 def _questions(book: Book) -> list[Question]:
-    asked: Counter[str] = Counter()
-    found = []
-    for row in book.questions.all():
-        name = uuid5(NAMESPACE_URL, f"{book.document}\n{row.text}\n{asked[row.text]}").hex
-        asked[row.text] += 1
-        found.append(Question(name, row.text, tuple(row.answers)))
-    return found
+    rows = book.questions.all()
+    ids = question_ids((book.document, row.text) for row in rows)
+    return [
+        Question(name, row.text, tuple(row.answers)) for name, row in zip(ids, rows, strict=True)
+    ]
