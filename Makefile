@@ -31,7 +31,8 @@ help:
 
 setup: .venv/installed
 
-# PROTOCOL=quac shows the live dialogs, PROTOCOL=hotpotqa questions about pairs.
+# PROTOCOL=quac shows the live dialogs, PROTOCOL=hotpotqa questions about pairs, PROTOCOL=bookqa
+# questions about stories.
 PROTOCOL ?= iirc
 demo: .venv/installed
 	@rm -rf var/demo releases/demo-$(PROTOCOL)

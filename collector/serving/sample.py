@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
+from django.core.management.base import OutputWrapper
 
 from collector.models import Collection, CollectionState, Corpus
 from collector.protocols.creation import parameters_of
@@ -15,8 +16,11 @@ FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
 
 
 def plan() -> dict[str, dict[str, Any]]:
-    """Return demo.toml: the sample corpus and its collections."""
-    return tomllib.loads((FOLDER / "demo.toml").read_text("utf-8"))
+    """Return demo.toml: the sample corpus and its collections, each with what it collects from."""
+    found: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "demo.toml").read_text("utf-8"))
+    for chosen in (found["finished"], found["half_done"], *found["demos"].values()):
+        chosen.setdefault("corpus", found["corpus"])
+    return found
 
 
 def demos(chosen: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -30,12 +34,12 @@ def is_sample(collection: Collection) -> bool:
 
 
 def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
-    """Read the sample corpus in, unless it has been read before."""
+    """Read a corpus of the sample in, unless it has been read before."""
     if Corpus.objects.filter(slug=corpus["slug"], state="ready").exists():
         return
     call_command(
-        "ingest_dump",
-        str(FOLDER / corpus["file"]),
+        corpus["read_by"],
+        *(str(path) for name in corpus["files"] for path in sorted(FOLDER.glob(name))),
         corpus=corpus["slug"],
         name=corpus["name"],
         licence=corpus["licence"],
@@ -43,15 +47,15 @@ def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
     )
 
 
-def open_collection(corpus: dict[str, Any], chosen: dict[str, Any], **options: Any) -> None:
-    """Create and publish one collection on the sample corpus; what is done already is left."""
+def open_collection(chosen: dict[str, Any], **options: Any) -> None:
+    """Create and publish one collection on its corpus; what is done already is left."""
     slug = chosen["slug"]
     if not Collection.objects.filter(slug=slug).exists():
         call_command(
             "create_collection",
             slug,
             protocol=chosen["protocol"],
-            corpus=corpus["slug"],
+            corpus=chosen["corpus"]["slug"],
             title=chosen["title"],
             budget=chosen["budget"],
             seed=chosen["seed"],
@@ -86,6 +90,14 @@ def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None
     call_command("export_dataset", slug, out=out, **options)
 
 
+def look_at(chosen: dict[str, Any], release: Path, stdout: OutputWrapper) -> None:
+    """Do what a requester types with the release at hand, where there is anything."""
+    for step in chosen.get("afterwards", []):
+        stdout.write(step["says"])
+        words = (word.format(release=release, home=settings.HOME) for word in step["command"])
+        call_command(*words, stdout=stdout)
+
+
 def _simulate(chosen: dict[str, Any], **options: Any) -> None:
     call_command(
         "simulate", chosen["slug"], workers=chosen["workers"], seed=chosen["seed"], **options
@@ -97,11 +109,11 @@ def prepare_sample(**options: Any) -> None:
     chosen = plan()
     finished, half_done = chosen["finished"], chosen["half_done"]
     read_corpus(chosen["corpus"], **options)
-    open_collection(chosen["corpus"], half_done, **options)
+    open_collection(half_done, **options)
     half = Collection.objects.get(slug=half_done["slug"])
     if not half.stages.filter(units__submitted__gt=0).exists():
         _simulate(half_done, **options)
     out = settings.HOME / "releases" / finished["slug"]
     if not out.exists():
-        open_collection(chosen["corpus"], finished, **options)
+        open_collection(finished, **options)
         finish_collection(finished, out, **options)

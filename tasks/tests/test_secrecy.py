@@ -29,7 +29,7 @@ RUN = 24
 
 @pytest.fixture
 def collection(collection):
-    path = FOLDER / plan()["corpus"]["file"]
+    path = FOLDER / plan()["corpus"]["files"][0]
     return make_collection(ingest_files([path], CorpusOptions(slug="sample")), slug="secret")
 
 

@@ -32,7 +32,7 @@ def open_answered() -> str:
     read_sample()
     plan = sample.plan()
     chosen = sample.demos(plan)["hotpotqa"]
-    sample.open_collection(plan["corpus"], chosen)
+    sample.open_collection(chosen)
     slug = chosen["slug"]
     call_command("simulate", slug, workers=chosen["workers"], seed=chosen["seed"])
     call_command("validate_answers", slug)

@@ -20,12 +20,13 @@ _ASKED = (
 )
 # Shorter than what counts as copied.
 ANSWER_WORDS = 4
+NONSENSE = "a good story"
 
 
 def fill(
     page: Mapping[str, object], behaviour: "Behaviour", rng: random.Random, open_article: "Opener"
 ) -> dict[str, object]:
-    """Return the data that the page would send; the careless doubt what can be answered."""
+    """Return the data that the page would send; the hasty doubt what can be answered."""
     items = cast(list[Mapping[str, Any]], page["items"])
     form = _question if page["kind"] == "text" else _answer
     return {
@@ -42,9 +43,10 @@ def _question(
 
 
 def _answer(item: Mapping[str, Any], behaviour: "Behaviour", rng: random.Random) -> dict[str, str]:
-    doubts = rng.random() < behaviour.nonsense
+    doubts = rng.random() < behaviour.gives_up
+    anything = rng.random() < behaviour.nonsense
     return {
-        "answer": _words(item["passage"]["text"], rng),
+        "answer": NONSENSE if anything else _words(item["passage"]["text"], rng),
         "doubt": "It does not say." if doubts else "",
     }
 

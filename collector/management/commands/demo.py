@@ -41,12 +41,13 @@ class Command(BaseCommand):
         prepare()
         try:
             with serving(settings.PORT):
-                sample.read_corpus(plan["corpus"], stdout=self.stdout)
-                sample.open_collection(plan["corpus"], chosen, stdout=self.stdout)
+                sample.read_corpus(chosen["corpus"], stdout=self.stdout)
+                sample.open_collection(chosen, stdout=self.stdout)
                 sample.finish_collection(chosen, out, stdout=self.stdout)
         except OSError as error:
             raise CommandError(str(error)) from None
         call_command("report", slug, stdout=self.stdout)
+        sample.look_at(chosen, out, stdout=self.stdout)
         self.stdout.write(
             f"From nothing to a dataset in {time.monotonic() - began:.0f} seconds, by simulated "
             f"workers through the real pages.\n{out}/"
