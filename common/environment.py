@@ -2,7 +2,9 @@
 
 import os
 import secrets
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -115,12 +117,16 @@ def mail_server(url: str) -> dict[str, Any]:
 
 
 def key_in(path: Path) -> str:
-    """Return the signing key kept at `path`, for its owner alone; made at the first call."""
-    try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+    """Return the signing key kept at `path`, for its owner alone; made at the first call.
+
+    Processes that start at once get the same: a key is in its place whole, or not at all.
+    """
+    if not path.exists():
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
             file.write(secrets.token_urlsafe(48))
-    except FileExistsError:
-        pass
+            file.flush()
+            with suppress(FileExistsError):
+                os.link(file.name, path)
     return path.read_text()
 
 

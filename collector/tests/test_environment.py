@@ -9,7 +9,8 @@ import pytest
 
 from collector.environment import read
 from collector.serving.port_file import announced
-from common.environment import WrongEnvironment, database, mail_server
+from common import environment
+from common.environment import WrongEnvironment, database, key_in, mail_server
 
 ADDRESSES = ("http://[", "http://℀.example", "http://a:99999", "http://a:x", "//a", "a", "http://")
 NONSENSE = {
@@ -128,3 +129,18 @@ def test_the_embedded_marketplace_mails_and_takes_what_it_takes_alone(tmp_path):
         said[site] = done.stdout
     assert said["collector"] == "ida@lab.example mx.example 465 True 11000000 10000\n"
     assert said["marketplace"] == said["collector"]
+
+
+def test_processes_that_start_at_once_sign_with_one_key(tmp_path, monkeypatch):
+    path, others = tmp_path / "secret_key", []
+
+    def another_starts_meanwhile(length):
+        monkeypatch.undo()
+        others.append(key_in(path))
+        return "a key that came late"
+
+    monkeypatch.setattr(environment.secrets, "token_urlsafe", another_starts_meanwhile)
+    assert [key_in(path)] == others
+    assert len(path.read_text()) >= 50
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["secret_key"]
