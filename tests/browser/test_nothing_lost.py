@@ -95,6 +95,23 @@ def test_an_answer_that_never_arrives(practice: Instance, enter: Enter) -> None:
     assert handed_in(practice) == before + 1
 
 
+def test_nothing_is_saved_beside_a_submission(practice: Instance, enter: Enter) -> None:
+    ada = enter("Ada on a slow line")
+    page, question = begin(ada)
+    page.write(question)
+
+    def answer_late(route: Route) -> None:
+        answer = route.fetch()
+        # Longer than the pause after which a page saves what was written last.
+        ada.page.wait_for_timeout(1_500)
+        route.fulfill(response=answer)
+
+    ada.page.route("**/hit/submit", answer_late)
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    assert ada.refusals() == []
+
+
 def test_a_receipt_that_is_cut_off(practice: Instance, enter: Enter) -> None:
     ada = enter("Ada whose receipt is lost")
     page, question = begin(ada)

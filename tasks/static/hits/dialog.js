@@ -21,7 +21,7 @@ import { Talk } from "./talk/talk.js";
 const find = (selector) => document.querySelector(selector);
 const calls = { checking: "Your partner is here", talking: "Your turn" };
 // There is nothing to save: what was said is the server's, what was not stays in this tab.
-const noDraft = { save: async () => true, stop() {}, stopped: false };
+const noDraft = { save: async () => true, hold: async () => {}, release() {}, stop() {}, stopped: false };
 
 class DialogPage {
   constructor(state) {

@@ -2,6 +2,7 @@
 
 const pauseSeconds = 1;
 const longestWaitSeconds = 6;
+const longestHoldSeconds = 2;
 
 export class Draft {
   /** version, saved: number and data of the newest draft that the server has; collect() returns
@@ -13,6 +14,7 @@ export class Draft {
     this.saving = null;
     this.failures = 0;
     this.stopped = false;
+    this.held = false;
     window.addEventListener("online", () => this.dirty && this.save());
     window.addEventListener("pagehide", () => this.leave());
     document.addEventListener("visibilitychange", () => document.hidden && this.dirty && this.save());
@@ -51,7 +53,7 @@ export class Draft {
 
   /** Save now; resolves to true when everything on the page is on the server. */
   async save() {
-    if (this.stopped) return false;
+    if (this.stopped || this.held) return false;
     if (this.saving) {
       await this.saving;
       return this.dirty ? this.save() : true;
@@ -155,6 +157,21 @@ export class Draft {
         }
       })
       .catch(() => this.#failed());
+  }
+
+  /** Save nothing while the work is handed in: what came after it would be refused. Resolves when
+      what is on its way has come, or takes too long. */
+  async hold() {
+    this.held = true;
+    clearTimeout(this.timer);
+    const tooLong = new Promise((resolve) => setTimeout(resolve, longestHoldSeconds * 1000));
+    await Promise.race([this.saving, tooLong]);
+  }
+
+  /** The work was not handed in: go on saving. */
+  release() {
+    this.held = false;
+    if (this.dirty && !this.stopped) this.#schedule(pauseSeconds);
   }
 
   stop() {

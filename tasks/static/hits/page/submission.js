@@ -13,10 +13,12 @@ export class Submission {
     if (this.busy) return;
     this.busy = true;
     this.on.busy(true);
+    await this.draft.hold();
     const { data, refs } = this.collect();
     const answer = await this.#send(data);
     const left = answer ? this.#answered(answer, refs) : false;
     if (!left) {
+      this.draft.release();
       this.busy = false;
       this.on.busy(false);
     }
