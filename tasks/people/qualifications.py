@@ -130,8 +130,10 @@ def _make(stage: Stage, words: str, **values: str) -> str:
     stated = values.pop("keywords", marketplace.EARNED)
     values["keywords"] = f"{stated}, {asked_by(stage.collection)}"
     found = marketplace.create_qualification(name=name, **values)
-    gates = Gate.objects.filter(Q(entry_id=found) | Q(closed_id=found))
-    if Qualification.objects.filter(external_id=found).exists() or gates.exists():
+    # Another process may have made this stage's own meanwhile: that is the one.
+    qualifications = Qualification.objects.filter(external_id=found).exclude(stage=stage)
+    gates = Gate.objects.filter(Q(entry_id=found) | Q(closed_id=found)).exclude(stage=stage)
+    if qualifications.exists() or gates.exists():
         name = f"{name} ({stage.collection.slug})"
         found = marketplace.create_qualification(name=name, **values)
     return found

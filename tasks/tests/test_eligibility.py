@@ -178,6 +178,22 @@ def test_a_qualification_is_named_for_workers_by_what_its_collection_is_called(
     assert names == [plain, plain, f"{plain} (again)"]
 
 
+@pytest.mark.parametrize("known_as", [qualifications.external_id, qualifications.closed_id])
+def test_processes_that_publish_at_once_know_a_stage_by_one_qualification(
+    collection, monkeypatch, known_as
+):
+    stage, others = stage_of(collection, "question_qualification"), []
+
+    def made_by_another_first(name, **values):
+        monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
+        others.append(known_as(stage))
+        return name_qualification(name, **values)
+
+    monkeypatch.setattr(marketplace, "create_qualification", made_by_another_first)
+    assert [known_as(stage)] == others
+    assert [known_as(stage)] == others
+
+
 def test_whoever_is_given_no_more_work_of_a_collection_is_shown_none_of_it(collection, told):
     stage, ada = stage_of(collection, "question"), make_worker("AADA")
     lease = holding(stage, ada)
