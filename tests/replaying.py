@@ -4,12 +4,13 @@ These functions run on the databases of a served instance.
 """
 
 import random
+from difflib import unified_diff
 from pathlib import Path
 from unittest.mock import patch
 from uuid import uuid4
 
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.decisions.exclusions import leave_out
@@ -94,7 +95,17 @@ def replay(out: str, log: str) -> None:
             eligibility.found_nothing(worker, stage)
 
     with patch.object(Rerun, "_prepare", prepare_while_a_job_looks):
-        call_command("replay_log", log, out=Path(out))
+        try:
+            call_command("replay_log", log, out=Path(out))
+        except CommandError as error:
+            raise AssertionError(f"{error}\n{difference_of_cards(Path(out))}") from None
+
+
+def difference_of_cards(out: Path) -> str:
+    """Return how the two releases' READMEs differ, as they tell the most in the fewest words."""
+    cards = [out.with_name(name) / "README.md" for name in ("collect", out.name)]
+    texts = [card.read_text("utf-8").splitlines() if card.exists() else [] for card in cards]
+    return "\n".join(unified_diff(*texts, lineterm="", n=0))
 
 
 def read_in() -> None:
@@ -146,10 +157,26 @@ def reject_reward_and_leave_out() -> None:
     """Reject one assignment, give a bonus for another, and leave out all of a third worker."""
     collection = Collection.objects.get(slug=SLUG)
     work = Submission.objects.filter(lease__unit__stage__collection=collection, counts=True)
-    one, other, *_, last = work.order_by("pk")
+    one, other, *_ = work.order_by("pk")
     Submission.objects.filter(pk=one.pk).update(state=ReceiptState.REJECTED)
     bonuses.give(other, 75, "Clear.", "Rita", uuid4(), timezone.now())
-    leave_out(collection, last.lease.worker, "Copied.", "Rita", timezone.now())
+    leave_out(collection, least_missed(collection), "Copied.", "Rita", timezone.now())
+
+
+def least_missed(collection: Collection) -> Worker:
+    """Return who made something, and without whom the most of what is kept is left.
+
+    Who does what is chance: all that is kept may be by one writer.
+    """
+    kept = Verdict.objects.filter(question__stage__collection=collection, outcome="kept")
+    work = Submission.objects.filter(lease__unit__stage__collection=collection, counts=True)
+    workers = Worker.objects.filter(pk__in=work.values("lease__worker")).order_by("pk")
+    return max(
+        workers,
+        key=lambda one: (
+            kept.exclude(question__worker=one).exclude(question__answers__worker=one).count()
+        ),
+    )
 
 
 def turn_clocks_back() -> None:
