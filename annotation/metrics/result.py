@@ -23,8 +23,9 @@ class Result(TypedDict):
     """The scores of one predictions file.
 
     official: the official script's own keys on its own scale, unrounded; groups: the same keys
-    by group where a breakdown was asked for; beside: what the paper has and the script has not,
-    where it can be told; columns, rows: the table a person reads, the whole first; notes: sentences
+    by group where a breakdown was asked for, and how many "questions" a group has and their
+    "share" where the paper tells these; beside: what the paper has and the script has not, where
+    it can be told; columns, rows: the table a person reads, the whole first; notes: sentences
     below it.
     """
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from annotation.metrics.bleu import LONGEST, bleu, bleu_counts
-from annotation.metrics.meteor import MeteorError, find_meteor, meteor
+from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_counts
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
@@ -49,12 +49,12 @@ OPTIONS: Mapping[str, Option] = {
     },
 }
 BLEUS = tuple(f"Bleu_{n}" for n in range(1, LONGEST + 1))
-MEASURES = ("ROUGE_L", *BLEUS, "EM", "F1")
 METEOR = "METEOR"
 WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 SEED = 0
-# What of a question is added up: itself, ROUGE-L, EM and F1, and then what BLEU counts.
-MEANS = 4
+# What of a question is added up: itself, ROUGE-L, EM and F1, what BLEU counts, and where its
+# program is there what METEOR counts.
+MEANS, OF_BLEU = 4, 2 + 2 * LONGEST
 
 
 def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
@@ -75,26 +75,26 @@ def score_against(
     clean = str if options.get("raw") else normalised
     wanted = {key: [clean(each) for each in of] for key, of in references.items()}
     given = _answers(predictions, gold, references)
-    answers = {key: clean(given.get(key, "")) for key in wanted}
-    parts = _parts(answers, wanted)
-    official = _official(parts.sum(axis=0))
     notes = _missing(predictions, given, wanted)
-    found = _meteor(answers, wanted, cast(str | None, options.get("meteor")), notes)
-    if found is not None:
-        official[METEOR] = found
-    shown = [name for name in (*MEASURES[:-2], METEOR, *MEASURES[-2:]) if name in official]
-    official = {name: official[name] for name in shown}
+    systems = [given]
+    if against := cast(str | None, options.get("against")):
+        systems.append(_answers(Path(against), gold, references))
+        notes += _missing(Path(against), systems[1], wanted)
+    answers = [{key: clean(of.get(key, "")) for key in wanted} for of in systems]
+    program = cast(str | None, options.get("meteor"))
+    parts = _with_meteor([_parts(of, wanted) for of in answers], answers, wanted, program, notes)
+    official = _official(parts[0].sum(axis=0))
     result: Result = {
         "official": official,
         "groups": {},
-        "columns": ["", "questions", *(f"{name} %" for name in shown)],
-        "rows": [["all", str(len(wanted)), *(f"{100 * official[name]:.2f}" for name in shown)]],
+        "columns": ["", "questions", *(f"{name} %" for name in official)],
+        "rows": [["all", str(len(wanted)), *_percents(official)]],
         "notes": notes,
     }
+    if against:
+        _compare(result, *parts)
     if labels := cast(str | None, options.get("labels")):
-        _break_down(result, parts, list(wanted), Path(labels))
-    if against := cast(str | None, options.get("against")):
-        _compare(result, parts, Path(against), gold, references, wanted, clean)
+        _break_down(result, parts[0], list(wanted), Path(labels))
     return result
 
 
@@ -165,13 +165,11 @@ def _parts(answers: Mapping[str, str], wanted: Mapping[str, Sequence[str]]) -> A
 def _official(sums: Any) -> dict[str, float]:
     """Return the measures of sums over questions."""
     number, rouge, em, f1 = (float(each) for each in sums[:MEANS])
-    values = [
-        rouge / number,
-        *bleu([float(each) for each in sums[MEANS:]]),
-        em / number,
-        f1 / number,
-    ]
-    return dict(zip(MEASURES, values, strict=True))
+    found = {"ROUGE_L": rouge / number}
+    found |= zip(BLEUS, bleu([float(each) for each in sums[MEANS : MEANS + OF_BLEU]]), strict=True)
+    if len(sums) > MEANS + OF_BLEU:
+        found[METEOR] = float(meteor(sums[MEANS + OF_BLEU :]))
+    return found | {"EM": em / number, "F1": f1 / number}
 
 
 def _measured(sums: Any) -> Any:
@@ -181,63 +179,67 @@ def _measured(sums: Any) -> Any:
     return numpy.array([list(_official(row).values()) for row in sums])
 
 
-def _meteor(
-    answers: Mapping[str, str],
+def _with_meteor(
+    parts: Sequence[Any],
+    answers: Sequence[Mapping[str, str]],
     wanted: Mapping[str, Sequence[str]],
     given: str | None,
     notes: list[str],
-) -> float | None:
-    """Return METEOR of the corpus; None, said in the notes, where the program is not there."""
+) -> list[Any]:
+    """Return the parts of each system with what METEOR counts.
+
+    Where its program is not there they are as they were, which the notes say. Raises ScoreError
+    for a program that was given and does not answer.
+    """
+    import numpy
+
     program = Path(given) if given else find_meteor()
+    left_out = "METEOR is left out" + (", and its p value" if len(answers) > 1 else "")
     if program is None:
         notes.append(
-            "METEOR is left out: it needs Java and meteor-1.5.jar (--meteor JAR, or the package "
+            f"{left_out}: it needs Java and meteor-1.5.jar (--meteor JAR, or the package "
             "pycocoevalcap, which brings it)."
         )
-        return None
+        return list(parts)
+    references = list(wanted.values())
     try:
-        return meteor(program, list(answers.values()), list(wanted.values()))[0]
+        counts = [meteor_counts(program, list(each.values()), references) for each in answers]
     except MeteorError as error:
         if given:
             raise ScoreError(str(error)) from None
-        notes.append(f"METEOR is left out: {error}")
-        return None
+        notes.append(f"{left_out}: {error}")
+        return list(parts)
+    return [numpy.hstack(pair) for pair in zip(parts, counts, strict=True)]
 
 
-def _compare(
-    result: Result,
-    parts: Any,
-    path: Path,
-    gold: Path,
-    references: Mapping[str, object],
-    wanted: Mapping[str, Sequence[str]],
-    clean: Any,
-) -> None:
+def _compare(result: Result, parts: Any, other: Any) -> None:
     """Add the other system's row, and one of p values, to the result."""
-    given = _answers(path, gold, references)
-    other = _parts({key: clean(given.get(key, "")) for key in wanted}, wanted)
     theirs = _official(other.sum(axis=0))
     shares = paired_bootstrap(parts, other, _measured, SEED)
-    p_values = dict(zip(MEASURES, shares, strict=True))
-    shown = [name.removesuffix(" %") for name in result["columns"][2:]]
+    p_values = dict(zip(theirs, shares, strict=True))
+    number = str(len(parts))
     result["rows"][0][0] = "predictions"
     result["rows"][1:1] = [
-        ["against", str(len(wanted)), *(_percent(theirs.get(name)) for name in shown)],
-        ["p", "", *(_p(p_values.get(name)) for name in shown)],
+        ["against", number, *_percents(theirs)],
+        ["p", "", *(f"{each:.4f}" for each in shares)],
     ]
     result["groups"] |= {"against": theirs, "p": p_values}
-    size = min(SIZE, len(wanted))
-    result["notes"] += [
-        *_missing(path, given, wanted),
+    size = min(SIZE, len(parts))
+    result["notes"].append(
         f"p: of {SUBSETS:,} subsets of {size:,} questions, drawn with replacement, the share in "
-        "which the predictions are not better than those they are held against.",
-    ]
+        "which the predictions are not better than those they are held against."
+    )
 
 
 def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> None:
-    """Add a row for each label that a question has, in the scheme's order, to the result."""
+    """Add a row for each label that a question has, in the scheme's order, to the result.
+
+    Its share is of the questions with labels, as in the paper's Tables 5 and 6.
+    """
     labels = read_labels(path, keys)
-    shown = [name.removesuffix(" %") for name in result["columns"][2:]]
+    result["columns"].insert(2, "share %")
+    for row in result["rows"]:
+        row.insert(2, "")
     for facet in SCHEME.facets():
         groups = {group: [each.value for each in of] for group, of in _grouped(facet).items()}
         alone = {choice.value: [choice.value] for choice in facet.choices}
@@ -251,9 +253,9 @@ def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> 
                 if not places:
                     continue
                 found = _official(parts[places].sum(axis=0))
-                called = f"{name.replace('_', ' ')}: {label}"
-                result["groups"][called] = found
-                row = [called, str(len(places)), *(_percent(found.get(each)) for each in shown)]
+                called, share = f"{name.replace('_', ' ')}: {label}", len(places) / len(labels)
+                result["groups"][called] = {**found, "questions": len(places), "share": share}
+                row = [called, str(len(places)), f"{100 * share:.1f}", *_percents(found)]
                 result["rows"].append(row)
     missing = len(keys) - len(labels)
     if missing:
@@ -289,12 +291,8 @@ def read_labels(path: Path, keys: Sequence[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.2f}"
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+def _percents(measures: Mapping[str, float]) -> list[str]:
+    return [f"{100 * value:.2f}" for value in measures.values()]
 
 
 def _missing(path: Path, given: Mapping[str, str], wanted: Mapping[str, object]) -> list[str]:

@@ -1,6 +1,8 @@
 """The metrics of free answers equal nlg-eval's on every golden vector, and two systems compare."""
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.metrics.bleu import bleu, bleu_counts
-from annotation.metrics.meteor import MeteorError, find_meteor, meteor
+from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_counts
 from annotation.metrics.result import ScoreError
 from annotation.metrics.rouge import longest_common, rouge_l
 from annotation.metrics.tests.golden import vectors
@@ -59,6 +61,54 @@ def test_every_golden_corpus_has_the_official_scores(tmp_path: Path) -> None:
         assert [found[name] for name in BLEUS] == pytest.approx(corpus["Bleu"], abs=1e-9)
 
 
+# What the program counts of five golden cases, and their golden scores.
+METEOR_COUNTS = [
+    [9, 13, 3, 5, 5, 5, 3, 3, *[0] * 12, 1, 8, 8],
+    [3, 3, 1, 1, 2, 2, 1, 1, *[0] * 12, 1, 3, 3],
+    [2, 5, 0, 2, *[0] * 16, 0, 0, 0],
+    [2, 11, 2, 4, 0, 0, 2, 2, *[0] * 12, 1, 2, 2],
+    [2, 2, 1, 0, *[0] * 16, 0, 0, 0],
+]
+METEOR_SCORES = [0.3911747223678551, 1.0, 0.0, 0.044331291138962926, 0.0]
+METEOR_OF_ALL_FIVE = 0.21934703234108935
+# Stands for Java: it says given rows, one a line, or counts whether a prediction is a reference.
+SAYS_ROWS = """#!{python}
+import sys
+for row in {rows}:
+    sys.stdin.readline()
+    print(*row, flush=True)
+"""
+COUNTS_WHOLE_MATCHES = """#!{python}
+import sys
+for line in sys.stdin:
+    kind, *references, prediction = line.strip().split(" ||| ")
+    n, same = len(prediction.split()), int(prediction in references)
+    print(n, n, 0, 0, n * same, n * same, *[0] * 14, same, n * same, n * same, flush=True)
+"""
+
+
+def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str, **values: Any) -> None:
+    """Let the script answer in place of Java."""
+    java = folder / "java"
+    java.write_text(script.format(python=sys.executable, **values))
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_meteor_of_what_its_program_counts_is_the_golden_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["x"] * len(METEOR_COUNTS), [["y"]] * len(METEOR_COUNTS)
+    stand_in(tmp_path, monkeypatch, SAYS_ROWS, rows=METEOR_COUNTS)
+    counts = meteor_counts(tmp_path / "meteor-1.5.jar", *texts)
+
+    assert meteor(counts) == pytest.approx(METEOR_SCORES, abs=1e-9)
+    assert meteor(counts.sum(axis=0)) == pytest.approx(METEOR_OF_ALL_FIVE, abs=1e-9)
+    stand_in(tmp_path, monkeypatch, SAYS_ROWS, rows=[[1, 2, 3]] * len(METEOR_COUNTS))
+    with pytest.raises(MeteorError, match="does not answer as METEOR"):
+        meteor_counts(tmp_path / "meteor-1.5.jar", *texts)
+
+
 def test_meteor_equals_the_golden_scores_where_its_program_is_there() -> None:
     program = find_meteor()
     if program is None:
@@ -66,16 +116,50 @@ def test_meteor_equals_the_golden_scores_where_its_program_is_there() -> None:
     loaded = vectors("narrativeqa_meteor.json")
     cases = loaded["cases"]
 
-    whole, each = meteor(program, [case["hyp"] for case in cases], [case["refs"] for case in cases])
+    counts = meteor_counts(
+        program, [case["hyp"] for case in cases], [case["refs"] for case in cases]
+    )
 
-    assert whole == pytest.approx(loaded["corpus_score"], abs=1e-6)
-    assert each == pytest.approx([case["meteor"] for case in cases], abs=1e-6)
+    assert meteor(counts.sum(axis=0)) == pytest.approx(loaded["corpus_score"], abs=1e-6)
+    assert meteor(counts) == pytest.approx([case["meteor"] for case in cases], abs=1e-6)
 
 
 def test_a_program_that_is_no_meteor_is_refused_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(MeteorError, match=r"does not answer|needs Java") as caught:
-        meteor(tmp_path / "none.jar", ["a"], [["a"]])
+        meteor_counts(tmp_path / "none.jar", ["a"], [["a"]])
     assert "\n" not in str(caught.value)
+
+
+def test_meteor_has_its_p_value_and_its_rows_by_label_where_its_program_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch, COUNTS_WHOLE_MATCHES)
+    gold = {str(number): ["the old man"] for number in range(40)}
+    good = dict.fromkeys(gold, "the old man")
+    bad = {key: "a young man" if int(key) % 2 else "the old man" for key in gold}
+    (tmp_path / "other.json").write_text(json.dumps(bad))
+    path = labelled(tmp_path, "1,causal,state,", "2,causal,entity,", "3,nested,entity,")
+    more = {"meteor": "meteor-1.5.jar", "against": str(tmp_path / "other.json"), "labels": path}
+
+    found = scored(tmp_path, gold, bad | {"1": "the old man"}, **more)
+
+    assert found["columns"][:3] == ["", "questions", "share %"]
+    assert {len(row) for row in found["rows"]} == {len(found["columns"])}
+    assert list(found["official"])[-3:] == ["METEOR", "EM", "F1"]
+    assert 0 < found["groups"]["p"]["METEOR"] < 1
+    assert found["groups"]["question type: causal"]["METEOR"] == 1
+    assert found["groups"]["question type: nested"]["METEOR"] == 0
+    assert scored(tmp_path, gold, good, **more)["groups"]["p"]["METEOR"] < 0.01
+    assert not any("METEOR" in note for note in found["notes"])
+
+
+def test_without_meteor_neither_its_value_nor_its_p_is_shown(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"q": "a cat"}))
+    found = scored(tmp_path, {"q": ["A dog."]}, {"q": "a dog"}, against=str(other))
+
+    assert "METEOR" not in found["groups"]["p"]
+    assert any(note.startswith("METEOR is left out, and its p value") for note in found["notes"])
 
 
 def test_what_keeps_meteor_out_is_said(tmp_path: Path) -> None:
@@ -147,6 +231,9 @@ def test_scores_are_broken_down_by_label_and_by_group(tmp_path: Path) -> None:
         "answer unit: state": 1.0,
     }
     assert [row[1] for row in found["rows"][:3]] == ["4", "1", "2"]
+    # Three of the four have labels: shares are of these.
+    assert [row[2] for row in found["rows"][:3]] == ["", "33.3", "66.7"]
+    assert found["groups"]["answer unit: entity"]["share"] == pytest.approx(2 / 3)
     assert "Questions without labels, in no row of a label: 1." in found["notes"]
 
 
