@@ -8,7 +8,7 @@ from tests.test_architecture import ROOT, sources
 
 MONEY = {f"money.{name}" for name in ("bonuses", "budget", "compensation", "external_bonuses")}
 MONEY |= {"money.pay_decisions", "money.payments", "money.rejections", "money.rejection_delivery"}
-MONEY |= {"people.problem_reports", "posting.reconcile", "posting.unmatched"}
+MONEY |= {"people.problem_reports", "posting.reconcile", "posting.empty_submissions"}
 # The requester's pages about money, and nothing else of what believes.
 PAGES = {
     f"annotation/dashboard/money/{name}.py"
@@ -24,7 +24,7 @@ BELIEF = (
     "readers.human_performance",
     "dashboard.questions.question_filter",
 )
-ROWS = {"Payment", "Posting", "Rejection", "Submission", "Unmatched"}
+ROWS = {"Payment", "Posting", "Rejection", "Submission", "EmptySubmission"}
 WRITES = {"bulk_create", "bulk_update", "create", "delete", "save", "update"}
 WRITES |= {"get_or_create", "update_or_create"}
 # They make rows of work that is long done: of an archive, or of another run's log.

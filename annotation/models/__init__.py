@@ -3,35 +3,35 @@
 from annotation.models.official import OfficialArticle, OfficialFile
 from annotation.models.release import Context, OrderState, Release, ReleaseOrder
 from annotation.models.splits import (
+    CrossValidation,
     Fold,
     FoldState,
+    HeldOutPrediction,
     HopDecision,
     Hops,
-    Judgement,
-    JudgingRun,
-    Placement,
     RunState,
     SampledQuestion,
+    SplitAssignment,
 )
 from annotation.models.verdict import Exclusion, Override, Verdict
 
 __all__ = [
     "Context",
+    "CrossValidation",
     "Exclusion",
     "Fold",
     "FoldState",
+    "HeldOutPrediction",
     "HopDecision",
     "Hops",
-    "Judgement",
-    "JudgingRun",
     "OfficialArticle",
     "OfficialFile",
     "OrderState",
     "Override",
-    "Placement",
     "Release",
     "ReleaseOrder",
     "RunState",
     "SampledQuestion",
+    "SplitAssignment",
     "Verdict",
 ]

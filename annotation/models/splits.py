@@ -1,4 +1,4 @@
-"""In which split a kept question is, and the judgement that decides it: how hard it is."""
+"""In which split a kept question is, and the cross-validation that tells how hard it is."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,7 +13,7 @@ class RunState(models.TextChoices):
     FAILED = "failed", "Not done"
 
 
-class JudgingRun(models.Model):
+class CrossValidation(models.Model):
     """One cross-validation over the questions that are not single-hop.
 
     What comes out follows from its examples, its number of folds and its seed. `reader` is the
@@ -24,7 +24,7 @@ class JudgingRun(models.Model):
     GOING_ON = (RunState.TRAINING, RunState.SUMMING)
 
     collection = models.ForeignKey(
-        "collector.Collection", models.CASCADE, related_name="judging_runs"
+        "collector.Collection", models.CASCADE, related_name="cross_validations"
     )
     reader = models.CharField(max_length=200)
     seed = models.BigIntegerField()
@@ -45,7 +45,7 @@ class JudgingRun(models.Model):
             models.UniqueConstraint(
                 fields=["collection"],
                 condition=Q(state__in=["training", "summing"]),
-                name="judging_run_one_at_a_time",
+                name="cross_validation_one_at_a_time",
             )
         ]
 
@@ -69,7 +69,7 @@ class Fold(models.Model):
     `share_done` of it from 0 to 1.
     """
 
-    run = models.ForeignKey(JudgingRun, models.CASCADE, related_name="folds")
+    run = models.ForeignKey(CrossValidation, models.CASCADE, related_name="folds")
     number = models.PositiveSmallIntegerField()
     n_examples = models.PositiveIntegerField()
     state = models.CharField(max_length=20, choices=FoldState.choices, default=FoldState.WAITING)
@@ -90,12 +90,14 @@ class Fold(models.Model):
         return f"Fold {self.number + 1}: {self.get_state_display()}"
 
 
-class Judgement(models.Model):
+class HeldOutPrediction(models.Model):
     """What a reader that had not seen the question answered; `loss` is None until it has."""
 
-    run = models.ForeignKey(JudgingRun, models.CASCADE, related_name="judgements")
-    fold = models.ForeignKey(Fold, models.CASCADE, related_name="judgements")
-    question = models.ForeignKey("tasks.Question", models.CASCADE, related_name="judgements")
+    run = models.ForeignKey(CrossValidation, models.CASCADE, related_name="predictions")
+    fold = models.ForeignKey(Fold, models.CASCADE, related_name="predictions")
+    question = models.ForeignKey(
+        "tasks.Question", models.CASCADE, related_name="held_out_predictions"
+    )
     answer = models.TextField(blank=True)
     loss = models.FloatField(null=True, blank=True)
     is_right = models.BooleanField(default=False)
@@ -103,13 +105,14 @@ class Judgement(models.Model):
     class Meta:
         ordering = ["run_id", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["run", "question"], name="judgement_once"),
+            models.UniqueConstraint(fields=["run", "question"], name="held_out_prediction_once"),
             models.CheckConstraint(
-                condition=Q(loss__isnull=True) | Q(loss__gte=0), name="judgement_loss_is_a_loss"
+                condition=Q(loss__isnull=True) | Q(loss__gte=0),
+                name="held_out_prediction_loss_is_a_loss",
             ),
             models.CheckConstraint(
                 condition=Q(is_right=False) | Q(loss__isnull=False),
-                name="judgement_right_was_answered",
+                name="held_out_prediction_right_was_answered",
             ),
         ]
 
@@ -166,16 +169,18 @@ class HopDecision(models.Model):
         return {True: "Single-hop", False: "Multi-hop", None: "Taken back"}[self.single_hop]
 
 
-class Placement(models.Model):
+class SplitAssignment(models.Model):
     """One per kept question: exactly one split."""
 
-    question = models.OneToOneField("tasks.Question", models.CASCADE, related_name="placement")
+    question = models.OneToOneField(
+        "tasks.Question", models.CASCADE, related_name="split_assignment"
+    )
     split = models.CharField(max_length=40)
     reason = models.CharField(max_length=300)
     placed_at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["split"], name="placement_by_split")]
+        indexes = [models.Index(fields=["split"], name="split_assignment_by_split")]
 
     def __str__(self) -> str:
         return self.split

@@ -19,6 +19,8 @@ from tasks.models import (
     Exposure,
     Identity,
     Lease,
+    LeaseEvent,
+    LeaseEventKind,
     LeaseState,
     Payment,
     PaymentKind,
@@ -28,8 +30,6 @@ from tasks.models import (
     Question,
     ReceiptState,
     Session,
-    Step,
-    StepKind,
     Submission,
     Unit,
     Worker,
@@ -93,12 +93,12 @@ class _Writer:
     ) -> None:
         self.stage, self.seeds, self.texts, self.now = stage, seeds, texts, now
         self.stored = ImportReport()
-        self._steps: list[tuple[datetime, Step]] = []
+        self._steps: list[tuple[datetime, LeaseEvent]] = []
 
     def write_steps(self) -> None:
         """Write what happened, as the results tell when it did."""
         told = sorted(self._steps, key=lambda step: step[0])
-        Step.objects.bulk_create(step for _, step in told)
+        LeaseEvent.objects.bulk_create(step for _, step in told)
 
     def add(self, work: Work) -> None:
         """Write one assignment: who, the HIT, the stay, the lease, the work and its payment."""
@@ -189,8 +189,8 @@ class _Writer:
             compensated=True,
         )
         self._steps += [
-            (lease.taken_at, Step(lease=lease, kind=StepKind.TAKEN)),
-            (at, Step(lease=lease, kind=StepKind.HANDED_IN)),
+            (lease.taken_at, LeaseEvent(lease=lease, kind=LeaseEventKind.TAKEN)),
+            (at, LeaseEvent(lease=lease, kind=LeaseEventKind.HANDED_IN)),
         ]
         Exposure.objects.bulk_create(
             (

@@ -43,7 +43,7 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     kept = list(
         kept_questions(collection).filter(
             Q(seed__fold__in=table.sample_splits)
-            | Q(seed__fold="", placement__split__in=table.sample_splits)
+            | Q(seed__fold="", split_assignment__split__in=table.sample_splits)
         )
     )
     random.Random(f"{collection.random_seed}:second reading").shuffle(kept)

@@ -10,10 +10,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Placement
+from annotation.models import SplitAssignment
 from annotation.release.records import pseudonym, sealed
 from collector.models import Collection
-from tasks.models import Grant, GrantState, Lease, Step, StepKind, Submission, UnitItem
+from tasks.models import Grant, GrantState, Lease, LeaseEvent, LeaseEventKind, Submission, UnitItem
 
 FILE = "assignments.jsonl"
 
@@ -95,8 +95,8 @@ def assignments(collection: Collection) -> Iterator[Assignment]:
         submission = getattr(lease, "submission", None)
         yield Assignment(
             number=number,
-            taken=places[StepKind.TAKEN, lease.pk],
-            handed_in=places[StepKind.HANDED_IN, lease.pk] if submission else None,
+            taken=places[LeaseEventKind.TAKEN, lease.pk],
+            handed_in=places[LeaseEventKind.HANDED_IN, lease.pk] if submission else None,
             lease=lease,
             # A unit without items is none that a page could show.
             unit=names.get(lease.unit_id, ""),
@@ -128,7 +128,7 @@ def work_digest(raw: Any) -> str:
 
 def _with_splits(collection: Collection, splits: Iterable[str]) -> set[int]:
     """Return the primary keys of the units in which a question of these splits is or was made."""
-    placed = Placement.objects.filter(
+    placed = SplitAssignment.objects.filter(
         question__stage__collection=collection, split__in=list(splits)
     )
     items = UnitItem.objects.filter(unit__stage__collection=collection)
@@ -142,13 +142,15 @@ def _with_splits(collection: Collection, splits: Iterable[str]) -> set[int]:
 
 
 def _leases(collection: Collection) -> "QuerySet[Lease]":
-    taken = Lease.objects.filter(steps__kind=StepKind.TAKEN, worker__withdrawn_at__isnull=True)
-    return taken.filter(unit__stage__collection=collection).order_by("steps__id")
+    taken = Lease.objects.filter(
+        events__kind=LeaseEventKind.TAKEN, worker__withdrawn_at__isnull=True
+    )
+    return taken.filter(unit__stage__collection=collection).order_by("events__id")
 
 
 def _places(collection: Collection) -> dict[tuple[str, int], int]:
     """Return the place of each (kind of step, lease), in one order."""
-    steps = Step.objects.filter(
+    steps = LeaseEvent.objects.filter(
         lease__unit__stage__collection=collection, lease__worker__withdrawn_at__isnull=True
     )
     told = steps.order_by("id").values_list("kind", "lease_id")

@@ -53,10 +53,10 @@ def find_contexts(collection: Collection, say: Callable[[str], object] = lambda 
     # What was published elsewhere has its contexts in its files.
     rows = (
         kept_questions(collection)
-        .filter(placement__isnull=False)
+        .filter(split_assignment__isnull=False)
         .exclude(payload__has_key=IMPORTED)
     )
-    splits = dict(rows.values_list("key", "placement__split"))
+    splits = dict(rows.values_list("key", "split_assignment__split"))
     of_collection = Context.objects.filter(question__stage__collection=collection)
     stored = set(of_collection.values_list("question__key", "setting"))
     wanted = part.wanted(splits, parameters)

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import DatabaseError, transaction
 
 from annotation.decisions.verdicts import voting_stages
-from annotation.models import OfficialArticle, OfficialFile, Placement, Verdict
+from annotation.models import OfficialArticle, OfficialFile, SplitAssignment, Verdict
 from annotation.protocols.contracts import EXPORT
 from annotation.release.records import main_stages
 from annotation.release.records_schema import (
@@ -147,7 +147,7 @@ def _store_articles(collection: Collection, articles: Iterable[ArticleRecord]) -
 
 
 class _Rows:
-    """Writes seeds with their passages, questions, answers, verdicts and placements."""
+    """Writes seeds with their passages, questions, answers, verdicts and split assignments."""
 
     def __init__(self, collection: Collection, now: datetime) -> None:
         self.collection, self.now = collection, now
@@ -262,7 +262,7 @@ class _Rows:
         cast: Mapping[int, list[tuple[Answer, VoteRecord]]],
         questions: list[QuestionRecord],
     ) -> None:
-        verdicts, placements = [], []
+        verdicts, split_assignments = [], []
         for row, question in zip(rows, questions, strict=True):
             votes = cast[row.pk]
             told, split = question["verdict"], question["split"]
@@ -280,11 +280,13 @@ class _Rows:
                     decided_at=self.now,
                 )
             )
-            placements.append(
-                Placement(question=row, split=split, reason=told["reason"], placed_at=self.now)
+            split_assignments.append(
+                SplitAssignment(
+                    question=row, split=split, reason=told["reason"], placed_at=self.now
+                )
             )
         Verdict.objects.bulk_create(verdicts)
-        Placement.objects.bulk_create(placements)
+        SplitAssignment.objects.bulk_create(split_assignments)
 
     def _key(self, what: str, key: str) -> str:
         return uuid5(NAMESPACE_URL, f"{what}\n{key}").hex

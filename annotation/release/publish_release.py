@@ -108,7 +108,7 @@ def _check(collection: Collection) -> None:
             f"The answers to {withdrawn} kept questions are by people who have withdrawn: run "
             f"validate_answers {collection.slug} and make_splits {collection.slug}."
         )
-    unplaced = kept.filter(placement__isnull=True).count()
+    unplaced = kept.filter(split_assignment__isnull=True).count()
     if unplaced:
         raise ActionError(
             f"{unplaced} kept questions have no split yet: run make_splits {collection.slug}."

@@ -74,7 +74,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
         "paragraph__article__corpus", "paragraph__section"
     ).order_by("position")
     questions = (
-        Question.objects.select_related("stage", "verdict", "placement")
+        Question.objects.select_related("stage", "verdict", "split_assignment")
         .filter(counted_in(collection), stage__name__in=main_stages(collection))
         .order_by("position", "key")
     )
@@ -139,7 +139,7 @@ def _passage(paragraph: Paragraph) -> PassageRecord:
 
 def _question(question: Question, key: str, read: dict[int, Paragraph]) -> QuestionRecord:
     verdict = getattr(question, "verdict", None)
-    placement = getattr(question, "placement", None)
+    split_assignment = getattr(question, "split_assignment", None)
     answers = list(question.answers.all())
     chosen = verdict.chosen_id if verdict else None
     agreeing = set(verdict.agreeing) if verdict else set()
@@ -152,7 +152,7 @@ def _question(question: Question, key: str, read: dict[int, Paragraph]) -> Quest
         "worker": pseudonym(key, question.worker_id) if question.worker_id else None,
         "synthetic": question.synthetic,
         "verdict": _verdict(question) if verdict else None,
-        "split": placement.split if placement else None,
+        "split": split_assignment.split if split_assignment else None,
         "votes": [
             _vote(answer, chosen, agreeing, key) for answer in answers if not answer.corrected_by
         ],
@@ -160,8 +160,8 @@ def _question(question: Question, key: str, read: dict[int, Paragraph]) -> Quest
     for answer in answers:
         if answer.corrected_by and answer.pk == chosen:
             record["correction"] = _vote(answer, chosen, agreeing, key)
-    if placement:
-        record["split_reason"] = placement.reason
+    if split_assignment:
+        record["split_reason"] = split_assignment.reason
     for context in _contexts(question):
         passages = [_passage(read[pk]) for pk in context.paragraphs]
         # Nobody asks for their links, which are the most of them.

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from annotation.models import Placement
+from annotation.models import SplitAssignment
 from annotation.protocols.contracts import EXPORT
 from annotation.release import articles, assignment_log, croissant, release_folder, votes_table
 from annotation.release.articles import articles_of, linked_titles
@@ -174,7 +174,7 @@ def _splits(collection: Collection, export: Any, spool: Spool) -> dict[str, Iter
     files = list(collection.official_files.all())
     if files:
         of_files = [file.split for file in files if file.split]
-        placed = Placement.objects.filter(question__stage__collection=collection)
+        placed = SplitAssignment.objects.filter(question__stage__collection=collection)
         found = set(placed.values_list("split", flat=True)) if not of_files else set()
         names = of_files or [name for name in names if name in found]
     return {name: spool.of_split(name) for name in names}

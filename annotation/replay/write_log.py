@@ -222,6 +222,6 @@ def _difficulty(collection: Collection) -> Iterator[Line]:
     run = last_run(collection)
     if run is None:
         return
-    rows = run.judgements.order_by("question__key").values_list("question__key", "answer", "loss")
+    rows = run.predictions.order_by("question__key").values_list("question__key", "answer", "loss")
     for key, answer, loss in rows.iterator():
         yield JudgedLine(question=key, reader=run.reader, answer=answer, loss=loss)

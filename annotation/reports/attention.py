@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.models import Verdict
 from collector.models import Collection
 from tasks.models import (
+    EmptySubmission,
     Grant,
     GrantState,
     Lease,
@@ -23,7 +24,6 @@ from tasks.models import (
     Rejection,
     RejectionState,
     Submission,
-    Unmatched,
 )
 
 # Work cut off by its time is paid by a job within seconds; later than this something is wrong.
@@ -37,10 +37,10 @@ class Attention:
 
     submissions: int = 0
     problems: int = 0
-    complaints: int = 0
+    partner_reports: int = 0
     left_out: int = 0
     unpaid: int = 0
-    unmatched: int = 0
+    submitted_empty: int = 0
     refused: int = 0
     proposed: int = 0
     bonuses: int = 0
@@ -57,10 +57,10 @@ class Attention:
                 "qualifications to inspect",
             ),
             (self.problems, "problems", "problem reported", "problems reported"),
-            (self.complaints, "partners", "partner reported", "partners reported"),
+            (self.partner_reports, "partners", "partner reported", "partners reported"),
             (self.unpaid, "money", *unpaid),
             (
-                self.unmatched,
+                self.submitted_empty,
                 "assignments",
                 "HIT submitted empty",
                 "HITs submitted empty",
@@ -87,7 +87,7 @@ def open_problems() -> QuerySet[ProblemReport]:
     return ProblemReport.objects.filter(resolved_at__isnull=True)
 
 
-def complaints_waiting() -> QuerySet[PartnerReport]:
+def partner_reports_waiting() -> QuerySet[PartnerReport]:
     """Return what partners in dialogs say of each other that nobody has decided."""
     return PartnerReport.objects.filter(decision="")
 
@@ -108,9 +108,9 @@ def unpaid_leases() -> QuerySet[Lease]:
     )
 
 
-def unmatched_waiting() -> QuerySet[Unmatched]:
+def empty_submissions_waiting() -> QuerySet[EmptySubmission]:
     """Return what came without work and nobody has decided."""
-    return Unmatched.objects.filter(state=ReceiptState.CONFIRMED)
+    return EmptySubmission.objects.filter(state=ReceiptState.CONFIRMED)
 
 
 def refused_submissions() -> QuerySet[Submission]:
@@ -120,9 +120,9 @@ def refused_submissions() -> QuerySet[Submission]:
     return rows.exclude(pk__in=rerouted.filter(state=PaymentState.DUE).values("submission"))
 
 
-def refused_unmatched() -> QuerySet[Unmatched]:
+def refused_empty_submissions() -> QuerySet[EmptySubmission]:
     """Return what came without work, was to be paid, and the marketplace would not pay."""
-    return Unmatched.objects.filter(state=ReceiptState.REFUSED)
+    return EmptySubmission.objects.filter(state=ReceiptState.REFUSED)
 
 
 def refused_bonuses() -> QuerySet[Payment]:
@@ -138,8 +138,8 @@ def proposed_rejections() -> QuerySet[Rejection]:
 def decisions_waiting(collection: Collection) -> int:
     """Return how many decisions about pay wait for a person."""
     rows: list[tuple[QuerySet, str]] = [
-        (unmatched_waiting(), OF_SESSION),
-        (refused_unmatched(), OF_SESSION),
+        (empty_submissions_waiting(), OF_SESSION),
+        (refused_empty_submissions(), OF_SESSION),
         (proposed_rejections(), OF_SESSION),
         (refused_submissions(), "lease__unit__stage__collection"),
         (refused_bonuses(), "collection"),
@@ -155,7 +155,7 @@ def submissions_waiting(collection: Collection) -> int:
 def problems_open(collection: Collection) -> int:
     """Return how many workers' reports, also of partners, wait for an answer."""
     reports = open_problems().filter(lease__unit__stage__collection=collection)
-    partners = complaints_waiting().filter(dialog__stage__collection=collection)
+    partners = partner_reports_waiting().filter(dialog__stage__collection=collection)
     return reports.count() + partners.count()
 
 
@@ -163,15 +163,15 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
     """Return what waits in each collection, by its id; as many queries for one as for all."""
     ids = [collection.pk for collection in collections]
     refused = _counted(refused_submissions(), "lease__unit__stage__collection", ids)
-    for pk, number in _counted(refused_unmatched(), OF_SESSION, ids).items():
+    for pk, number in _counted(refused_empty_submissions(), OF_SESSION, ids).items():
         refused[pk] = refused.get(pk, 0) + number
     found = {
         "submissions": _counted(waiting_grants(), "qualification__stage__collection", ids),
         "problems": _counted(open_problems(), "lease__unit__stage__collection", ids),
-        "complaints": _counted(complaints_waiting(), "dialog__stage__collection", ids),
+        "partner_reports": _counted(partner_reports_waiting(), "dialog__stage__collection", ids),
         "left_out": _counted(left_out(), "question__stage__collection", ids),
         "unpaid": _counted(unpaid_leases(), "unit__stage__collection", ids),
-        "unmatched": _counted(unmatched_waiting(), OF_SESSION, ids),
+        "submitted_empty": _counted(empty_submissions_waiting(), OF_SESSION, ids),
         "refused": refused,
         "proposed": _counted(proposed_rejections(), OF_SESSION, ids),
         "bonuses": _counted(refused_bonuses(), "collection", ids),

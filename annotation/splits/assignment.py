@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.models import Placement
+from annotation.models import SplitAssignment
 from annotation.protocols.contracts import EXPORT
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
@@ -21,7 +21,7 @@ from collector.seeds.seed_contracts import SPLITS
 def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     """Return the number of kept questions per split, placed anew by the protocol's rule.
 
-    Repeatable: the same verdicts, judgements and the collection's seed give the same placements.
+    Repeatable: the same verdicts, predictions and the collection's seed give the same assignments.
     Where answers of splits are withheld, a release settles what it placed: only what came since is
     placed, and what was in the open then never enters a withheld split.
     Raises ActionError where the protocol places by difficulty and it is not judged yet.
@@ -30,11 +30,11 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     splits = get_protocol(collection.protocol).part(SPLITS)
     rng = random.Random(f"{collection.random_seed}:splits")
     released = _last_release(collection)
-    settled = Placement.objects.filter(question__stage__collection=collection)
+    settled = SplitAssignment.objects.filter(question__stage__collection=collection)
     settled = settled.filter(placed_at__lte=released) if released else settled.none()
     kept = (
         kept_questions(collection)
-        .exclude(placement__in=settled)
+        .exclude(split_assignment__in=settled)
         .select_related("seed", "verdict__chosen")
     )
     judged = facts_of(collection, kept) if table_of(collection) else {}
@@ -49,21 +49,21 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
         }
         for question in kept
     ]
-    placed = kept_questions(collection).filter(placement__in=settled)
-    counts = dict(Counter(placed.values_list("placement__split", flat=True)))
+    placed = kept_questions(collection).filter(split_assignment__in=settled)
+    counts = dict(Counter(placed.values_list("split_assignment__split", flat=True)))
     rows = []
     for example, split, reason in splits.assign(examples, parameters, rng):
         counts[split] = counts.get(split, 0) + 1
         rows.append(
-            Placement(
+            SplitAssignment(
                 question=questions[str(example["key"])], split=split, reason=reason, placed_at=now
             )
         )
     with transaction.atomic():
-        Placement.objects.filter(question__stage__collection=collection).exclude(
+        SplitAssignment.objects.filter(question__stage__collection=collection).exclude(
             pk__in=settled.values("pk")
         ).delete()
-        Placement.objects.bulk_create(rows, batch_size=500)
+        SplitAssignment.objects.bulk_create(rows, batch_size=500)
     return counts
 
 

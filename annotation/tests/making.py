@@ -23,13 +23,13 @@ from collector.protocols.loading import get_protocol
 from tasks.models import (
     Answer,
     Lease,
+    LeaseEvent,
+    LeaseEventKind,
     LeaseState,
     Posting,
     Question,
     ReceiptState,
     Session,
-    Step,
-    StepKind,
     Submission,
     Unit,
     Worker,
@@ -170,8 +170,8 @@ def make_submission(
         closed_at=at + timedelta(seconds=seconds),
         expires_at=at + timedelta(hours=2),
     )
-    Step.objects.create(lease=lease, kind=StepKind.TAKEN)
-    Step.objects.create(lease=lease, kind=StepKind.HANDED_IN)
+    LeaseEvent.objects.create(lease=lease, kind=LeaseEventKind.TAKEN)
+    LeaseEvent.objects.create(lease=lease, kind=LeaseEventKind.HANDED_IN)
     return Submission.objects.create(
         lease=lease,
         raw={},

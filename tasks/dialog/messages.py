@@ -69,7 +69,7 @@ def reply_of(message: dict[str, Any]) -> Reply:
     return Reply(start, end, str(message.get("continuation")), str(message.get("affirmation")))
 
 
-def complaint_of(message: dict[str, Any]) -> tuple[str, str]:
+def report_of(message: dict[str, Any]) -> tuple[str, str]:
     """Return why a partner is reported, and in which words. Raises Refused."""
     reason, note = message.get("reason"), message.get("note", "")
     if reason not in REASONS:

@@ -138,7 +138,7 @@ def _act(view: TicketView, message: dict[str, Any], now: datetime) -> list[int]:
             role = moves.role_of(dialog, ticket)
             return _settle(moves.end(dialog.pk, role, Ending.ENDED, now), now)
         case "report":
-            reason, note = messages.complaint_of(message)
+            reason, note = messages.report_of(message)
             return _settle(moves.report(dialog.pk, ticket, reason, note, now), now)
     raise Refused(messages.OUT_OF_DATE)
 

@@ -74,14 +74,14 @@ class Payment(models.Model):
         return f"{self.get_kind_display()}: {self.amount_cents}"
 
 
-class Unmatched(models.Model):
+class EmptySubmission(models.Model):
     """One per assignment, until a person or the marketplace has decided whether it is paid.
 
     `received_at` and `auto_approval_at` are the marketplace's times; `fields` is what the form
     said that came to it. The states are those of a submission, from `confirmed` on.
     """
 
-    session = models.OneToOneField(Session, models.PROTECT, related_name="unmatched")
+    session = models.OneToOneField(Session, models.PROTECT, related_name="empty_submission")
     state = models.CharField(
         max_length=20, choices=ReceiptState.choices, default=ReceiptState.CONFIRMED
     )
@@ -93,8 +93,7 @@ class Unmatched(models.Model):
 
     class Meta:
         ordering = ["received_at", "id"]
-        indexes = [models.Index(fields=["state"], name="unmatched_by_state")]
-        verbose_name_plural = "unmatched"
+        indexes = [models.Index(fields=["state"], name="empty_submission_by_state")]
 
     def __str__(self) -> str:
         return f"{self.session.posting}, submitted empty"
@@ -106,15 +105,15 @@ class Unmatched(models.Model):
         return rewards.filter(worker=self.session.worker_id)
 
 
-class Tally(models.Model):
+class ExampleCount(models.Model):
     """The examples of an accepted submission, with how many the stage and the worker had before it.
 
     Written once, in the order of acceptance: a round or a block that is over stays as it was.
     """
 
-    submission = models.OneToOneField(Submission, models.PROTECT, related_name="tally")
-    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="tallies")
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="tallies")
+    submission = models.OneToOneField(Submission, models.PROTECT, related_name="example_count")
+    stage = models.ForeignKey("collector.Stage", models.CASCADE, related_name="example_counts")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="example_counts")
     examples = models.PositiveIntegerField()
     seconds = models.PositiveIntegerField()
     before = models.PositiveIntegerField()
@@ -122,23 +121,22 @@ class Tally(models.Model):
 
     class Meta:
         ordering = ["id"]
-        verbose_name_plural = "tallies"
         indexes = [
-            models.Index(fields=["stage", "before"], name="tally_of_a_round"),
-            models.Index(fields=["stage", "worker", "own_before"], name="tally_of_a_block"),
+            models.Index(fields=["stage", "before"], name="example_count_of_a_round"),
+            models.Index(fields=["stage", "worker", "own_before"], name="example_count_of_a_block"),
         ]
 
     def __str__(self) -> str:
         return f"{self.worker_id}: {self.examples}"
 
 
-class Fund(models.Model):
+class BonusFund(models.Model):
     """What a stage's budget holds for bonuses: `paid_cents` of `held_cents` are spent already.
 
     `examples` were accepted until now, in them `blocks` of single workers are over.
     """
 
-    stage = models.OneToOneField("collector.Stage", models.CASCADE, related_name="fund")
+    stage = models.OneToOneField("collector.Stage", models.CASCADE, related_name="bonus_fund")
     held_cents = models.PositiveIntegerField(default=0)
     paid_cents = models.PositiveIntegerField(default=0)
     examples = models.PositiveIntegerField(default=0)

@@ -123,19 +123,21 @@ class Grant(models.Model):
         return self.get_state_display()
 
 
-class Gate(models.Model):
+class StageQualificationTypes(models.Model):
     """The marketplace's qualification types by which it knows who can take a stage's HITs.
 
     `entry_id` is held by whoever has one of the qualifications that will do, `closed_id` by whoever
     the stage has nothing for. Empty until they exist.
     """
 
-    stage = models.OneToOneField("collector.Stage", models.CASCADE, related_name="gate")
+    stage = models.OneToOneField(
+        "collector.Stage", models.CASCADE, related_name="qualification_types"
+    )
     entry_id = models.CharField(max_length=64, blank=True)
     closed_id = models.CharField(max_length=64, blank=True)
 
     def __str__(self) -> str:
-        return f"Gate: {self.stage}"
+        return f"Qualification types: {self.stage}"
 
 
 class Eligibility(models.Model):

@@ -14,7 +14,7 @@ class PostingState(models.TextChoices):
     SUBMITTED = "submitted", "Submitted"
     SETTLED = "settled", "Paid"
     EXPIRED = "expired", "Expired"
-    UNMATCHED = "unmatched", "Submitted empty"
+    SUBMITTED_EMPTY = "unmatched", "Submitted empty"
     REJECTED = "rejected", "Rejected"
 
 

@@ -122,28 +122,28 @@ class Lease(models.Model):
         return f"{self.unit}: {self.get_state_display()}"
 
 
-class StepKind(models.TextChoices):
+class LeaseEventKind(models.TextChoices):
     """What happened to a lease."""
 
     TAKEN = "taken", "Taken"
     HANDED_IN = "handed in", "Handed in"
 
 
-class Step(models.Model):
-    """Its key is its place among all steps.
+class LeaseEvent(models.Model):
+    """Its key is its place among all events.
 
     Clocks cannot tell this order: a request has the time at which it came, and another may be
-    done before it. A step is written when what it tells of has been stored, in the same
+    done before it. An event is written when what it tells of has been stored, in the same
     transaction. So whoever had to wait for another's rows (an equal question, the last place of a
     unit) comes after them.
     """
 
-    lease = models.ForeignKey(Lease, models.CASCADE, related_name="steps")
-    kind = models.CharField(max_length=10, choices=StepKind.choices)
+    lease = models.ForeignKey(Lease, models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=10, choices=LeaseEventKind.choices)
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["lease", "kind"], name="step_once")]
+        constraints = [models.UniqueConstraint(fields=["lease", "kind"], name="lease_event_once")]
 
     def __str__(self) -> str:
         return f"{self.lease}: {self.get_kind_display()}"

@@ -8,9 +8,9 @@ from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, 
 from collector.models import Collection, Seed, Stage
 from tasks.kinds.registry import kind_of
 from tasks.models import (
+    BonusFund,
     Dialog,
     DialogState,
-    Fund,
     Lease,
     Payment,
     PaymentState,
@@ -121,7 +121,7 @@ def _count_money(collection: Collection, found: dict[int, StageCommitments]) -> 
         )
     ):
         found[stage].spent, found[stage].withheld = spent, back
-    for fund in Fund.objects.filter(stage__collection=collection):
+    for fund in BonusFund.objects.filter(stage__collection=collection):
         row = found[fund.stage_id]
         row.fund, row.awarded = fund.held_cents, fund.paid_cents
         row.spent -= fund.paid_cents

@@ -136,7 +136,7 @@ def _enter(posting: Posting, row: bonuses.ListedBonus, key: str, now: datetime) 
 def _stay(posting: Posting, row: bonuses.ListedBonus, now: datetime) -> Session:
     """Return the stay that was paid for; a merged or erased person is listed by another id."""
     stays = posting.sessions.filter(session_id=row.assignment_id)
-    handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)
+    handed_in = Q(leases__submission__isnull=False) | Q(empty_submission__isnull=False)
     known = stays.filter(person=row.person).first() or stays.filter(handed_in).last()
     if known:
         return known

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from common.actions import ActionError
-from tasks.models import Posting, ReceiptState, Rejection, Submission, Unmatched
+from tasks.models import EmptySubmission, Posting, ReceiptState, Rejection, Submission
 from tasks.money import payments, rejections
 from tasks.money.payments import Work
 from tasks.posting import empty_submissions, reconcile
@@ -44,7 +44,7 @@ def take_back(work: Work, words: str, by: str, now: datetime) -> str:
 
 def pay(work: Work, words: str, by: str, now: datetime) -> str:
     """Pay what came without work; return a sentence for people. Raises ActionError if decided."""
-    if not isinstance(work, Unmatched) or not empty_submissions.pay(work, by, now):
+    if not isinstance(work, EmptySubmission) or not empty_submissions.pay(work, by, now):
         raise ActionError("It is decided already: this page shows how.")
     return f"It is paid. {TOLD}"
 

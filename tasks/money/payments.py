@@ -15,6 +15,7 @@ from common.prepared_sql import change, insert
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
+    EmptySubmission,
     Payment,
     PaymentKind,
     PaymentState,
@@ -22,12 +23,11 @@ from tasks.models import (
     PostingState,
     ReceiptState,
     Submission,
-    Unmatched,
 )
 from tasks.money import budget
 
 # What was handed in with one assignment: work that we hold, or none.
-Work = Submission | Unmatched
+Work = Submission | EmptySubmission
 COST = Sum(F("amount_cents") + F("fee_cents"), default=0)
 LONGEST_REFUSAL = 500
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def owe_reward(
     _spend(payment, held, now)
 
 
-def owe_unmatched(work: Unmatched, by: str, now: datetime) -> None:
+def owe_empty_submission(work: EmptySubmission, by: str, now: datetime) -> None:
     """Write that an assignment handed in without work is paid, and who says so.
 
     Expects the transaction in which it leaves the state that waits for a decision.
@@ -164,7 +164,7 @@ def withhold(work: Work, now: datetime) -> None:
     posting = work.session.posting
     _take_in(posting)
     collection_id = posting.stage.collection_id
-    if isinstance(work, Unmatched) and not work.payments.exists():
+    if isinstance(work, EmptySubmission) and not work.payments.exists():
         parameters = parameters_of(posting.stage.collection)
         payment = _reward(posting, work.session.worker_id, parameters, now)
         payment.state = PaymentState.WITHHELD
@@ -205,10 +205,10 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
         Q(state=ReceiptState.CONFIRMED, confirmed_at__lte=ripe) | Q(state=ReceiptState.APPROVING),
         lease__unit__stage__collection=collection,
     ).select_related("lease__session__posting")
-    unmatched = Unmatched.objects.filter(
+    empty = EmptySubmission.objects.filter(
         session__posting__stage__collection=collection, state=ReceiptState.APPROVING
     ).select_related("session__posting")
-    works: list[Work] = [*confirmed.order_by("id"), *unmatched]
+    works: list[Work] = [*confirmed.order_by("id"), *empty]
     return sum(_approve(work, now) for work in works)
 
 

@@ -8,12 +8,12 @@ from django.db.models import Q
 from collector.protocols.creation import parameters_of
 from common.actions import ActionError
 from tasks.models import (
+    EmptySubmission,
     ReceiptState,
     Rejection,
     RejectionState,
     Session,
     Submission,
-    Unmatched,
 )
 from tasks.models.money import TAKEN_BACK_WITHIN
 from tasks.money import payments
@@ -37,7 +37,7 @@ WHY_NOT = {
 def work_on(session: Session) -> payments.Work | None:
     """Return what was handed in with an assignment: work, or the note that none came; or None."""
     found: payments.Work | None = (
-        Unmatched.objects.filter(session=session).first()
+        EmptySubmission.objects.filter(session=session).first()
         or Submission.objects.filter(lease__session=session).order_by("-counts", "-pk").first()
     )
     return found
@@ -88,7 +88,7 @@ def _holds_until(work: payments.Work, now: datetime) -> datetime:
     """Return how long its approval waits: a withdrawn proposal's time is not given again."""
     first = work.session.rejections.order_by("proposed_at").first()
     held = (first.proposed_at if first else now) + HELD_FOR
-    if isinstance(work, Unmatched):
+    if isinstance(work, EmptySubmission):
         return min(held, work.auto_approval_at)
     stage = work.lease.unit.stage
     table = parameters_of(stage.collection).stages()[stage.name]
@@ -177,5 +177,5 @@ def approve_instead(row: Rejection, by: str, now: datetime) -> None:
     """Let work be paid whose rejection came to nothing; expects a transaction."""
     _release(row, ReceiptState.CONFIRMED)
     work = work_on(row.session)
-    if isinstance(work, Unmatched):
+    if isinstance(work, EmptySubmission):
         empty_submissions.pay(work, by, now)

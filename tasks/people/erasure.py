@@ -7,6 +7,7 @@ from django.db import transaction
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.models import (
+    EmptySubmission,
     GrantState,
     Identity,
     Lease,
@@ -18,7 +19,6 @@ from tasks.models import (
     ProblemReport,
     ReceiptState,
     Submission,
-    Unmatched,
     Worker,
 )
 
@@ -41,7 +41,9 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
                 worker=worker, state__in=[PaymentState.DUE, PaymentState.REFUSED]
             ).exists()
             or Submission.objects.filter(lease__worker=worker).exclude(state__in=decided).exists()
-            or Unmatched.objects.filter(session__worker=worker).exclude(state__in=decided).exists()
+            or EmptySubmission.objects.filter(session__worker=worker)
+            .exclude(state__in=decided)
+            .exists()
         ):
             raise ActionError(
                 f"This person is still owed money: settle it first ({MANAGE} collect NAME)."
@@ -60,7 +62,7 @@ def forget(worker: Worker, now: datetime, *, withdraw: bool) -> None:
         leases.update(draft=None)
         LockedAnswer.objects.filter(worker=worker).delete()
         Identity.objects.filter(worker=worker).delete()
-        Unmatched.objects.filter(session__worker=worker).update(fields={})
+        EmptySubmission.objects.filter(session__worker=worker).update(fields={})
         worker.sessions.update(person=worker.pk, submit_url="")
         worker.preferences = {}
         worker.withdrawn_at = now if withdraw else worker.withdrawn_at

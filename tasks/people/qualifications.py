@@ -12,7 +12,14 @@ from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import DialogTable
 from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
-from tasks.models import Gate, Grant, GrantState, Qualification, Submission, Worker
+from tasks.models import (
+    Grant,
+    GrantState,
+    Qualification,
+    StageQualificationTypes,
+    Submission,
+    Worker,
+)
 
 
 def record_attempt(submission: Submission) -> None:
@@ -87,7 +94,7 @@ def entry_id(stage: Stage) -> str:
     tables = parameters_of(stage.collection).stages()
     table = tables[stage.name]
     ways = " or ".join(f"“{tables[name].title}”" for name in roles_required(table))
-    return _gate_id(
+    return _type_id(
         stage,
         "entry_id",
         words=f"May do: {table.title}",
@@ -99,7 +106,7 @@ def entry_id(stage: Stage) -> str:
 def closed_id(stage: Stage) -> str:
     """Return the marketplace's id of what is held by whoever the stage has nothing for."""
     table = parameters_of(stage.collection).stages()[stage.name]
-    return _gate_id(
+    return _type_id(
         stage,
         "closed_id",
         words=f"Nothing left: {table.title}",
@@ -113,12 +120,12 @@ def asked_by(collection: Collection) -> str:
     return f"asked-by:{marketplace.as_keyword(collection.requester_name)}"
 
 
-def _gate_id(stage: Stage, which: str, **values: str) -> str:
-    gate, _ = Gate.objects.get_or_create(stage=stage)
-    known = str(getattr(gate, which))
+def _type_id(stage: Stage, which: str, **values: str) -> str:
+    types, _ = StageQualificationTypes.objects.get_or_create(stage=stage)
+    known = str(getattr(types, which))
     if not known:
         known = _make(stage, **values)
-        Gate.objects.filter(pk=gate.pk).update(**{which: known})
+        StageQualificationTypes.objects.filter(pk=types.pk).update(**{which: known})
     return known
 
 
@@ -132,8 +139,10 @@ def _make(stage: Stage, words: str, **values: str) -> str:
     found = marketplace.create_qualification(name=name, **values)
     # Another process may have made this stage's own meanwhile: that is the one.
     qualifications = Qualification.objects.filter(external_id=found).exclude(stage=stage)
-    gates = Gate.objects.filter(Q(entry_id=found) | Q(closed_id=found)).exclude(stage=stage)
-    if qualifications.exists() or gates.exists():
+    others = StageQualificationTypes.objects.filter(Q(entry_id=found) | Q(closed_id=found)).exclude(
+        stage=stage
+    )
+    if qualifications.exists() or others.exists():
         name = f"{name} ({stage.collection.slug})"
         found = marketplace.create_qualification(name=name, **values)
     return found

@@ -9,6 +9,7 @@ from django.db.models import Q
 from collector.models import Collection
 from tasks.crowd import marketplace
 from tasks.models import (
+    EmptySubmission,
     Lease,
     LeaseState,
     Posting,
@@ -17,7 +18,6 @@ from tasks.models import (
     Rejection,
     RejectionState,
     Session,
-    Unmatched,
 )
 from tasks.models.money import ELSEWHERE, TAKEN_BACK_WITHIN
 from tasks.money import payments
@@ -37,7 +37,7 @@ def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) ->
         return False
     with transaction.atomic():
         session = _session(posting, assignment, now)
-        _, is_new = Unmatched.objects.get_or_create(
+        _, is_new = EmptySubmission.objects.get_or_create(
             session=session,
             defaults={
                 "fields": assignment.fields,
@@ -47,7 +47,7 @@ def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) ->
             },
         )
         if is_new:
-            Posting.objects.filter(pk=posting.pk).update(state=PostingState.UNMATCHED)
+            Posting.objects.filter(pk=posting.pk).update(state=PostingState.SUBMITTED_EMPTY)
             log.warning("HIT %s was submitted empty.", assignment.hit_id)
     return is_new
 
@@ -61,7 +61,7 @@ def session_of(posting: Posting, assignment: marketplace.Assignment) -> Session 
     """
     stays = posting.sessions.filter(session_id=assignment.assignment_id)
     in_time = Q(signed_until__isnull=True) | Q(signed_until__gte=assignment.submitted_at)
-    handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)
+    handed_in = Q(leases__submission__isnull=False) | Q(empty_submission__isnull=False)
     own = stays.filter(person=assignment.person).first()
     return own or stays.filter(in_time, handed_in).order_by("-pk").first()
 
@@ -86,7 +86,7 @@ def match(session: Session, now: datetime) -> None:
     A rejection of it falls with it, even an agreed one. What was decided before stays decided.
     """
     waiting = [ReceiptState.CONFIRMED, ReceiptState.DISPUTED]
-    found = Unmatched.objects.filter(session=session, state__in=waiting)
+    found = EmptySubmission.objects.filter(session=session, state__in=waiting)
     if not found:
         return
     falls = {
@@ -98,17 +98,17 @@ def match(session: Session, now: datetime) -> None:
             to = falls[RejectionState(row.state)]
             row.advance(to, by=MARKETPLACE, why=TURNED_UP, now=now)
         found.delete()
-        Posting.objects.filter(pk=session.posting_id, state=PostingState.UNMATCHED).update(
+        Posting.objects.filter(pk=session.posting_id, state=PostingState.SUBMITTED_EMPTY).update(
             state=PostingState.SUBMITTED
         )
 
 
-def pay(work: Unmatched, by: str, now: datetime) -> bool:
+def pay(work: EmptySubmission, by: str, now: datetime) -> bool:
     """Decide that it is paid; the next round tells the marketplace. False if it was decided."""
     with transaction.atomic():
         decided = payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
         if decided:
-            payments.owe_unmatched(work, by, now)
+            payments.owe_empty_submission(work, by, now)
     return decided
 
 
@@ -117,7 +117,7 @@ def find_decided(collection: Collection, now: datetime) -> int:
 
     Asked from the moment on at which the marketplace approves what nobody has decided.
     """
-    overdue = Unmatched.objects.filter(
+    overdue = EmptySubmission.objects.filter(
         session__posting__stage__collection=collection,
         state=ReceiptState.CONFIRMED,
         auto_approval_at__lte=now,
@@ -125,14 +125,14 @@ def find_decided(collection: Collection, now: datetime) -> int:
     return marketplace.one_by_one(overdue, lambda work: _look_up(work, now))
 
 
-def _look_up(work: Unmatched, now: datetime) -> bool:
+def _look_up(work: EmptySubmission, now: datetime) -> bool:
     status = marketplace.status_of(work.session.session_id)
     if status == "Approved":
         return pay(work, MARKETPLACE, now)
     return status == "Rejected" and _rejected_elsewhere(work, now)
 
 
-def _rejected_elsewhere(work: Unmatched, now: datetime) -> bool:
+def _rejected_elsewhere(work: EmptySubmission, now: datetime) -> bool:
     """Enter a rejection that nobody here decided; like any other, it can be taken back."""
     with transaction.atomic():
         if not payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.REJECTED):

@@ -7,12 +7,12 @@ import pytest
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.models import (
+    EmptySubmission,
     Payment,
     PaymentState,
     PostingState,
     RejectionState,
     Submission,
-    Unmatched,
     Worker,
 )
 from tasks.money import payments, rejection_delivery, rejections
@@ -57,14 +57,14 @@ def reconciled(posting, monkeypatch):
 @pytest.fixture
 def work(posting, reconciled):
     assert reconciled(listed(posting)) == 0
-    return Unmatched.objects.get()
+    return EmptySubmission.objects.get()
 
 
 def test_it_is_kept_once_with_its_money_held(posting, reconciled, work):
     reconciled(listed(posting))
     reconciled(listed(posting, status="Approved"))
-    assert Unmatched.objects.get().fields == {"words": "nothing"}
-    assert state_of(posting) == PostingState.UNMATCHED
+    assert EmptySubmission.objects.get().fields == {"words": "nothing"}
+    assert state_of(posting) == PostingState.SUBMITTED_EMPTY
     assert money(posting.stage.collection) == (400, 0)
     assert not Payment.objects.exists()
 
@@ -78,7 +78,7 @@ def test_while_somebody_works_on_the_hit_nothing_is_said(posting, reconciled, st
     session = make_session(make_worker(), posting)
     leases.claim(session, stage, NOW)
     reconciled(listed(posting, session))
-    assert not Unmatched.objects.exists()
+    assert not EmptySubmission.objects.exists()
 
 
 def test_a_requester_pays_it(posting, work, fake_marketplace):
@@ -180,12 +180,12 @@ def test_work_that_turns_up_is_paid_once_and_ends_a_proposal(
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
     reconciled(listed(posting, session))
-    work = Unmatched.objects.get()
+    work = EmptySubmission.objects.get()
     row = rejections.propose(session, "Nothing came.", "rita", NOW)
     lease.refresh_from_db()
     submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
     assert reconciled(listed(posting, session)) == 1
-    assert not Unmatched.objects.filter(pk=work.pk).exists()
+    assert not EmptySubmission.objects.filter(pk=work.pk).exists()
     assert state_of(row) == RejectionState.WITHDRAWN
     assert state_of(posting) == PostingState.SUBMITTED
     assert payments.approve_confirmed(stage.collection, SOON) == 1
@@ -209,7 +209,7 @@ def test_an_agreed_rejection_of_nothing_never_meets_work(
         reconciled(listed(posting, session))
     else:
         # The note was gone before the rejection was looked at.
-        Unmatched.objects.all().delete()
+        EmptySubmission.objects.all().delete()
     assert rejection_delivery.carry_out(stage.collection, SOON) == 0
     assert state_of(row) == RejectionState.FAILED
     assert reconciled(listed(posting, session)) == (0 if told else 1)
@@ -225,7 +225,7 @@ def test_nothing_is_withheld_for_what_was_taken_away_meanwhile(
     rejections.confirm(row, "Nothing indeed.", "grace", SOON)
 
     def reject(*_):
-        Unmatched.objects.filter(pk=work.pk).update(state="approving")
+        EmptySubmission.objects.filter(pk=work.pk).update(state="approving")
         return True
 
     monkeypatch.setattr(marketplace, "reject", reject)
@@ -255,7 +255,7 @@ def test_work_that_turns_up_after_it_was_paid_is_not_paid_twice(
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
     reconciled(listed(posting, session))
-    empty_submissions.pay(Unmatched.objects.get(), "rita", SOON)
+    empty_submissions.pay(EmptySubmission.objects.get(), "rita", SOON)
     lease.refresh_from_db()
     submissions.hand_in(lease, questions_for(lease), SOON, synthetic=False)
     reconciled(listed(posting, session))
@@ -273,7 +273,7 @@ def test_work_that_comes_once_its_hit_is_paid_waits_for_no_receipt(
     lease = leases.claim(session, stage, NOW)
     leases.expire_overdue(NOW + timedelta(hours=9))
     reconciled(listed(posting, session))
-    empty_submissions.pay(Unmatched.objects.get(), "rita", SOON)
+    empty_submissions.pay(EmptySubmission.objects.get(), "rita", SOON)
     if settled:
         payments.approve_confirmed(stage.collection, SOON)
     lease.refresh_from_db()

@@ -104,7 +104,7 @@ def test_a_pair_that_was_skipped_is_paid_for_when_the_time_runs_out() -> None:
 
 
 def test_others_read_again_what_was_placed_in_dev_and_test_and_give_no_vote() -> None:
-    from annotation.models import Placement
+    from annotation.models import SplitAssignment
 
     pairs = make_pairs(4, human_performance__items_per_hit=2)
     ada = make_worker("AADA")
@@ -115,11 +115,11 @@ def test_others_read_again_what_was_placed_in_dev_and_test_and_give_no_vote() ->
     assert sample_questions(pairs) == 0
     splits = ("train-medium", "dev", "test-distractor", "test-fullwiki")
     for question, split in zip(Question.objects.order_by("id"), splits, strict=True):
-        Placement.objects.create(question=question, split=split, reason="test", placed_at=NOW)
+        SplitAssignment.objects.create(question=question, split=split, reason="test", placed_at=NOW)
     assert sample_questions(pairs) == 2
     stage = stage_of(pairs, "human_performance")
     assert {unit.redundancy for unit in stage.units.all()} == {3}
-    read = set(stage.units.values_list("items__question__placement__split", flat=True))
+    read = set(stage.units.values_list("items__question__split_assignment__split", flat=True))
     assert read == {"dev", "test-distractor", "test-fullwiki"}
     assert leases.claim(make_session(ada, make_posting(stage)), stage, NOW) is None
     grace = leases.claim(make_session(make_worker("AGRACE"), make_posting(stage)), stage, NOW)
@@ -130,7 +130,7 @@ def test_others_read_again_what_was_placed_in_dev_and_test_and_give_no_vote() ->
 
 
 def test_questions_of_people_who_have_withdrawn_are_not_read_again() -> None:
-    from annotation.models import Placement
+    from annotation.models import SplitAssignment
 
     pairs = make_pairs(4, human_performance__items_per_hit=2)
     ada, grace = make_worker("AADA"), make_worker("AGRACE")
@@ -138,7 +138,7 @@ def test_questions_of_people_who_have_withdrawn_are_not_read_again() -> None:
     hand_in(begin(pairs, grace))
     decide_collection(pairs, NOW)
     for question in Question.objects.all():
-        Placement.objects.create(question=question, split="dev", reason="test", placed_at=NOW)
+        SplitAssignment.objects.create(question=question, split="dev", reason="test", placed_at=NOW)
     ada.withdrawn_at = NOW
     ada.save()
     assert sample_questions(pairs) == 1

@@ -15,7 +15,7 @@ from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
 from tasks.lifecycle.publication import finish, publish, reopen
 from tasks.lifecycle.unfinished_work import under_way
-from tasks.models import LeaseState, Posting, Unmatched
+from tasks.models import EmptySubmission, LeaseState, Posting
 from tasks.money import compensation, payments
 from tasks.money.estimates import estimate
 from tasks.posting import empty_submissions, hits
@@ -230,8 +230,8 @@ def test_the_maximum_counts_what_came_without_work_on_top_paid_or_rejected(
     posting = make_posting(stage)
     empty_submissions.keep(posting, listed(posting), timezone.now())
     assert most(pilot, stage) == 3 * 400
-    work = Unmatched.objects.get()
-    payments.owe_unmatched(work, "rita", timezone.now())
+    work = EmptySubmission.objects.get()
+    payments.owe_empty_submission(work, "rita", timezone.now())
     assert most(pilot, stage) == 3 * 400
     payments.withhold(work, timezone.now())
     assert most(pilot, stage) == 3 * 400

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.models import Identity, Payment, Posting, PostingState, Unmatched
+from tasks.models import EmptySubmission, Identity, Payment, Posting, PostingState
 from tasks.money import compensation, payments, rejection_delivery, rejections
 from tasks.people.erasure import forget
 from tasks.posting import reconcile
@@ -94,7 +94,7 @@ def test_an_account_that_was_merged_is_no_stranger(held, reconciled, monkeypatch
     )
     assert reconciled(row) == 1
     assert state_of(held) == "confirmed"
-    assert not Unmatched.objects.exists()
+    assert not EmptySubmission.objects.exists()
     assert Identity.objects.get().person == "AADA"
 
 
@@ -103,7 +103,7 @@ def test_what_came_without_work_is_one_row_after_a_merge(stage, reconciled):
     reconciled(listed(posting))
     Posting.objects.filter(pk=posting.pk).update(state=PostingState.SUBMITTED)
     reconciled(listed(posting, person="AKEPT"))
-    assert Unmatched.objects.count() == 1
+    assert EmptySubmission.objects.count() == 1
 
 
 def test_the_next_worker_of_a_returned_assignment_is_somebody_else(held, stage, reconciled):
@@ -111,7 +111,7 @@ def test_the_next_worker_of_a_returned_assignment_is_somebody_else(held, stage, 
     session.signed_until = NOW - timedelta(hours=1)
     session.save()
     reconciled(listed(session.posting, session, person="AMALLORY"))
-    assert Unmatched.objects.get().session.person == "AMALLORY"
+    assert EmptySubmission.objects.get().session.person == "AMALLORY"
     assert state_of(held) == "held"
 
 
@@ -133,13 +133,13 @@ def test_reconciling_does_not_bring_back_who_was_erased(stage, reconciled, fake_
     forget(done.session.worker, SOON, withdraw=True)
     reconciled(seen)
     assert not Identity.objects.exists()
-    assert not Unmatched.objects.exists()
+    assert not EmptySubmission.objects.exists()
 
 
 def test_what_the_form_said_goes_with_who_is_erased(stage, reconciled, fake_marketplace):
     reconciled(listed(make_posting(stage)))
-    work = Unmatched.objects.get()
-    Unmatched.objects.update(state="rejected")
+    work = EmptySubmission.objects.get()
+    EmptySubmission.objects.update(state="rejected")
     forget(work.session.worker, SOON, withdraw=False)
     work.refresh_from_db()
     assert work.fields == {}

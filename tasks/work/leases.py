@@ -15,10 +15,10 @@ from tasks.models import (
     Exposure,
     Lease,
     LeaseEnded,
+    LeaseEvent,
+    LeaseEventKind,
     LeaseState,
     Session,
-    Step,
-    StepKind,
     Unit,
     Worker,
 )
@@ -115,7 +115,7 @@ def _hold(
         reserved_cents=cents,
     )
     insert(lease)
-    insert(Step(lease=lease, kind=StepKind.TAKEN))
+    insert(LeaseEvent(lease=lease, kind=LeaseEventKind.TAKEN))
     shown = {"worker_id": session.worker_id, "kind": stage.kind, "at": now}
     seeds = [{"seed_id": seed} for seed in kind_of(stage).seeds_shown(unit)]
     insert_all(Exposure, shown, seeds, unless="worker_id, seed_id, kind")

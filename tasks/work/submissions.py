@@ -11,7 +11,7 @@ from collector.protocols.creation import parameters_of
 from common.prepared_sql import change, insert
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.registry import kind_of
-from tasks.models import Lease, LeaseEnded, LeaseState, Step, StepKind, Submission, Unit
+from tasks.models import Lease, LeaseEnded, LeaseEvent, LeaseEventKind, LeaseState, Submission, Unit
 from tasks.money import payments
 from tasks.people import qualifications
 from tasks.widgets.problems import Problem
@@ -99,7 +99,7 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
             if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)
         # Only now: equal questions are numbered by whose came first.
-        insert(Step(lease=lease, kind=StepKind.HANDED_IN))
+        insert(LeaseEvent(lease=lease, kind=LeaseEventKind.HANDED_IN))
         payments.owe_reward(submission, lease.session.posting, parameters, now)
     return submission
 

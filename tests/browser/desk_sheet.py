@@ -24,7 +24,7 @@ OF_COLLECTION = (
     "report/",
 )
 # The state of an assignment's pay, by the list of work on which its page is found.
-OF_PAY = ("unmatched", "refused", "proposed", "waiting", "rejected")
+OF_PAY = ("submitted_empty", "refused", "proposed", "waiting", "rejected")
 
 
 def take_desk(sheet: Sheet, rita: Page, state: str, slug: str = "") -> None:

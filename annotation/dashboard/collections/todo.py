@@ -11,7 +11,7 @@ from tasks.models import GrantState
 
 # What waits for a decision about pay; each name is a list of the assignments page.
 DECISIONS = {
-    "unmatched": (
+    "submitted_empty": (
         "1 HIT was submitted empty: pay it or look into it",
         "{} HITs were submitted empty: pay them or look into them",
     ),
@@ -53,8 +53,8 @@ def todo_of(
     if attention.problems:
         sentence = f"{_counted(attention.problems, 'problem')} reported by workers"
         found.append(Todo(sentence, context.url("problems"), True))
-    if attention.complaints:
-        sentence = f"{_counted(attention.complaints, 'report')} of a partner to decide"
+    if attention.partner_reports:
+        sentence = f"{_counted(attention.partner_reports, 'report')} of a partner to decide"
         found.append(Todo(sentence, context.url("partners"), True))
     if attention.unpaid:
         sentence = f"{_counted(attention.unpaid, 'payment')} for cut-off work not made yet"

@@ -68,7 +68,7 @@ def assignment(request: HttpRequest, context: CollectionContext, key: int) -> Ht
         line=line,
         submission=submission,
         sheets=sheets_of(submission, context.collection.corpus) if submission else [],
-        said=list(_said(submission.raw if submission else session.unmatched.fields)),
+        said=list(_said(submission.raw if submission else session.empty_submission.fields)),
         drafts=[] if submission else _drafts(session),
         rejection=newest,
         alone=newest is not None and newest.proposed_by == name_of(request),

@@ -7,15 +7,19 @@ from django.db.models import Q, QuerySet
 
 from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.people.worker_names import People
-from annotation.reports.attention import refused_submissions, refused_unmatched, unmatched_waiting
+from annotation.reports.attention import (
+    empty_submissions_waiting,
+    refused_empty_submissions,
+    refused_submissions,
+)
 from collector.models import Collection, Stage
 from tasks.models import (
+    EmptySubmission,
     ReceiptState,
     Rejection,
     RejectionState,
     Session,
     Submission,
-    Unmatched,
 )
 from tasks.money.payments import Work
 
@@ -28,7 +32,7 @@ CAME_TO_NOTHING = [
 ]
 # What waits for a person comes first: the first that is not empty is shown.
 FILTERS = {
-    "unmatched": "Submitted empty",
+    "submitted_empty": "Submitted empty",
     "refused": "Refused by the marketplace",
     "proposed": "Rejection proposed",
     "waiting": "Waiting to be paid",
@@ -53,9 +57,9 @@ class Line:
         return self.session.posting.stage
 
     @property
-    def is_unmatched(self) -> bool:
+    def is_empty_submission(self) -> bool:
         """Return whether it came without any work."""
-        return isinstance(self.work, Unmatched)
+        return isinstance(self.work, EmptySubmission)
 
 
 def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
@@ -67,12 +71,12 @@ def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
         "rejected": work.filter(state=ReceiptState.REJECTED),
         "paid": work.filter(state=ReceiptState.APPROVED),
     }
-    unmatched = {
-        "unmatched": unmatched_waiting(),
-        "waiting": Unmatched.objects.filter(state=ReceiptState.APPROVING),
-        "refused": refused_unmatched(),
-        "rejected": Unmatched.objects.filter(state=ReceiptState.REJECTED),
-        "paid": Unmatched.objects.filter(state=ReceiptState.APPROVED),
+    empty = {
+        "submitted_empty": empty_submissions_waiting(),
+        "waiting": EmptySubmission.objects.filter(state=ReceiptState.APPROVING),
+        "refused": refused_empty_submissions(),
+        "rejected": EmptySubmission.objects.filter(state=ReceiptState.REJECTED),
+        "paid": EmptySubmission.objects.filter(state=ReceiptState.APPROVED),
     }
     rejections = {
         "proposed": Rejection.objects.filter(
@@ -83,7 +87,7 @@ def assignments_of(collection: Collection, name: str) -> QuerySet[Session]:
     chosen = Q(pk__in=[])
     if name in submissions:
         chosen |= Q(pk__in=submissions[name].values("lease__session"))
-    for rows in (unmatched.get(name), rejections.get(name)):
+    for rows in (empty.get(name), rejections.get(name)):
         if rows is not None:
             chosen |= Q(pk__in=rows.values("session"))
     return Session.objects.filter(chosen, posting__stage__collection=collection)
@@ -95,8 +99,8 @@ def lines_of(sessions: Iterable[Session], people: People) -> list[Line]:
     works: dict[int, Work] = {}
     for submission in _submissions(rows):
         works[submission.lease.session_id] = submission
-    for unmatched in Unmatched.objects.filter(session__in=rows):
-        works[unmatched.session_id] = unmatched
+    for empty in EmptySubmission.objects.filter(session__in=rows):
+        works[empty.session_id] = empty
     return [
         Line(
             session,

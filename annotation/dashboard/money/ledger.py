@@ -68,7 +68,7 @@ def money(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     rows = Payment.objects.filter(BESIDE[wanted][1], collection=context.collection)
     rows = rows.select_related("stage", "lease").order_by("-pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    unmatched = assignments_of(context.collection, "unmatched").order_by("pk")
+    submitted_empty = assignments_of(context.collection, "submitted_empty").order_by("pk")
     revisions = context.collection.revisions.filter(key="budget_cents").order_by("-at", "-pk")
     return context.render(
         request,
@@ -80,7 +80,9 @@ def money(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         ledger=_ledger(context),
         debts=debts_of(context, people),
         decisions=decisions_of(context, attention_to([context.collection])[context.collection.pk]),
-        unmatched=lines_of(unmatched.select_related("posting__stage")[:PER_PAGE], people),
+        submitted_empty=lines_of(
+            submitted_empty.select_related("posting__stage")[:PER_PAGE], people
+        ),
         page=page,
         wanted=wanted,
         filters=[(name, words) for name, (words, _) in BESIDE.items()],

@@ -41,7 +41,7 @@ def worker(request: HttpRequest, context: CollectionContext, number: int) -> Htt
     people = people_of(context.collection)
     row = _worker(context, number)
     sessions = Session.objects.filter(worker=row, posting__stage__collection=context.collection)
-    handed_in = Q(leases__submission__isnull=False) | Q(unmatched__isnull=False)
+    handed_in = Q(leases__submission__isnull=False) | Q(empty_submission__isnull=False)
     sessions = sessions.filter(handed_in).distinct().select_related("posting__stage")
     page = Paginator(sessions.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
     acts = list(Exclusion.objects.filter(collection=context.collection, worker=row))

@@ -15,7 +15,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.question_filter import splits_of
-from annotation.models import HopDecision, Hops, JudgingRun, Placement, RunState
+from annotation.models import CrossValidation, HopDecision, Hops, RunState, SplitAssignment
 from annotation.readers.reader import READERS
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.examples import kept_questions
@@ -187,13 +187,13 @@ def sampled_workers(context: CollectionContext, table: DifficultyTable) -> list[
 
 def _now(context: CollectionContext) -> dict[str, Any]:
     collection = context.collection
-    run = JudgingRun.objects.filter(collection=collection).first()
+    run = CrossValidation.objects.filter(collection=collection).first()
     decided = decisions(collection)
     workers = set(sampled(collection).values_list("worker_id", flat=True))
     easy = [worker for worker, row in decided.items() if row.single_hop]
     kept = kept_questions(collection).order_by()
     numbers = kept.aggregate(all=Count("pk"), easy=Count("pk", filter=Q(worker_id__in=easy)))
-    placed = Placement.objects.filter(question__stage__collection=collection)
+    placed = SplitAssignment.objects.filter(question__stage__collection=collection)
     rows = placed.order_by().values("split").annotate(n=Count("pk"))
     sizes = {row["split"]: row["n"] for row in rows}
     return {
@@ -204,7 +204,7 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "n_undecided": len(workers - decided.keys()),
         "run": run,
         "folds": list(run.folds.all()) if run else [],
-        "going_on": run is not None and run.state in JudgingRun.GOING_ON,
+        "going_on": run is not None and run.state in CrossValidation.GOING_ON,
         "n_new": n_unjudged(collection, run) if run and run.state == RunState.DONE else 0,
         "n_right_share": 100 * run.n_right / run.n_examples if run and run.n_examples else 0,
         "splits": [(name, sizes[name]) for name in splits_of(context) if name in sizes],

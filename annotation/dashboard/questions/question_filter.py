@@ -92,7 +92,7 @@ class Filter:
             rows = rows.filter(verdict__reason=self.reason)
         if self.fold:
             # What is placed by its difficulty has no fold before.
-            rows = rows.filter(Q(seed__fold=self.fold) | Q(placement__split=self.fold))
+            rows = rows.filter(Q(seed__fold=self.fold) | Q(split_assignment__split=self.fold))
         if self.type:
             rows = rows.filter(verdict__chosen__type=self.type)
         for word in self.search.split():

@@ -40,7 +40,7 @@ from annotation.dashboard.questions.question_filter import (
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import IN_ORDER, voting_stages
-from annotation.models import Override, Placement, Verdict
+from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
 from tasks.models import Answer, Question
@@ -65,7 +65,7 @@ class Line:
     verdict: Verdict | None
     answer: str
     type: str
-    placement: Placement | None
+    split_assignment: SplitAssignment | None
 
     @property
     def n_agreeing(self) -> int:
@@ -97,7 +97,7 @@ def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the questions that fit the filter in the address."""
     wanted = Filter.of(request.GET)
     rows = wanted.apply(judged(context)).order_by("pk")
-    rows = rows.select_related("seed", "verdict__chosen", "placement")
+    rows = rows.select_related("seed", "verdict__chosen", "split_assignment")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = outcome_counts(context)
     return context.render(
@@ -135,7 +135,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         writer=people.name(row.worker_id),
         writer_number=people.number(row.worker_id),
         passages=_passages(row, verdict),
-        placement=getattr(row, "placement", None),
+        split_assignment=getattr(row, "split_assignment", None),
         before=_before(row),
         links=row.payload.get("links"),
         verdict=verdict,
@@ -300,7 +300,7 @@ def letter(place: int) -> str:
 
 
 def _question(context: CollectionContext, key: str) -> Question:
-    rows = judged(context).select_related("seed", "verdict", "stage", "placement")
+    rows = judged(context).select_related("seed", "verdict", "stage", "split_assignment")
     return get_object_or_404(rows.prefetch_related(seed_paragraphs("seed")), key=key)
 
 
@@ -369,5 +369,5 @@ def _line(question: Question) -> Line:
         verdict=verdict,
         answer=answer_text(chosen) if chosen else "",
         type=type_words(chosen.type) if chosen else "",
-        placement=getattr(question, "placement", None),
+        split_assignment=getattr(question, "split_assignment", None),
     )

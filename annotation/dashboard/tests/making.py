@@ -14,8 +14,11 @@ from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage
 from tasks.models import (
     Answer,
+    EmptySubmission,
     Grant,
     Lease,
+    LeaseEvent,
+    LeaseEventKind,
     LeaseState,
     Payment,
     PaymentKind,
@@ -24,12 +27,9 @@ from tasks.models import (
     Question,
     ReceiptState,
     RejectionState,
-    Step,
-    StepKind,
     Submission,
     Unit,
     UnitItem,
-    Unmatched,
     Worker,
 )
 from tasks.money import payments, rejections
@@ -67,7 +67,7 @@ def make_lease(stage: Stage, worker: Worker | None = None, **fields: Any) -> Lea
         expires_at=now + timedelta(hours=1),
         **fields,
     )
-    Step.objects.create(lease=lease, kind=StepKind.TAKEN)
+    LeaseEvent.objects.create(lease=lease, kind=LeaseEventKind.TAKEN)
     return lease
 
 
@@ -77,7 +77,7 @@ def make_submission(
     """Return work handed in at the stage, its reward due."""
     lease = make_lease(stage, worker)
     Unit.objects.filter(pk=lease.unit_id).update(submitted=1)
-    Step.objects.create(lease=lease, kind=StepKind.HANDED_IN)
+    LeaseEvent.objects.create(lease=lease, kind=LeaseEventKind.HANDED_IN)
     submission = Submission.objects.create(
         lease=lease,
         raw={},
@@ -215,20 +215,20 @@ def make_confirmed(collection: Collection, **fields: Any) -> Submission:
     return submission
 
 
-def make_unmatched(collection: Collection) -> Unmatched:
+def make_empty_submission(collection: Collection) -> EmptySubmission:
     """Return what came to the marketplace without work, by somebody who never opened the page."""
     stage = collection.stages.select_related("collection").get(name="question")
     posting = make_posting(stage)
     now = timezone.now()
     row = listed(posting, submitted_at=now, auto_approval_at=now + timedelta(days=5))
     assert empty_submissions.keep(posting, row, now)
-    return Unmatched.objects.get(session__posting=posting)
+    return EmptySubmission.objects.get(session__posting=posting)
 
 
-def make_decisions(collection: Collection) -> list[Submission | Unmatched]:
+def make_decisions(collection: Collection) -> list[Submission | EmptySubmission]:
     """Return one assignment for every state in which its pay can be."""
     now = timezone.now()
-    works: list[Submission | Unmatched] = [make_confirmed(collection) for _ in range(5)]
+    works: list[Submission | EmptySubmission] = [make_confirmed(collection) for _ in range(5)]
     ends = [RejectionState.PROPOSED, RejectionState.AGREED, RejectionState.REJECTED]
     for work, state in zip(works, ends, strict=False):
         row = rejections.propose(work.session, "Every answer is copied.", "ada", now)
@@ -239,7 +239,7 @@ def make_decisions(collection: Collection) -> list[Submission | Unmatched]:
             payments.move(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED)
     refusal = "This operation can be called with a status of: Submitted"
     payments.move(works[3], [ReceiptState.CONFIRMED], ReceiptState.REFUSED, refusal=refusal)
-    return [*works, make_unmatched(collection)]
+    return [*works, make_empty_submission(collection)]
 
 
 def make_refused_bonus(collection: Collection, refusal: str) -> Payment:

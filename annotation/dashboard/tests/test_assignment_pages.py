@@ -7,10 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.dashboard.tests.making import make_browser, make_confirmed, make_unmatched
+from annotation.dashboard.tests.making import make_browser, make_confirmed, make_empty_submission
 from collector.models import Collection, User
 from tasks.crowd import marketplace
 from tasks.models import (
+    EmptySubmission,
     Payment,
     PaymentState,
     Posting,
@@ -18,7 +19,6 @@ from tasks.models import (
     Rejection,
     RejectionState,
     Submission,
-    Unmatched,
 )
 from tasks.posting import empty_submissions
 from tasks.tests.making import make_collection, make_posting, stage_of
@@ -145,8 +145,8 @@ def test_every_end_of_a_rejection_is_told(rita: Client, pilot: Collection, state
 
 
 def test_what_came_without_work_shows_what_there_is(rita: Client, pilot: Collection) -> None:
-    work = make_unmatched(pilot)
-    Unmatched.objects.update(fields={"words": "<script>alert(1)</script>", "code": ""})
+    work = make_empty_submission(pilot)
+    EmptySubmission.objects.update(fields={"words": "<script>alert(1)</script>", "code": ""})
     work.session.leases.create(
         unit=stage_of(pilot, "question").units.first(),
         worker=work.session.worker,
@@ -165,7 +165,7 @@ def test_what_came_without_work_shows_what_there_is(rita: Client, pilot: Collect
 def test_another_program_s_rejection_is_told_and_can_be_taken_back(
     rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = make_unmatched(pilot)
+    work = make_empty_submission(pilot)
     monkeypatch.setattr(marketplace, "status_of", lambda _: "Rejected")
     empty_submissions.find_decided(pilot, work.auto_approval_at)
     page = see(rita, work)

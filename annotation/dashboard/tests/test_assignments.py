@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_confirmed, make_unmatched, plain
+from annotation.dashboard.tests.making import make_confirmed, make_empty_submission, plain
 from annotation.dashboard.tests.test_assignment_pages import LIST, decide
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection
@@ -30,7 +30,7 @@ def test_an_empty_list_says_when_work_is_paid(rita: Client, pilot: Collection) -
 def test_the_list_opens_where_somebody_waits(rita: Client, pilot: Collection) -> None:
     make_confirmed(pilot)
     assert "Waiting to be paid <span>1</span>" in rita.get(LIST).content.decode()
-    make_unmatched(pilot)
+    make_empty_submission(pilot)
     page = rita.get(LIST).content.decode()
     assert "Submitted empty" in page
     assert "Someone outside" in page
@@ -41,7 +41,7 @@ def test_the_list_opens_where_somebody_waits(rita: Client, pilot: Collection) ->
 def test_what_came_without_work_is_paid_from_the_money_page(
     rita: Client, pilot: Collection
 ) -> None:
-    work = make_unmatched(pilot)
+    work = make_empty_submission(pilot)
     page = rita.get(MONEY).content.decode()
     assert "1 HIT was submitted empty: pay it or look into it" in plain(page)
     assert "Pay $4.00" in page
@@ -53,7 +53,7 @@ def test_what_came_without_work_is_paid_from_the_money_page(
 
 
 def test_the_list_of_collections_names_every_decision(rita: Client, pilot: Collection) -> None:
-    make_unmatched(pilot)
+    make_empty_submission(pilot)
     make_confirmed(pilot, state=ReceiptState.REFUSED)
     decide(rita, make_confirmed(pilot), "propose", "Copied.")
     page = rita.get("/collections/").content.decode()
@@ -64,13 +64,13 @@ def test_the_list_of_collections_names_every_decision(rita: Client, pilot: Colle
 
 def test_its_queries_do_not_follow_the_work(rita: Client, pilot: Collection) -> None:
     make_confirmed(pilot)
-    make_unmatched(pilot)
+    make_empty_submission(pilot)
     decide(rita, make_confirmed(pilot), "propose", "Copied.")
-    pages = [f"{LIST}?show=waiting", f"{LIST}?show=unmatched", f"{LIST}?show=proposed", MONEY]
+    pages = [f"{LIST}?show=waiting", f"{LIST}?show=submitted_empty", f"{LIST}?show=proposed", MONEY]
     few = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]
     for _ in range(3):
         make_confirmed(pilot)
-        make_unmatched(pilot)
+        make_empty_submission(pilot)
         decide(rita, make_confirmed(pilot), "propose", "Copied.")
     rita.get(MONEY)
     many = [queries(lambda page=page: rita.get(page)) for page in pages]  # type: ignore[misc]

@@ -29,6 +29,7 @@ from collector.candidates.tests.making import make_pairs, make_towns
 from collector.models import CandidateSet, Collection
 from collector.seeds.selection import select_seeds
 from tasks.models import (
+    EmptySubmission,
     Grant,
     GrantState,
     LeaseState,
@@ -36,7 +37,6 @@ from tasks.models import (
     Question,
     ReceiptState,
     Submission,
-    Unmatched,
 )
 from tasks.tests.making import make_collection, make_corpus, stage_of
 from tests import services
@@ -124,7 +124,7 @@ def addresses() -> list[str]:
     own += [f"money/work/?show={name}" for name in FILTERS]
     handed_in = Submission.objects.exclude(state=ReceiptState.HELD)
     decided = [*handed_in.values_list("lease__session", flat=True)]
-    decided += Unmatched.objects.values_list("session", flat=True)
+    decided += EmptySubmission.objects.values_list("session", flat=True)
     own += [f"money/work/{session}/" for session in decided]
     return [
         *("/", "/collections/", "/collections/new/", "/nowhere/", "/sign-in/", "/signed-out/"),

@@ -3,7 +3,13 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import HopDecision, Judgement, JudgingRun, SampledQuestion, Verdict
+from annotation.models import (
+    CrossValidation,
+    HeldOutPrediction,
+    HopDecision,
+    SampledQuestion,
+    Verdict,
+)
 from annotation.readers.human_performance import sample_questions
 from annotation.release.release_jobs import fulfil, order_release
 from annotation.splits.difficulty.runs import begin_run
@@ -120,11 +126,11 @@ def test_judging_begins_once_all_are_decided_and_its_folds_are_shown(rita):
     mark(rita, "wgrace", "multi", hops="multi")
     assert "12 questions to judge; 16 are easy" in page(rita, "difficulty_now")
     rita.post(address("begin_judging"))
-    run = JudgingRun.objects.get()
+    run = CrossValidation.objects.get()
     assert (run.by, run.n_examples, run.folds.count()) == ("owner", 12, 3)
     assert "Fold 3" in page(rita, "difficulty_now")
     assert begin_run(collection, table_of(collection), "rita", NOW) == run, "one at a time"
-    Judgement.objects.update(loss=1)
+    HeldOutPrediction.objects.update(loss=1)
     run.state = "done"
     run.ended_at = NOW
     run.n_right = 3
@@ -140,8 +146,8 @@ def test_questions_are_placed_and_read_once_more_without_a_release(rita):
     for worker in ("wada", "wgrace"):
         mark(rita, worker, "multi", hops="multi")
     rita.post(address("begin_judging"))
-    Judgement.objects.update(loss=1)
-    JudgingRun.objects.update(state="done", ended_at=NOW)
+    HeldOutPrediction.objects.update(loss=1)
+    CrossValidation.objects.update(state="done", ended_at=NOW)
     assert "Assign to splits</button>" in page(rita, "difficulty_now")
     assert (
         "Assigned to splits: 28 questions."
@@ -152,7 +158,7 @@ def test_questions_are_placed_and_read_once_more_without_a_release(rita):
     assert sample_questions(collection) > 0
     held_out = {"dev", "test-distractor", "test-fullwiki"}
     read = collection.stages.get(name="human_performance").units
-    again = read.values_list("items__question__placement__split", flat=True)
+    again = read.values_list("items__question__split_assignment__split", flat=True)
     assert set(again) <= held_out
     assert not collection.releases.exists()
 

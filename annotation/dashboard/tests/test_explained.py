@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_submission, make_unmatched
+from annotation.dashboard.tests.making import make_empty_submission, make_submission
 from tasks.tests.making import make_collection, make_posting, stage_of
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def test_a_hit_is_explained_once_where_a_page_first_names_it(rita: Client, addre
     pilot = make_collection(slug="pilot")
     make_posting(stage_of(pilot, "question"))
     make_submission(stage_of(pilot, "question"))
-    make_unmatched(pilot)
+    make_empty_submission(pilot)
     page = rita.get(address).content.decode()
     explained = re.findall(r'<abbr title="human intelligence task: [^"]+">HITs?</abbr>', page)
     assert len(explained) == 1

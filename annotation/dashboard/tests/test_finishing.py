@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from annotation.dashboard.tests.making import (
     make_answer,
     make_attempt,
+    make_empty_submission,
     make_lease,
     make_question,
-    make_unmatched,
     make_verdict,
     plain,
 )
@@ -85,7 +85,7 @@ def test_finishing_leads_to_what_stays_to_be_done(rita: Client, busy: Collection
 
 def test_open_decisions_about_pay_are_named(rita: Client, pilot: Collection) -> None:
     assert "about pay" not in rita.get(PAGE).content.decode()
-    make_unmatched(pilot)
+    make_empty_submission(pilot)
     assert "1 decision about pay, on the money page." in rita.get(PAGE).content.decode()
 
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
 
-from annotation.models import Placement
+from annotation.models import SplitAssignment
 from annotation.release.official_import import Source, import_official_files
 from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
@@ -48,8 +48,8 @@ class Command(BaseCommand):
                 )
         except (ProtocolError, ActionError, ValueError) as error:
             raise CommandError(str(error)) from None
-        placements = Placement.objects.filter(question__stage__collection=collection)
-        counts = dict(Counter(placements.order_by("pk").values_list("split", flat=True)))
+        assignments = SplitAssignment.objects.filter(question__stage__collection=collection)
+        counts = dict(Counter(assignments.order_by("pk").values_list("split", flat=True)))
         if options["json"]:
             self.stdout.write(json.dumps({"collection": name, "questions": counts}))
             return

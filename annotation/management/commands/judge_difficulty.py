@@ -10,7 +10,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from annotation.models import Fold, JudgingRun, RunState
+from annotation.models import CrossValidation, Fold, RunState
 from annotation.readers.predictions import PredictionsError
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import begin_run, run_from_file, write_examples
@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     def _judge(
         self, collection: Collection, table: DifficultyTable, options: dict[str, Any]
-    ) -> JudgingRun:
+    ) -> CrossValidation:
         by, now = options["by"][:150], timezone.now()
         draw_sample(collection, table)
         if options["as_multi_hop"]:
@@ -100,7 +100,7 @@ class Command(BaseCommand):
             raise ActionError(f"{run.message} Run judge_difficulty again.")
         return run
 
-    def _work(self, run: JudgingRun, workers: int) -> None:
+    def _work(self, run: CrossValidation, workers: int) -> None:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             bars = {
@@ -114,7 +114,7 @@ class Command(BaseCommand):
 
             work_on(run, workers, tell)
 
-    def _report(self, run: JudgingRun, as_json: bool) -> None:
+    def _report(self, run: CrossValidation, as_json: bool) -> None:
         found = {
             "collection": run.collection.slug,
             "reader": run.reader,

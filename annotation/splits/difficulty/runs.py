@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.metrics.squad import exact_match
-from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
+from annotation.models import CrossValidation, Fold, FoldState, HeldOutPrediction, RunState
 from annotation.readers.example import Example, Prediction
 from annotation.readers.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
@@ -30,21 +30,21 @@ BATCH = 1000
 
 def begin_run(
     collection: Collection, table: DifficultyTable, by: str, now: datetime, reader: str = "light"
-) -> JudgingRun:
+) -> CrossValidation:
     """Return a new run with its folds waiting, or the one that goes on.
 
     Draws the sample of whoever is a top contributor by now. Raises ActionError while sampled
     workers are undecided, and for fewer questions than folds.
     """
-    going_on = JudgingRun.objects.filter(
-        collection=collection, state__in=JudgingRun.GOING_ON
+    going_on = CrossValidation.objects.filter(
+        collection=collection, state__in=CrossValidation.GOING_ON
     ).first()
     if going_on is not None:
         return going_on
     rows = to_judge(collection, table)
     try:
         with transaction.atomic():
-            run = JudgingRun.objects.create(
+            run = CrossValidation.objects.create(
                 collection=collection,
                 reader=reader,
                 seed=collection.random_seed,
@@ -55,13 +55,15 @@ def begin_run(
             )
             _deal(run, rows)
     except IntegrityError:
-        return JudgingRun.objects.get(collection=collection, state__in=JudgingRun.GOING_ON)
+        return CrossValidation.objects.get(
+            collection=collection, state__in=CrossValidation.GOING_ON
+        )
     return run
 
 
 def run_from_file(
     collection: Collection, table: DifficultyTable, path: Path, by: str, now: datetime
-) -> JudgingRun:
+) -> CrossValidation:
     """Return a run, done, whose answers are an outside model's; any that goes on ends.
 
     Raises ActionError as `begin_run` does, and PredictionsError for the file.
@@ -80,16 +82,16 @@ def run_of_answers(
     reader: str,
     by: str,
     now: datetime,
-) -> JudgingRun:
+) -> CrossValidation:
     """Return a run, done, with answers that are there already; any that goes on ends.
 
     rows: (id, key) of its questions. predictions: one for each of them, by key.
     """
     with transaction.atomic():
-        JudgingRun.objects.filter(collection=collection, state__in=JudgingRun.GOING_ON).update(
-            state=RunState.FAILED, message=f"{reader} took its place.", ended_at=now
-        )
-        run = JudgingRun.objects.create(
+        CrossValidation.objects.filter(
+            collection=collection, state__in=CrossValidation.GOING_ON
+        ).update(state=RunState.FAILED, message=f"{reader} took its place.", ended_at=now)
+        run = CrossValidation.objects.create(
             collection=collection,
             reader=reader,
             seed=collection.random_seed,
@@ -112,13 +114,13 @@ def sum_up(run_id: int, now: datetime) -> bool:
     """
     unfinished = Fold.objects.filter(run=OuterRef("pk")).exclude(state=FoldState.DONE)
     free = Q(state=RunState.TRAINING) | Q(state=RunState.SUMMING, seen_at__lt=now - SILENT)
-    claimed = JudgingRun.objects.filter(free, ~Exists(unfinished), pk=run_id)
+    claimed = CrossValidation.objects.filter(free, ~Exists(unfinished), pk=run_id)
     if not claimed.update(state=RunState.SUMMING, seen_at=now):
         return False
-    run = JudgingRun.objects.get(pk=run_id)
+    run = CrossValidation.objects.get(pk=run_id)
     digest = hashlib.sha256()
     right: list[int] = []
-    rows = run.judgements.select_related("question__verdict__chosen").order_by("question__key")
+    rows = run.predictions.select_related("question__verdict__chosen").order_by("question__key")
     for row in rows.iterator(BATCH):
         gold = answer_of(row.question.verdict.chosen)
         if exact_match(row.answer, gold):
@@ -127,8 +129,8 @@ def sum_up(run_id: int, now: datetime) -> bool:
         digest.update(json.dumps(line, ensure_ascii=False).encode() + b"\n")
     with transaction.atomic():
         for start in range(0, len(right), BATCH):
-            run.judgements.filter(pk__in=right[start : start + BATCH]).update(is_right=True)
-        JudgingRun.objects.filter(pk=run_id, state=RunState.SUMMING).update(
+            run.predictions.filter(pk__in=right[start : start + BATCH]).update(is_right=True)
+        CrossValidation.objects.filter(pk=run_id, state=RunState.SUMMING).update(
             state=RunState.DONE, n_right=len(right), checksum=digest.hexdigest(), ended_at=now
         )
     return True
@@ -138,7 +140,9 @@ def runs_to_sum_up(now: datetime) -> list[int]:
     """Return the runs whose folds are done and that nobody living sums up."""
     unfinished = Fold.objects.filter(run=OuterRef("pk")).exclude(state=FoldState.DONE)
     free = Q(state=RunState.TRAINING) | Q(state=RunState.SUMMING, seen_at__lt=now - SILENT)
-    return list(JudgingRun.objects.filter(free, ~Exists(unfinished)).values_list("pk", flat=True))
+    return list(
+        CrossValidation.objects.filter(free, ~Exists(unfinished)).values_list("pk", flat=True)
+    )
 
 
 def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:
@@ -174,7 +178,7 @@ def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, 
 
 
 def _deal(
-    run: JudgingRun,
+    run: CrossValidation,
     rows: Sequence[tuple[int, str]],
     predictions: Mapping[str, Prediction] | None = None,
 ) -> None:
@@ -185,9 +189,9 @@ def _deal(
         Fold(run=run, number=number, n_examples=sizes[number]) for number in range(run.n_folds)
     )
     given = predictions or {}
-    Judgement.objects.bulk_create(
+    HeldOutPrediction.objects.bulk_create(
         (
-            Judgement(
+            HeldOutPrediction(
                 run=run,
                 fold=folds[places[key]],
                 question_id=pk,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.metrics.squad import exact_match
-from annotation.models import Judgement, JudgingRun, RunState
+from annotation.models import CrossValidation, HeldOutPrediction, RunState
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.runs import questions_to_judge
@@ -31,14 +31,14 @@ def table_of(collection: Collection) -> DifficultyTable | None:
     return table if isinstance(table, DifficultyTable) else None
 
 
-def last_run(collection: Collection) -> JudgingRun | None:
+def last_run(collection: Collection) -> CrossValidation | None:
     """Return the newest run that was done."""
-    return JudgingRun.objects.filter(collection=collection, state=RunState.DONE).first()
+    return CrossValidation.objects.filter(collection=collection, state=RunState.DONE).first()
 
 
-def n_unjudged(collection: Collection, run: JudgingRun) -> int:
+def n_unjudged(collection: Collection, run: CrossValidation) -> int:
     """Return how many questions that are to be judged the run has not answered."""
-    judged = Judgement.objects.filter(run=run).values("question_id")
+    judged = HeldOutPrediction.objects.filter(run=run).values("question_id")
     return questions_to_judge(collection).exclude(pk__in=judged).count()
 
 
@@ -54,7 +54,7 @@ def facts_of(collection: Collection, questions: Iterable[Question]) -> dict[int,
     run = last_run(collection)
     judged: dict[int, tuple[str, float]] = {}
     if run is not None:
-        found = Judgement.objects.filter(run=run, loss__isnull=False)
+        found = HeldOutPrediction.objects.filter(run=run, loss__isnull=False)
         for pk, answer, loss in found.values_list("question_id", "answer", "loss").iterator():
             judged[pk] = answer, loss or 0.0
     facts: dict[int, Facts] = {}
@@ -90,8 +90,8 @@ def _check_decided(collection: Collection) -> None:
 
 
 def _unjudged(collection: Collection, missing: int, total: int) -> str:
-    going_on = JudgingRun.objects.filter(
-        collection=collection, state__in=JudgingRun.GOING_ON
+    going_on = CrossValidation.objects.filter(
+        collection=collection, state__in=CrossValidation.GOING_ON
     ).first()
     if going_on is not None:
         return (

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.models import Fold, FoldState, Judgement, JudgingRun, RunState
+from annotation.models import CrossValidation, Fold, FoldState, HeldOutPrediction, RunState
 from annotation.readers.example import Example
 from annotation.splits.difficulty.examples import examples
 from annotation.splits.difficulty.reader_process import ReaderDied, ReaderProcess
@@ -30,7 +30,7 @@ MOST_ATTEMPTS = 3
 _ONE_HERE = threading.Lock()
 
 
-def folds_to_train(now: datetime, run: JudgingRun | None = None) -> list[int]:
+def folds_to_train(now: datetime, run: CrossValidation | None = None) -> list[int]:
     """Return the ids of the folds that no living worker has, of one run or of all."""
     rows = Fold.objects.filter(_free(now), _going_on())
     if run is not None:
@@ -80,7 +80,7 @@ def _going_on() -> Q:
     An update over a join would choose its rows by a query of its own, which PostgreSQL does not
     ask again after it waited for another's claim: two would win.
     """
-    return Q(run__in=JudgingRun.objects.filter(state=RunState.TRAINING))
+    return Q(run__in=CrossValidation.objects.filter(state=RunState.TRAINING))
 
 
 def fail_exhausted(now: datetime) -> int:
@@ -134,7 +134,7 @@ def _train(fold: Fold, claim: str, tell: Callable[[Fold], object]) -> bool:
 
 def _examples(fold: Fold, *, own: bool) -> Iterator[Example]:
     """Yield the examples of the fold, or those of all the others, by key."""
-    rows = Judgement.objects.filter(run=fold.run)
+    rows = HeldOutPrediction.objects.filter(run=fold.run)
     chosen = rows.filter(fold=fold) if own else rows.exclude(fold=fold)
     return examples(
         Question.objects.filter(
@@ -160,10 +160,10 @@ def _sign(fold: Fold, claim: str) -> bool:
 def _store(fold: Fold, claim: str, process: ReaderProcess) -> bool:
     """Write the predictions and end the fold in one step, unless the claim was lost."""
     questions = dict(
-        Judgement.objects.filter(fold=fold).values_list("question__key", "question_id")
+        HeldOutPrediction.objects.filter(fold=fold).values_list("question__key", "question_id")
     )
     rows = [
-        Judgement(
+        HeldOutPrediction(
             run=fold.run,
             fold=fold,
             question_id=questions[one.key],
@@ -178,8 +178,8 @@ def _store(fold: Fold, claim: str, process: ReaderProcess) -> bool:
         mine = Fold.objects.filter(pk=fold.pk, claim=claim, state=FoldState.RUNNING)
         if not mine.update(state=FoldState.DONE, ended_at=timezone.now(), step="", share_done=1):
             return False
-        Judgement.objects.filter(fold=fold).delete()
-        Judgement.objects.bulk_create(rows, batch_size=BATCH)
+        HeldOutPrediction.objects.filter(fold=fold).delete()
+        HeldOutPrediction.objects.bulk_create(rows, batch_size=BATCH)
     return True
 
 
@@ -196,7 +196,7 @@ def _give_up(fold: Fold, claim: str, why: str) -> None:
             state=FoldState.FAILED if is_last else FoldState.WAITING, step=why[:80], share_done=0
         )
         if is_last:
-            JudgingRun.objects.filter(pk=row.run_id, state=RunState.TRAINING).update(
+            CrossValidation.objects.filter(pk=row.run_id, state=RunState.TRAINING).update(
                 state=RunState.FAILED,
                 message=f"Fold {row.number + 1} failed {row.attempts} times: {why}",
                 ended_at=now,
@@ -204,7 +204,7 @@ def _give_up(fold: Fold, claim: str, why: str) -> None:
 
 
 def work_on(
-    run: JudgingRun, workers: int = 1, tell: Callable[[Fold], object] = lambda fold: None
+    run: CrossValidation, workers: int = 1, tell: Callable[[Fold], object] = lambda fold: None
 ) -> None:
     """Train folds until the run is over, several at a time, and read the run anew.
 
@@ -221,15 +221,15 @@ def work_on(
     run.refresh_from_db()
 
 
-def _in_thread(run: JudgingRun, tell: Callable[[Fold], object]) -> None:
+def _in_thread(run: CrossValidation, tell: Callable[[Fold], object]) -> None:
     try:
         _work(run, tell)
     finally:
         connection.close()
 
 
-def _work(run: JudgingRun, tell: Callable[[Fold], object]) -> None:
-    going_on = JudgingRun.objects.filter(pk=run.pk, state__in=JudgingRun.GOING_ON)
+def _work(run: CrossValidation, tell: Callable[[Fold], object]) -> None:
+    going_on = CrossValidation.objects.filter(pk=run.pk, state__in=CrossValidation.GOING_ON)
     while going_on.exists():
         now = timezone.now()
         due = folds_to_train(now, run)

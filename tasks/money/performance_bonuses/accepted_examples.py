@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters
-from tasks.models import Fund, Lease, Payment, ReceiptState, Submission, Tally
+from tasks.models import BonusFund, ExampleCount, Lease, Payment, ReceiptState, Submission
 from tasks.money import budget
 from tasks.money.performance_bonuses.bonus_fund import bonuses_of, cost_cents, enter_bonus, free
 from tasks.money.performance_bonuses.rules import Stretch, crossed, pace, pace_cents, ranking
@@ -29,7 +29,7 @@ def award(stage: Stage, now: datetime) -> int:
         return 0
     with transaction.atomic():
         locked = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-        fund, _ = Fund.objects.get_or_create(stage=locked)
+        fund, _ = BonusFund.objects.get_or_create(stage=locked)
         round_of = ExampleCounter(fund, bonuses, parameters, now)
         ripe = now - timedelta(hours=bonuses.wait_hours)
         for submission in uncounted(stage).filter(received_at__lte=ripe):
@@ -42,7 +42,7 @@ def uncounted(stage: Stage) -> QuerySet[Any]:
     """Return the submissions that were approved and not counted yet, with their `examples`."""
     return (
         Submission.objects.filter(
-            lease__unit__stage=stage, state=ReceiptState.APPROVED, tally__isnull=True
+            lease__unit__stage=stage, state=ReceiptState.APPROVED, example_count__isnull=True
         )
         .select_related("lease__session")
         .annotate(examples=Count("questions", filter=~Q(questions__verdict__outcome="dropped")))
@@ -54,7 +54,7 @@ class ExampleCounter:
     """One pass over new submissions of a stage whose row is locked."""
 
     def __init__(
-        self, fund: Fund, bonuses: BonusesTable, parameters: Parameters, now: datetime
+        self, fund: BonusFund, bonuses: BonusesTable, parameters: Parameters, now: datetime
     ) -> None:
         self.fund, self.bonuses, self.parameters, self.now = fund, bonuses, parameters, now
         self.n_due = 0
@@ -63,10 +63,10 @@ class ExampleCounter:
         """Add one submission to the rounds and to its worker's blocks."""
         stage, worker = self.fund.stage, submission.lease.worker_id
         examples: int = submission.examples  # type: ignore[attr-defined]
-        own = Tally.objects.filter(stage=stage, worker=worker).aggregate(
+        own = ExampleCount.objects.filter(stage=stage, worker=worker).aggregate(
             own=Sum("examples", default=0)
         )["own"]
-        Tally.objects.create(
+        ExampleCount.objects.create(
             submission=submission,
             stage=stage,
             worker_id=worker,
@@ -89,12 +89,12 @@ class ExampleCounter:
         for place, (worker, examples) in enumerate(ranked[: len(self.bonuses.top_cents)]):
             lease = (
                 Lease.objects.filter(
-                    submission__tally__stage=self.fund.stage,
-                    submission__tally__worker=worker,
-                    submission__tally__before__lt=last,
+                    submission__example_count__stage=self.fund.stage,
+                    submission__example_count__worker=worker,
+                    submission__example_count__before__lt=last,
                 )
                 .select_related("session")
-                .latest("submission__tally")
+                .latest("submission__example_count")
             )
             reason = f"Place {place + 1} of round {number + 1}: {examples} of {every} questions."
             key = f"top:{self.fund.stage_id}:{number}:{place}"
@@ -126,7 +126,7 @@ class ExampleCounter:
 
 def stretches_of_round(stage: Stage, first: int, last: int) -> list[Stretch]:
     """Return the stage's accepted examples from `first` to before `last`, in order."""
-    rows = Tally.objects.filter(
+    rows = ExampleCount.objects.filter(
         stage=stage, before__lt=last, before__gt=first - F("examples")
     ).order_by("before", "id")
     found = rows.values_list("worker_id", "before", "examples", "seconds")
@@ -135,7 +135,7 @@ def stretches_of_round(stage: Stage, first: int, last: int) -> list[Stretch]:
 
 def stretches_of_block(stage: Stage, worker: str, first: int, last: int) -> list[Stretch]:
     """Return the worker's accepted examples from `first` to before `last`, in order."""
-    rows = Tally.objects.filter(
+    rows = ExampleCount.objects.filter(
         stage=stage,
         worker=worker,
         own_before__lt=last,

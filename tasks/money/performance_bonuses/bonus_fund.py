@@ -6,7 +6,15 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters, StageTable
 from collector.protocols.stage_tables import AwardingTable
-from tasks.models import Fund, Lease, Payment, PaymentKind, PostingState, ReceiptState, Submission
+from tasks.models import (
+    BonusFund,
+    Lease,
+    Payment,
+    PaymentKind,
+    PostingState,
+    ReceiptState,
+    Submission,
+)
 from tasks.money import budget
 from tasks.money.performance_bonuses.rules import worst_cents
 
@@ -29,7 +37,7 @@ def cover(stage: Stage, table: StageTable, parameters: Parameters, more_hits: in
     bonuses = bonuses_of(table)
     if bonuses is None:
         return True
-    fund, _ = Fund.objects.get_or_create(stage=stage)
+    fund, _ = BonusFund.objects.get_or_create(stage=stage)
     missing = _wanted(fund, table, bonuses, parameters, more_hits) - fund.held_cents
     if missing <= 0:
         return True
@@ -40,7 +48,7 @@ def cover(stage: Stage, table: StageTable, parameters: Parameters, more_hits: in
     return True
 
 
-def free(fund: Fund, table: StageTable, bonuses: BonusesTable, parameters: Parameters) -> None:
+def free(fund: BonusFund, table: StageTable, bonuses: BonusesTable, parameters: Parameters) -> None:
     """Give back what nobody can earn any more; expects the lock of the stage's row."""
     surplus = fund.held_cents - _wanted(fund, table, bonuses, parameters, 0)
     if surplus <= 0:
@@ -51,11 +59,15 @@ def free(fund: Fund, table: StageTable, bonuses: BonusesTable, parameters: Param
 
 
 def _wanted(
-    fund: Fund, table: StageTable, bonuses: BonusesTable, parameters: Parameters, more_hits: int
+    fund: BonusFund,
+    table: StageTable,
+    bonuses: BonusesTable,
+    parameters: Parameters,
+    more_hits: int,
 ) -> int:
     """Return what was paid, and what the work that is out or not accepted yet can still earn."""
     undecided = Submission.objects.filter(
-        lease__unit__stage=fund.stage, tally__isnull=True
+        lease__unit__stage=fund.stage, example_count__isnull=True
     ).exclude(state=ReceiptState.REJECTED)
     standing = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
     more = table.items_per_hit * (standing + undecided.count() + more_hits)

@@ -8,7 +8,7 @@ from django.db.models import Max, Sum
 from collector.models import Seed, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Redundancy
-from tasks.models import Fund, Lease, Tally
+from tasks.models import BonusFund, ExampleCount, Lease
 from tasks.money.performance_bonuses.accepted_examples import (
     stretches_of_block,
     stretches_of_round,
@@ -56,7 +56,7 @@ def _round(
     if not bonuses.top_cents:
         return None
     every, prizes = bonuses.top_every_examples, bonuses.top_cents
-    fund = Fund.objects.filter(stage=stage).first()
+    fund = BonusFund.objects.filter(stage=stage).first()
     counted = fund.examples if fund else 0
     total = counted + sum(examples for _, examples, _ in waiting)
     first = total - total % every
@@ -86,7 +86,7 @@ def _block(
     if not bonuses.paces:
         return None
     size = bonuses.block_examples
-    counted: int = Tally.objects.filter(stage=stage, worker=worker).aggregate(
+    counted: int = ExampleCount.objects.filter(stage=stage, worker=worker).aggregate(
         own=Sum("examples", default=0)
     )["own"]
     mine = [one for one in waiting if one[0] == worker]

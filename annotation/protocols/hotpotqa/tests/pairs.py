@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.models import Context, Placement
+from annotation.models import Context, SplitAssignment
 from annotation.protocols.hotpotqa.file_format import SPLITS, settings_of
 from annotation.tests.making import (
     NOW,
@@ -45,7 +45,7 @@ def pairs(kind: str = "bridge") -> Collection:
         name = "Secret" if split == "test-fullwiki" else f"Town{number}"
         pair = [town(corpus, f"{name}{letter}") for letter in "AB"]
         question = ask(collection, pair, f"Who founded number {number}?", kind)
-        Placement.objects.create(question=question, split=split, reason="So.", placed_at=NOW)
+        SplitAssignment.objects.create(question=question, split=split, reason="So.", placed_at=NOW)
         compared = ["fullwiki"] if split == "train-medium" else []
         for setting in [*settings_of(split), *compared]:
             found = [*others, *pair] if setting == "distractor" else others

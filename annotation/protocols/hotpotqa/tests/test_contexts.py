@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Context, Placement, Verdict
+from annotation.models import Context, SplitAssignment, Verdict
 from annotation.protocols.hotpotqa.contexts import wanted
 from annotation.protocols.hotpotqa.tests.pairs import ask, pairs, town
 from annotation.release import contexts
@@ -51,7 +51,7 @@ def test_each_question_has_the_settings_of_its_split(collection: Collection) -> 
     assert find_contexts(collection) == sum(map(len, SETTINGS_OF.values()))
     for question in Question.objects.all():
         found = {context.setting for context in question.contexts.all()}
-        assert found == SETTINGS_OF[question.placement.split]
+        assert found == SETTINGS_OF[question.split_assignment.split]
 
 
 def test_the_pair_is_among_eight_others_in_an_order_that_tells_nothing(
@@ -60,8 +60,8 @@ def test_the_pair_is_among_eight_others_in_an_order_that_tells_nothing(
     for number in range(20):
         pair = [town(collection.corpus, f"Cape{number}{letter}") for letter in "AB"]
         question = ask(collection, pair, f"Who founded a harbour of Quarnsey, Cape{number}A?", "x")
-        Placement.objects.create(question=question, split="dev", reason="So.", placed_at=NOW)
-    Placement.objects.filter(question__text__startswith="Who founded number").delete()
+        SplitAssignment.objects.create(question=question, split="dev", reason="So.", placed_at=NOW)
+    SplitAssignment.objects.filter(question__text__startswith="Who founded number").delete()
     # A word of one text in two weighs nothing, so that many are needed that say nothing of it.
     for number in range(90):
         paragraph = town(collection.corpus, f"Inland{number}")
@@ -82,7 +82,7 @@ def ask_by_name(collection: Collection, candidates: int) -> Context:
     """Name the second paragraph in the question of dev; return what its search finds."""
     collection.parameters["contexts"]["candidates"] = candidates
     collection.save()
-    question = Question.objects.get(placement__split="dev")
+    question = Question.objects.get(split_assignment__split="dev")
     second = question.seed.seed_paragraphs.get(position=1)
     question.text = f"Who founded {second.paragraph.article.title}?"
     question.save()
@@ -109,7 +109,7 @@ def test_a_paragraph_that_is_not_found_is_not_put_in(collection: Collection) -> 
 
 
 def test_yes_and_no_are_held_by_no_paragraph(collection: Collection) -> None:
-    verdict = Verdict.objects.get(question__placement__split="dev")
+    verdict = Verdict.objects.get(question__split_assignment__split="dev")
     verdict.chosen.type, verdict.chosen.payload = "yes", {"facts": [[0, 0], [1, 0]]}
     verdict.chosen.save()
     find_contexts(collection)

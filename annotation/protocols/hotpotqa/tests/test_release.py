@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 from django.test import Client
 
-from annotation.models import Context, Placement, Release, Verdict
+from annotation.models import Context, Release, SplitAssignment, Verdict
 from annotation.protocols.hotpotqa import file_format
 from annotation.protocols.hotpotqa.file_format import SPLITS
 from annotation.protocols.hotpotqa.scoring import score
@@ -99,12 +99,12 @@ def test_nothing_public_holds_answer_facts_type_or_pair_of_what_is_withheld(
     issued: PublishedRelease,
 ) -> None:
     public = words_of(issued.folder)
-    secret = Question.objects.get(placement__split="test-fullwiki")
+    secret = Question.objects.get(split_assignment__split="test-fullwiki")
     (item,) = loaded(issued.folder, TEST)
     assert list(item) == ["_id", "question", "context"]
     assert public.count(secret.text) == 1
     assert public.count(item["_id"]) == 1
-    for question in Question.objects.filter(placement__split__startswith="test-"):
+    for question in Question.objects.filter(split_assignment__split__startswith="test-"):
         unit = uuid5(NAMESPACE_URL, f"question\n{question.seed.key}").hex
         for key in (question.key, question.seed.key, unit):
             assert key not in public
@@ -173,7 +173,7 @@ def test_another_answer_withheld_is_another_release_and_a_lost_folder_is_made_ag
 
 def hide_another_answer() -> None:
     """Shorten the answer of the withheld question by a letter."""
-    verdict = Verdict.objects.get(question__placement__split="test-fullwiki")
+    verdict = Verdict.objects.get(question__split_assignment__split="test-fullwiki")
     (span,) = verdict.chosen.payload["spans"]
     span |= {"end": span["end"] - 1, "text": span["text"][:-1]}
     verdict.chosen.save()
@@ -194,7 +194,7 @@ def test_a_question_without_its_context_is_refused(
 ) -> None:
     collection: Collection = pairs()
     monkeypatch.setattr("annotation.release.publish_release.find_contexts", lambda *given: 0)
-    Context.objects.filter(question__placement__split="dev", setting="fullwiki").delete()
+    Context.objects.filter(question__split_assignment__split="dev", setting="fullwiki").delete()
     with pytest.raises(ActionError, match="no fullwiki context yet: find the contexts first"):
         publish_release(collection, tmp_path / "out", NOW)
     assert not list(tmp_path.iterdir())
@@ -221,15 +221,15 @@ def test_a_later_release_moves_nothing_and_hides_nothing_that_was_told(
 ) -> None:
     collection = pairs()
     first = publish_release(collection, tmp_path / "out", NOW)
-    Placement.objects.update(placed_at=first.release.created_at)
-    told = Question.objects.get(placement__split="train-easy")
-    Placement.objects.filter(question=told).delete()
-    before = dict(Placement.objects.values_list("question__key", "split"))
+    SplitAssignment.objects.update(placed_at=first.release.created_at)
+    told = Question.objects.get(split_assignment__split="train-easy")
+    SplitAssignment.objects.filter(question=told).delete()
+    before = dict(SplitAssignment.objects.values_list("question__key", "split"))
     later = pair_in(collection, "Later", NOW + timedelta(days=1))
     facts = {each.pk: Facts(False, False, 1.0) for each in Question.objects.all()}
     monkeypatch.setattr("annotation.splits.assignment.facts_of", lambda collection, rows: facts)
     make_splits(collection, NOW + timedelta(days=2))
-    after = dict(Placement.objects.values_list("question__key", "split"))
+    after = dict(SplitAssignment.objects.values_list("question__key", "split"))
     assert {key: after[key] for key in before} == before
     assert after[told.key] == "train-hard"
     assert later.key in after
@@ -256,7 +256,7 @@ def test_withheld_questions_are_in_no_order_of_pairs(issued: PublishedRelease) -
     collection = issued.release.collection
     for number in range(6):
         question = pair_in(collection, f"More{number}", NOW)
-        Placement.objects.create(
+        SplitAssignment.objects.create(
             question=question, split="test-fullwiki", reason="So.", placed_at=NOW
         )
         give_context(question, "fullwiki", list(Paragraph.objects.all()[:3]))

@@ -31,7 +31,7 @@ def by_name(tables: list[Table]) -> dict[str, dict[Any, Any]]:
 
 def of_split(collection: Collection, split: str) -> Question:
     """Return the one question of the split."""
-    return Question.objects.get(stage__collection=collection, placement__split=split)
+    return Question.objects.get(stage__collection=collection, split_assignment__split=split)
 
 
 @pytest.mark.django_db

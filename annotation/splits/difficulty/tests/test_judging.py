@@ -9,7 +9,14 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation import jobs
-from annotation.models import Fold, FoldState, Judgement, JudgingRun, Placement, RunState
+from annotation.models import (
+    CrossValidation,
+    Fold,
+    FoldState,
+    HeldOutPrediction,
+    RunState,
+    SplitAssignment,
+)
 from annotation.readers.example import Prediction
 from annotation.readers.tests.making import make_examples
 from annotation.splits.assignment import make_splits
@@ -100,12 +107,12 @@ def test_a_real_reader_judges_in_a_process_of_its_own_though_one_is_killed(monke
     monkeypatch.setattr(training, "ReaderProcess", FirstKilled)
     said = json.loads(command("--as-multi-hop", "--json"))
     assert said["judged"] == 24
-    assert Judgement.objects.filter(loss__gte=0).count() == 24
-    assert said["right"] == Judgement.objects.filter(is_right=True).count()
+    assert HeldOutPrediction.objects.filter(loss__gte=0).count() == 24
+    assert said["right"] == HeldOutPrediction.objects.filter(is_right=True).count()
     assert len(said["checksum"]) == 64
     assert list(Fold.objects.order_by("number").values_list("attempts", flat=True)) == [2, 1, 1]
     assert json.loads(command("--json")) == said, "what is judged is not judged again"
-    assert JudgingRun.objects.count() == 1
+    assert CrossValidation.objects.count() == 1
 
 
 def test_any_order_of_folds_gives_the_same_split(quick):
@@ -117,7 +124,7 @@ def test_any_order_of_folds_gives_the_same_split(quick):
         assert [train(ids[place]) for place in order] == [True] * 3
         run.refresh_from_db()
         counts = make_splits(collection, NOW)
-        placed = Placement.objects.filter(question__stage__collection=collection)
+        placed = SplitAssignment.objects.filter(question__stage__collection=collection)
         rows = sorted(placed.values_list("question__key", "split", "reason"))
         found.append((run.checksum, run.n_right, counts, rows))
     assert found[0] == found[1]
@@ -133,7 +140,7 @@ def test_one_worker_and_four_at_once_give_the_same(quick):
         work_on(run, workers)
         assert list(run.folds.values_list("state", "attempts")) == [(FoldState.DONE, 1)] * 3
         make_splits(run.collection, NOW)
-        placed = Placement.objects.filter(question__stage__collection=run.collection)
+        placed = SplitAssignment.objects.filter(question__stage__collection=run.collection)
         rows = sorted(placed.values_list("question__key", "split", "reason"))
         found.append((run.state, run.checksum, run.n_right, rows))
     assert found[0] == found[1]
@@ -164,11 +171,11 @@ def test_a_fold_whose_worker_died_silently_is_claimed_by_another(quick):
     assert dead.pk in folds_to_train(now, run)
     assert train(dead.pk)
     dead.refresh_from_db()
-    before = list(dead.judgements.values_list("question", "answer", "loss"))
+    before = list(dead.predictions.values_list("question", "answer", "loss"))
     late = QuickReader(None)
-    late.keys = list(dead.judgements.values_list("question__key", flat=True))
+    late.keys = list(dead.predictions.values_list("question__key", flat=True))
     assert not training._store(dead, claim, late), "who lost the claim stores nothing"
-    assert list(dead.judgements.values_list("question", "answer", "loss")) == before
+    assert list(dead.predictions.values_list("question", "answer", "loss")) == before
 
 
 def test_a_fold_that_always_fails_ends_the_run_with_a_reason(quick):
@@ -198,8 +205,8 @@ def test_one_of_those_who_finish_last_sums_the_run_up(quick):
     now = timezone.now()
     assert not sum_up(run.pk, now), "folds are waiting"
     run.folds.update(state=FoldState.DONE)
-    run.judgements.update(answer="x", loss=1)
-    JudgingRun.objects.filter(pk=run.pk).update(state=RunState.SUMMING, seen_at=now)
+    run.predictions.update(answer="x", loss=1)
+    CrossValidation.objects.filter(pk=run.pk).update(state=RunState.SUMMING, seen_at=now)
     assert not sum_up(run.pk, now), "another is at it"
     assert sum_up(run.pk, now + 2 * SILENT), "who died is relieved"
     assert not sum_up(run.pk, now + 4 * SILENT)
@@ -239,7 +246,7 @@ def test_undecided_workers_stop_the_judging_and_the_splits(quick):
         call_command("make_splits", "pilot")
     command()
     assert make_splits(collection, NOW)["train-easy"] == 16
-    easy = Placement.objects.filter(split="train-easy")
+    easy = SplitAssignment.objects.filter(split="train-easy")
     assert set(easy.values_list("question__worker", flat=True)) == {"wada"}
 
 

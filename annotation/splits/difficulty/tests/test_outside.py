@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import JudgingRun, Placement
+from annotation.models import CrossValidation, SplitAssignment
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.tests.making import NOW, make_kept
@@ -38,7 +38,7 @@ def test_a_fifth_right_from_a_file_makes_a_fifth_medium(tmp_path):
     assert counts["train-medium"] == 10
     assert sum(counts.values()) == 50
     right = {line["id"] for line in lines[::5]}
-    medium = Placement.objects.filter(split="train-medium")
+    medium = SplitAssignment.objects.filter(split="train-medium")
     assert set(medium.values_list("question__key", flat=True)) == right
 
 
@@ -61,7 +61,7 @@ def test_a_wrong_file_is_refused_and_nothing_is_lost(tmp_path, content, said):
     path.write_text(content)
     with pytest.raises(CommandError, match=said):
         command("--predictions", str(path), "--as-multi-hop")
-    assert not JudgingRun.objects.exists()
+    assert not CrossValidation.objects.exists()
 
 
 def test_a_protocol_without_difficulty_says_so():

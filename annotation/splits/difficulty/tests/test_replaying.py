@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from annotation.models import HopDecision, JudgingRun, Placement
+from annotation.models import CrossValidation, HopDecision, SplitAssignment
 from annotation.readers.example import Prediction
 from annotation.replay.log import FilesLine, read_log
 from annotation.replay.remake_release import judge_again
@@ -26,11 +26,11 @@ def test_decisions_and_answers_of_a_log_give_the_same_splits(tmp_path):
     answers = {key: Prediction(key, "yes", 0.5 + place) for place, (_, key) in enumerate(rows)}
     run_of_answers(collection, table, rows, answers, "light", "rita", timezone.now())
     make_splits(collection, NOW)
-    placed = sorted(Placement.objects.values_list("question__key", "split", "reason"))
+    placed = sorted(SplitAssignment.objects.values_list("question__key", "split", "reason"))
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"".join([*log_lines(collection), FilesLine(files={}).as_line()]))
     HopDecision.objects.all().delete()
-    JudgingRun.objects.all().delete()
+    CrossValidation.objects.all().delete()
     judge_again(collection, read_log(path), NOW)
     make_splits(collection, NOW)
-    assert sorted(Placement.objects.values_list("question__key", "split", "reason")) == placed
+    assert sorted(SplitAssignment.objects.values_list("question__key", "split", "reason")) == placed

@@ -4,7 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.models import Fund, Payment, PaymentKind, Question, ReceiptState, Submission, Tally
+from tasks.models import (
+    BonusFund,
+    ExampleCount,
+    Payment,
+    PaymentKind,
+    Question,
+    ReceiptState,
+    Submission,
+)
 from tasks.money.estimates import estimate
 from tasks.money.performance_bonuses.accepted_examples import award
 from tasks.money.performance_bonuses.bonus_progress import progress_of
@@ -69,7 +77,7 @@ def test_what_is_not_approved_is_not_counted(pairs, stage) -> None:
         submission = hand_in(begin(pairs, ada))
         Submission.objects.filter(pk=submission.pk).update(state=state)
     assert award(stage, NOW) == 0
-    assert not Tally.objects.exists()
+    assert not ExampleCount.objects.exists()
     Submission.objects.update(state=ReceiptState.APPROVED)
     assert award(stage, NOW) == 3
 
@@ -150,7 +158,7 @@ def test_what_nobody_can_earn_any_more_is_free_again(pairs, stage) -> None:
     assert due("pace") == []
     assert pairs.reserved_cents == 0
     assert pairs.spent_cents == 4 * 375 + 700
-    fund = Fund.objects.get()
+    fund = BonusFund.objects.get()
     assert fund.held_cents == fund.paid_cents == 700
 
 
