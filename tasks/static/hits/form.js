@@ -18,8 +18,11 @@ class FormPage {
     this.slots = new Questions(find("[data-widget=questions]"), this.items.length, {
       open: (index) => this.open(index),
     }, "Item");
+    // One alone needs no list and no way to another: what leads on hands it in.
+    document.body.dataset.items = this.items.length;
+    this.isAlone = this.items.length === 1;
     this.next = find("[data-action=next]");
-    this.next.addEventListener("click", () => this.goOn());
+    this.next.addEventListener("click", () => this.#lead());
     find("[data-action=previous]").addEventListener("click", () => this.open(this.index - 1));
     this.restore(state.draft);
     this.page.start();
@@ -33,7 +36,12 @@ class FormPage {
     for (const key of new Set(this.fields.flatMap(keysOf))) if (key) keys.on(key, () => this.form.press(key));
     keys.on("d", () => this.form.toggleDefinitions());
     keys.on("w", () => this.form.write());
-    keys.chord("Enter", () => { this.goOn(); this.form.focus(); }, { inFields: true });
+    keys.chord("Enter", () => { this.#lead(); if (!this.isAlone) this.form.focus(); }, { inFields: true });
+  }
+
+  #lead() {
+    if (this.isAlone) find("[data-action=submit]").click();
+    else this.goOn();
   }
 
   /** Put a draft on the page: {data, ui} or null. */
@@ -117,8 +125,8 @@ class FormPage {
     const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
     this.page.progress(`${done} of ${this.items.length} done`, done, this.items.length);
     this.#run(done);
-    this.next.setAttribute("aria-disabled", String(this.#following < 0));
-    this.page.primary(done >= this.items.length ? find("[data-action=submit]") : this.next);
+    this.next.setAttribute("aria-disabled", String(!this.isAlone && this.#following < 0));
+    this.page.primary(done >= this.items.length && !this.isAlone ? find("[data-action=submit]") : this.next);
   }
 
   /** How far one is with all that there is, this HIT's items among it. */
