@@ -20,6 +20,7 @@ from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
 from annotation.metrics.squad import score_v1
 from annotation.protocols.bookqa.export import answers_by_id
+from annotation.protocols.bookqa.verbs import texts_with_verbs
 from annotation.reports.scheme_labels import cell_of, labels_of
 from collector.protocols.label_schemes import read_scheme
 from collector.protocols.stage_tables import ChoiceTable, FieldTable
@@ -41,6 +42,16 @@ OPTIONS: Mapping[str, Option] = {
         "help": "break down by label, groups of labels too (T5, T6): a CSV with the column id and "
         f"{', '.join(facet.name for facet in SCHEME.facets())}",
     },
+    "events": {
+        "action": "store_true",
+        "help": "score the questions apart that have a verb in one of their references (T7)",
+    },
+    "tagger": {
+        "type": str,
+        "metavar": "MODEL",
+        "help": "spaCy's model that tells verbs for --events, by name or folder; found by itself "
+        "where an English one is installed, else words tell",
+    },
     "against": {
         "type": str,
         "metavar": "PREDICTIONS",
@@ -50,6 +61,8 @@ OPTIONS: Mapping[str, Option] = {
 }
 BLEUS = tuple(f"Bleu_{n}" for n in range(1, LONGEST + 1))
 METEOR = "METEOR"
+# What the row of questions with event-typed answers is called.
+EVENTS = "event-only"
 WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 SEED = 0
 # What of a question is added up: itself, ROUGE-L, EM and F1, what BLEU counts, and where its
@@ -58,7 +71,7 @@ MEANS, OF_BLEU = 4, 2 + 2 * LONGEST
 
 
 def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
-    """Return the measures, 0 to 1; options: "raw", "meteor", "labels", "against".
+    """Return the measures, 0 to 1; options: those of OPTIONS.
 
     A question without a prediction is answered by nothing. Raises ScoreError in one line.
     """
@@ -93,7 +106,15 @@ def score_against(
     }
     if against:
         _compare(result, *parts)
-    if labels := cast(str | None, options.get("labels")):
+    labels, tagger = (cast(str | None, options.get(name)) for name in ("labels", "tagger"))
+    events = bool(options.get("events") or tagger)
+    if labels or events:
+        result["columns"].insert(2, "share %")
+        for row in result["rows"]:
+            row.insert(2, "")
+    if events:
+        _add_events(result, parts[0], references, tagger)
+    if labels:
         _break_down(result, parts[0], list(wanted), Path(labels))
     return result
 
@@ -237,9 +258,6 @@ def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> 
     Its share is of the questions with labels, as in the paper's Tables 5 and 6.
     """
     labels = read_labels(path, keys)
-    result["columns"].insert(2, "share %")
-    for row in result["rows"]:
-        row.insert(2, "")
     for facet in SCHEME.facets():
         groups = {group: [each.value for each in of] for group, of in _grouped(facet).items()}
         alone = {choice.value: [choice.value] for choice in facet.choices}
@@ -252,14 +270,34 @@ def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> 
                 ]
                 if not places:
                     continue
-                found = _official(parts[places].sum(axis=0))
-                called, share = f"{name.replace('_', ' ')}: {label}", len(places) / len(labels)
-                result["groups"][called] = {**found, "questions": len(places), "share": share}
-                row = [called, str(len(places)), f"{100 * share:.1f}", *_percents(found)]
-                result["rows"].append(row)
+                called = f"{name.replace('_', ' ')}: {label}"
+                _add_group(result, called, parts[places], len(labels))
     missing = len(keys) - len(labels)
     if missing:
         result["notes"].append(f"Questions without labels, in no row of a label: {missing}.")
+
+
+def _add_events(
+    result: Result, parts: Any, references: Mapping[str, Sequence[str]], tagger: str | None
+) -> None:
+    """Add a row of the questions with a verb in a reference, and what has told verbs."""
+    verbs = texts_with_verbs((text for of in references.values() for text in of), tagger)
+    places = [
+        place for place, of in enumerate(references.values()) if not verbs.having.isdisjoint(of)
+    ]
+    if places:
+        _add_group(result, EVENTS, parts[places], len(parts))
+    result["notes"].append(
+        f"{EVENTS}: {len(places):,} of {len(parts):,} questions, which have a verb in one of "
+        f"their references, by {verbs.told_by}."
+    )
+
+
+def _add_group(result: Result, called: str, parts: Any, whole: int) -> None:
+    """Add the row of some of the questions, with their share of the whole."""
+    found, number = _official(parts.sum(axis=0)), len(parts)
+    result["groups"][called] = {**found, "questions": number, "share": number / whole}
+    result["rows"].append([called, str(number), f"{100 * number / whole:.1f}", *_percents(found)])
 
 
 def _grouped(facet: FieldTable) -> dict[str, list[ChoiceTable]]:
