@@ -21,23 +21,26 @@ CENTS = st.integers(0, 400)
 SMALL = st.integers(1, 3)
 
 
-def _redundancy(least: int = 1) -> Any:
+def _redundancy(least: int = 1, *, shares: bool = True) -> Any:
     number = st.integers(least, 3)
-    return st.fixed_dictionaries({"train": number, "dev": number, "test": number})
+    same = st.fixed_dictionaries({"train": number, "dev": number, "test": number})
+    # More people than any fold has do a part of the HITs, or nobody does.
+    share = st.sampled_from([{}, {"percent": 15, "people": 4}, {"percent": 60, "people": 5}])
+    return st.builds(lambda usual, more: {**usual, **more}, same, share) if shares else same
 
 
-def _stage(name: str, least: int = 1) -> dict[str, Any]:
+def _stage(name: str, least: int = 1, *, shares: bool = True) -> dict[str, Any]:
     return {
         f"{name}.reward_cents": CENTS,
-        f"{name}.redundancy": _redundancy(least),
+        f"{name}.redundancy": _redundancy(least, shares=shares),
         f"{name}.places_at_once": st.integers(1, 6),
     }
 
 
 IIRC = {
-    **_stage("question_qualification"),
+    **_stage("question_qualification", shares=False),
     **_stage("question"),
-    **_stage("answer_qualification"),
+    **_stage("answer_qualification", shares=False),
     **_stage("answer"),
     **_stage("human_performance"),
     "seeds.min_links": st.just(2),
@@ -66,9 +69,9 @@ HOTPOTQA = {
     "human_performance.items_per_hit": SMALL,
 }
 QUAC = {
-    **_stage("student_qualification"),
-    **_stage("teacher_qualification"),
-    **_stage("dialog"),
+    **_stage("student_qualification", shares=False),
+    **_stage("teacher_qualification", shares=False),
+    **_stage("dialog", shares=False),
     **_stage("validation", 0),
     "student_qualification.items_per_hit": st.just(1),
     "teacher_qualification.items_per_hit": st.just(1),
@@ -77,7 +80,15 @@ QUAC = {
     "dialog.wait_minutes": st.integers(1, 15),
     "dialog.min_pairs": SMALL,
 }
-PROTOCOLS = {"iirc": IIRC, "hotpotqa": HOTPOTQA, "quac": QUAC}
+BOOKQA = {
+    **_stage("question"),
+    **_stage("answer"),
+    **_stage("label"),
+    "answer.items_per_hit": SMALL,
+    "label.items_per_hit": SMALL,
+    "label.sample_questions": st.integers(1, 9),
+}
+PROTOCOLS = {"bookqa": BOOKQA, "iirc": IIRC, "hotpotqa": HOTPOTQA, "quac": QUAC}
 FOLDS = {"hotpotqa": st.just(""), "iirc": st.sampled_from(["train", "dev", "test"])}
 
 

@@ -81,6 +81,20 @@ def collected(collection: Collection) -> Collection:
     return collection
 
 
+@pytest.fixture
+def shared(folder: Path, collection: Collection) -> Collection:
+    """Return one whose labels are one person's, but of every HIT another two people's as well."""
+    labels = {"train": 1, "dev": 1, "test": 1, "percent": 100, "people": 3}
+    collection.parameters["label"]["redundancy"] = labels
+    collection.save()
+    for name in WRITERS:
+        Person(name, collection).work("text")
+    look(collection)
+    Person(READERS[0], collection).work("label")
+    run("validate_answers", collection.slug)
+    return collection
+
+
 def release(collection: Collection, folder: Path) -> dict[str, Any]:
     """Return what was printed of a release of all that is decided."""
     run("validate_answers", collection.slug)
@@ -106,6 +120,26 @@ def test_it_runs_from_a_corpus_to_a_release(collected: Collection, tmp_path: Pat
     }
     assert Verdict.objects.get(outcome="dropped").reason == "no_majority"
     assert lines(tmp_path / "out" / FILE) == SAMPLE[FILE]
+
+
+def test_what_more_people_do_is_decided_once_all_of_them_have(shared: Collection) -> None:
+    waiting = Verdict.objects.all()
+    assert {row.reason for row in waiting} == {"waiting_for_votes"}
+    assert {row.sentence for row in waiting} == {"1 of 3 people have given their votes so far."}
+    for name in READERS[1:]:
+        Person(name, shared).work("label")
+    run("validate_answers", shared.slug)
+    assert set(Verdict.objects.values_list("outcome", "n_votes")) == {("kept", 3)}
+
+
+def test_what_more_people_were_to_do_is_decided_without_them_at_the_end(
+    shared: Collection,
+) -> None:
+    shared.parameters["agreement"]["min_agreeing"] = 1
+    shared.state = "finished"
+    shared.save()
+    run("validate_answers", shared.slug)
+    assert set(Verdict.objects.values_list("outcome", "n_votes")) == {("kept", 1)}
 
 
 def test_every_label_and_the_extra_field_are_in_the_release(

@@ -7,21 +7,23 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, Sum
 
 from annotation.agreement.decision import Decision, Outcome
 from annotation.decisions.counted_work import counted, left_out_of
 from annotation.models import Verdict
 from annotation.protocols.contracts import VALIDATION, ValidationPart
-from collector.models import Collection
+from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.models import Answer, Question
+from tasks.models import Answer, Question, Unit
 
 CHUNK = 500
 # Answers in the order in which they were given: one that was handed in bears the time of that.
 IN_ORDER = ("created_at", "submission_id", "id")
+# While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
+MORE = "waiting_for_votes"
 LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")
 
 
@@ -46,7 +48,9 @@ def decide_collection(collection: Collection, now: datetime) -> int:
             Question.objects.filter(stage__collection=collection, stage__name=source_name)
             .annotate(votes=votes)
             .filter(Q(votes__gt=0) | Q(verdict__isnull=False))
-            .filter(Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")))
+            .filter(
+                Q(verdict__isnull=True) | ~Q(verdict__n_votes=F("votes")) | _given_up(collection)
+            )
             .exclude(by_hand & ~Q(verdict__chosen__worker_id__in=out))
             .order_by("id")
         )
@@ -161,8 +165,13 @@ def _decided(
     out: the workers who are left out; what one of them wrote is dropped whatever its votes.
     """
     answers = votes_on(question, stage_names, out)
+    missing = _missing(question, stage_names, parameters)
     if question.worker_id in out:
         found = LEFT_OUT
+    elif answers and missing:
+        wanted = len(answers) + missing
+        sentence = f"{len(answers)} of {wanted} people have given their votes so far."
+        found = Decision(Outcome.WAITING, MORE, sentence)
     else:
         votes = [validation.vote(answer.type, answer.payload) for answer in answers]
         found = validation.verdict(votes, parameters, question.seed.fold or "train")
@@ -177,6 +186,32 @@ def _decided(
         "overridden": False,
         "decided_at": now,
     }
+
+
+def _missing(question: Question, stage_names: Sequence[str], parameters: Parameters) -> int:
+    """Return how many votes are still to come of HITs that more people do than others.
+
+    None once the collection is finished: what was drawn for more people counts as others do.
+    """
+    stages = parameters.stages()
+    drawn = [name for name in stage_names if stages[name].redundancy.percent]
+    collection = question.stage.collection
+    if not drawn or collection.state == CollectionState.FINISHED:
+        return 0
+    units = Unit.objects.filter(
+        items__question=question,
+        stage__collection=collection,
+        stage__name__in=drawn,
+        closed=False,
+    )
+    left = units.aggregate(n=Sum(F("redundancy") - F("submitted"), default=0))["n"]
+    return int(left)
+
+
+def _given_up(collection: Collection) -> Q:
+    """Return the condition that a question waits for more people although no more come."""
+    is_over = collection.state == CollectionState.FINISHED
+    return Q(verdict__reason=MORE) if is_over else Q(pk__in=[])
 
 
 def _is_out(verdict: Verdict, out: AbstractSet[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Has new annotators answer a sample of kept questions once more (human performance)."""
+"""Has a sample of kept questions answered once more (human performance), or labelled."""
 
 import random
 
@@ -10,11 +10,11 @@ from collector.models import Collection, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from tasks.models import Question
-from tasks.work.units import create_unit, is_done
+from tasks.work.units import add_unit, is_done, was_read
 
 
 def sample_questions(collection: Collection) -> int:
-    """Make the units of every stage that re-reads decided questions; returns how many.
+    """Make the units of every stage that takes up decided questions; returns how many.
 
     The sample is drawn once, by the collection's seed, when the stage it reads has decided all;
     nobody who voted on a question can take it, since nobody answers one question twice.
@@ -49,7 +49,7 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     random.Random(f"{collection.random_seed}:second reading").shuffle(kept)
     sample, per_unit = kept[: table.sample_questions], table.items_per_hit
     for start in range(0, len(sample), per_unit):
-        create_unit(stage, sample[start : start + per_unit], table.redundancy.of("test"))
+        add_unit(stage, table, sample[start : start + per_unit], table.redundancy.of("test"))
     return (len(sample) + per_unit - 1) // per_unit
 
 
@@ -61,4 +61,5 @@ def _is_over(collection: Collection, name: str) -> bool:
     ) | Question.objects.filter(
         stage__collection=collection, answers__stage=stage, verdict__outcome="waiting"
     )
-    return (stage.state == StageState.CLOSED or is_done(stage)) and not undecided.exists()
+    is_over = stage.state == StageState.CLOSED or is_done(stage) or was_read(collection)
+    return is_over and not undecided.exists()

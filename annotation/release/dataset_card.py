@@ -127,7 +127,10 @@ def _method(collection: Collection, withheld: Sequence[str]) -> str:
 
 
 def _workers(table: StageTable) -> str:
-    return ", ".join(f"{fold} {number}" for fold, number in table.redundancy.model_dump().items())
+    redundancy = table.redundancy
+    told = ", ".join(f"{fold} {number}" for fold, number in redundancy.by_fold().items())
+    share = f"; {redundancy.people} of {redundancy.percent} % of the HITs, drawn by the seed"
+    return told + share * bool(redundancy.percent)
 
 
 def _limitations(collection: Collection, outcomes: Outcomes) -> str:

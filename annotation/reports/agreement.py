@@ -73,7 +73,7 @@ def label_stages(parameters: Parameters) -> dict[str, list[FieldTable]]:
     return {
         name: [field for field in table.fields if field.choices]
         for name, table in parameters.stages().items()
-        if isinstance(table, LabelTable) and not table.qualifies and not table.sample_questions
+        if isinstance(table, LabelTable) and not table.qualifies
     }
 
 

@@ -87,10 +87,14 @@ class Protocol:
     def parameters(self, overrides: dict[str, object] | None = None) -> Parameters:
         """Return the parameters of protocol.toml with dotted `overrides` laid over them.
 
-        Raises ProtocolError naming file and key for an unknown key or a wrong value.
+        What may be left out of that file can be overridden too. Raises ProtocolError naming file
+        and key for an unknown key or a wrong value.
         """
+        told = self.resolved(self.defaults())
+        if not overrides:
+            return told
         try:
-            values = with_overrides(self.defaults(), overrides or {})
+            values = with_overrides(told.model_dump(mode="json"), overrides)
         except KeyError as error:
             raise ProtocolError(str(error.args[0])) from None
         return self.resolved(values)

@@ -1,10 +1,11 @@
 """The typed parameters every protocol shares; a protocol's own tables extend them."""
 
+import random
 import tomllib
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FOLDS = ("train", "dev", "test")
 
@@ -103,7 +104,11 @@ class CuratedTable(Table):
 
 
 class Redundancy(Table):
-    """How many workers answer one item, by the fold of its seed."""
+    """How many workers answer one item, by the fold of its seed, and more of them a part of all.
+
+    Of a stage's HITs, `percent` are done by `people`, in whatever fold: as many of the first ones
+    as of all, one drawn of each 100 / `percent` that follow on one another.
+    """
 
     train: int = Field(ge=1)
     """How many people do one item of the training fold."""
@@ -111,10 +116,60 @@ class Redundancy(Table):
     """How many people do one item of the development fold."""
     test: int = Field(ge=1)
     """How many people do one item of the test fold."""
+    # Collections of before have no such part.
+    percent: int = Field(0, ge=0, le=100)
+    """This share of the HITs, drawn by the seed, is done by more people; 0 for none."""
+    people: int = Field(0, ge=0)
+    """How many people do each HIT of that share; 0 where there is none."""
+
+    @model_validator(mode="after")
+    def _share_has_people(self) -> Self:
+        if bool(self.percent) != bool(self.people):
+            raise ValueError("give both percent and people, or neither")
+        if self.percent and self.people <= min(self.of(fold) for fold in FOLDS):
+            raise ValueError("people must be more than do the other HITs of some fold")
+        return self
 
     def of(self, fold: str) -> int:
         """Return how many one item of `fold` needs; an item without a fold is training."""
         return int(getattr(self, fold or "train"))
+
+    def by_fold(self) -> dict[str, int]:
+        """Return how many one item needs, by its fold."""
+        return {fold: self.of(fold) for fold in FOLDS}
+
+    def most_of(self, fold: str) -> int:
+        """Return how many one item of `fold` can come to need."""
+        return max(self.of(fold), self.people) if self.of(fold) else 0
+
+    def mean_of(self, fold: str) -> float:
+        """Return how many one item of `fold` needs on average, the drawn share counted in."""
+        return self.of(fold) + (self.most_of(fold) - self.of(fold)) * self.percent / 100
+
+    def of_hit(self, usual: int, number: int, seed: str) -> int:
+        """Return how many do the stage's HIT `number`, from 0, where others have the `usual`."""
+        return max(usual, self.people) if self._is_drawn(number, seed) else usual
+
+    def _is_drawn(self, number: int, seed: str) -> bool:
+        if not self.percent:
+            return False
+        stratum = number * self.percent // 100
+        first = -(-stratum * 100 // self.percent)
+        behind = -(-(stratum + 1) * 100 // self.percent)
+        return random.Random(f"{seed}:{stratum}").randrange(first, behind) == number
+
+    def places(self, hits: Mapping[int, int]) -> int:
+        """Return the places of so many HITs at most, by how many people they usually have.
+
+        The share is taken of those where it adds most.
+        """
+        drawn = -(-sum(n for usual, n in hits.items() if usual) * self.percent // 100)
+        places = 0
+        for usual, number in sorted(hits.items()):
+            more = min(drawn, number) if usual else 0
+            drawn -= more
+            places += usual * number + max(0, self.people - usual) * more
+        return places
 
 
 class PaceTable(Table):
@@ -183,11 +238,18 @@ class StageTable(Table):
     """The qualification stage that a worker must have passed."""
     qualifies: bool = False
     """Whether passing this stage opens another one."""
-    # How many decided questions of these folds or splits new workers do once more; none for 0.
+    # Of these folds or splits; who has worked on a question before never gets it.
     sample_questions: int = Field(0, ge=0)
-    """How many decided questions new workers do once more; none for 0."""
+    """How many decided questions are drawn to be done once more, or labelled; none for 0."""
     sample_splits: list[str] = ["test"]
     """The splits that those questions are drawn from."""
+
+    @model_validator(mode="after")
+    def _examinations_are_alike(self) -> Self:
+        if self.qualifies and self.redundancy.percent:
+            raise ValueError("redundancy.percent must be 0: everybody is examined alike")
+        return self
+
     CHANGEABLE: ClassVar[frozenset[str]] = frozenset(
         {
             "reward_cents",

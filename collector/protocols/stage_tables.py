@@ -43,7 +43,7 @@ class PairTable(AwardingTable):
 
     @model_validator(mode="after")
     def _one_writer_each(self) -> Self:
-        if set(self.redundancy.model_dump().values()) != {1}:
+        if set(self.redundancy.by_fold().values()) != {1} or self.redundancy.percent:
             raise ValueError("redundancy must be 1 in every fold: a pair has one writer")
         return self
 
@@ -82,6 +82,12 @@ class DialogTable(StageTable):
     def _pay_never_falls(self) -> Self:
         if min(self.turn_cents) < 0 or sorted(self.turn_cents) != self.turn_cents:
             raise ValueError("turn_cents must not be negative nor fall from turn to turn")
+        return self
+
+    @model_validator(mode="after")
+    def _a_dialog_has_two(self) -> Self:
+        if self.redundancy.percent:
+            raise ValueError("redundancy.percent must be 0: two people talk, never more")
         return self
 
     @model_validator(mode="after")

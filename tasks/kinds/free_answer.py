@@ -7,10 +7,8 @@ from tasks.kinds.forms import CleanedEntry, FormKind
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.voting import VotingKind, questions_shown, store_votes
 from tasks.models import Submission, Unit
+from tasks.work.answer_summary import WORDS
 from tasks.work.passages import passages_of
-
-# The type of every such answer: the words themselves stand in the first field of the form.
-WORDS = "words"
 
 
 class FreeAnswerKind(FormKind, VotingKind):

@@ -1,10 +1,31 @@
 """Label HITs: workers label what others wrote, by a form that the protocol gives as data."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from collector.models import Stage
+from collector.protocols.creation import parameters_of
+from collector.protocols.parameters import StageTable
+from collector.protocols.stage_tables import FormTable
+from common.prepared_sql import execute
 from tasks.kinds.forms import FormKind, filled_in
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.voting import VotingKind, questions_shown, store_votes
 from tasks.models import Answer, Lease, Submission, Unit, UnitItem
+from tasks.work.answer_summary import answer_text, type_words
 from tasks.work.passages import passages_of
+
+ANSWERS = """
+SELECT item.position, answer.type, answer.payload
+FROM tasks_unititem item
+JOIN tasks_answer answer ON answer.question_id = item.question_id
+JOIN collector_stage stage ON stage.id = answer.stage_id
+WHERE item.unit_id = %s AND stage.name = %s AND answer.corrected_by = ''
+ORDER BY item.position, answer.id
+"""
 
 
 class LabelKind(FormKind, VotingKind):
@@ -13,13 +34,22 @@ class LabelKind(FormKind, VotingKind):
     name = "label"
 
     def page_items(self, unit: Unit) -> list[Item]:
-        """Return each text with its passage, and never who wrote it."""
+        """Return each text with its passage, and never who wrote it.
+
+        Where the stage takes up what another has answered, the answers stand beside it: the
+        writer's own, if there is one, and those of the other people.
+        """
         items = questions_shown(unit)
         passages = passages_of(seed for _, seed, _, _ in items)
-        return [
+        found: list[Item] = [
             {"id": item, "text": text, "passage": {**passages[seed], "links": []}}
             for item, seed, text, _ in items
         ]
+        if answering := _answering(unit.stage):
+            others = _answers(unit, answering)
+            for shown, (item, _, _, payload) in zip(found, items, strict=True):
+                shown["answers"] = [*_own(payload, answering), *others.get(item, ())]
+        return found
 
     def page_state(self, lease: Lease) -> dict[str, object]:
         """Return how many items of the stage the worker has labelled, and how many there are.
@@ -37,3 +67,40 @@ class LabelKind(FormKind, VotingKind):
         person hold for labels as they do for answers. Expects the transaction of the submission.
         """
         store_votes(submission, filled_in(data))
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The stage whose answers are labelled with the questions, and its field that is the answer.
+
+    `field` is blank where answers are no free words.
+    """
+
+    stage: str
+    field: str
+
+
+def _answering(stage: Stage) -> Answering | None:
+    """Return where the label stage's items were answered, None where they were only written."""
+    stages: Mapping[str, StageTable] = parameters_of(stage.collection).stages()
+    name = stages[stage.name].items_from
+    table = stages[name]
+    if table.items_from == "seeds":
+        return None
+    return Answering(name, table.fields[0].name if isinstance(table, FormTable) else "")
+
+
+def _own(payload: Mapping[str, Any], answering: Answering) -> list[str]:
+    """Return the answer of who asked, where they were asked for one."""
+    own = (payload.get("fields") or {}).get(answering.field)
+    return [own] if own else []
+
+
+def _answers(unit: Unit, answering: Answering) -> dict[str, list[str]]:
+    """Return the answers of other people, as words, by the item's id on the page."""
+    found: dict[str, list[str]] = {}
+    for position, kind, payload in execute(ANSWERS, [unit.pk, answering.stage]):
+        given = Answer(type=kind, payload=orjson.loads(payload))
+        words = _own(given.payload, answering) or [answer_text(given) or type_words(kind)]
+        found.setdefault(str(position), []).extend(words)
+    return found

@@ -18,6 +18,7 @@ from tasks.money.expected_pay import Shortfall, shortfalls
 from tasks.pages.wording import price
 from tasks.posting.qualification_requirements import notice
 from tasks.work.samples import sample_of
+from tasks.work.units import was_read
 
 
 def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
@@ -152,16 +153,37 @@ def _to_open(collection: Collection, stages: list[Stage], name: str) -> list[Sta
         if all(stage.name != name for stage in stages):
             known = ", ".join(stage.name for stage in stages)
             raise ActionError(f"There is no stage {name!r}. Known: {known}.")
+        _check_read(collection, name)
         return [stage for stage in closed if stage.name == name]
     paused = collection.state == CollectionState.PAUSED
     opened = [stage for stage in closed if stage.state == StageState.DRAFT and not paused]
+    if was_read(collection):
+        opened = [stage for stage in opened if stage.name in _drawing(collection)]
     if not opened and len(closed) == len(stages):
+        first = (_drawing(collection) if was_read(collection) else []) or [stages[0].name]
         raise ActionError(
             "Every stage is closed. Name the one to open: "
-            f"{MANAGE} publish {collection.slug} --stage {stages[0].name}",
+            f"{MANAGE} publish {collection.slug} --stage {first[0]}",
             on_page="Every stage is closed: open one below, and work is handed out again.",
         )
     return opened
+
+
+def _check_read(collection: Collection, name: str) -> None:
+    """Raise ActionError for a stage that has nothing to do where questions were read from files."""
+    drawing = _drawing(collection)
+    if was_read(collection) and name not in drawing:
+        known = " or ".join(drawing) or "of which its protocol has none"
+        raise ActionError(
+            "Its questions were read from published files: only a stage that draws some of them "
+            f"can be opened, {known}."
+        )
+
+
+def _drawing(collection: Collection) -> list[str]:
+    """Return the stages whose items are drawn of what is decided."""
+    stages = parameters_of(collection).stages()
+    return [name for name, table in stages.items() if table.sample_questions]
 
 
 def _enter(

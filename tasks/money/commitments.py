@@ -16,11 +16,13 @@ from tasks.models import (
     PaymentState,
     Posting,
     PostingState,
+    Question,
     Ticket,
     Topic,
     Unit,
     UnitItem,
 )
+from tasks.work.units import was_read
 
 OUT = (PostingState.PUBLISHING, PostingState.LIVE)
 
@@ -32,7 +34,8 @@ class StageCommitments:
     `withheld`: of rejected work, which can be taken back. `fund`: held and paid for its own
     bonuses, `awarded` the paid part; neither is in the others. `made`: places there are, `left` of
     them not handed in; `standing`: HITs that are up or planned; `seeds` by fold, `waiting` those
-    in no bundle; `talks`: dialogs taken up, `talking` now; `tickets`: whose wait is held.
+    in no bundle; `imported`: questions by fold that were read from files, whose seeds are none
+    here; `talks`: dialogs taken up, `talking` now; `tickets`: whose wait is held.
     """
 
     spent: int = 0
@@ -49,6 +52,7 @@ class StageCommitments:
     tickets: int = 0
     seeds: Counter[str] = field(default_factory=Counter)
     waiting: Counter[str] = field(default_factory=Counter)
+    imported: Counter[str] = field(default_factory=Counter)
 
     @property
     def cents(self) -> int:
@@ -64,7 +68,10 @@ def commitments_by_stage(
     The queries are as many for any amount of work.
     """
     found = {stage.pk: StageCommitments() for stage in stages}
-    _count_seeds(found)
+    if was_read(collection):
+        _count_imported(found)
+    else:
+        _count_seeds(found)
     _count_places(collection, found)
     _count_money(collection, found)
     if any(kind_of(stage).pairs_workers for stage in stages):
@@ -84,6 +91,12 @@ def _count_seeds(found: dict[int, StageCommitments]) -> None:
         found[stage].seeds[fold] += number
         if not is_bundled:
             found[stage].waiting[fold] += number
+
+
+def _count_imported(found: dict[int, StageCommitments]) -> None:
+    rows = Question.objects.filter(stage__in=found).order_by().values_list("stage_id", "seed__fold")
+    for stage, fold, number in rows.annotate(n=Count("pk")):
+        found[stage].imported[fold] += number
 
 
 def _count_places(collection: Collection, found: dict[int, StageCommitments]) -> None:

@@ -27,7 +27,13 @@ from tasks.kinds.registry import kind_of
 from tasks.models import Posting
 from tasks.money import budget, expected_pay
 from tasks.money.commitments import OUT, StageCommitments, commitments_by_stage
-from tasks.money.hit_counts import QuestionsToCome, of_seeds, places_of_seeds, places_of_skipped
+from tasks.money.hit_counts import (
+    QuestionsToCome,
+    of_seeds,
+    places_of_sample,
+    places_of_seeds,
+    places_of_skipped,
+)
 from tasks.money.performance_bonuses.bonus_fund import most_cents
 from tasks.work.units import EXAMINATION_UNITS
 
@@ -61,9 +67,10 @@ class Totals:
 
 def estimate(collection: Collection) -> list[StageEstimate]:
     """Return one row per stage, from the seeds chosen so far."""
-    sheet = _Sheet(parameters_of(collection))
     stages = list(collection.stages.all())
     bound = commitments_by_stage(collection, stages)
+    was_read = any(each.imported for each in bound.values())
+    sheet = _Sheet(parameters_of(collection), was_read=was_read)
     return [sheet.row(stage, bound[stage.pk]) for stage in stages]
 
 
@@ -94,8 +101,8 @@ def _repeats(collection: Collection, cents: int) -> int:
 class _Sheet:
     """Goes through the stages in order: what one brings, later ones take up."""
 
-    def __init__(self, parameters: Parameters) -> None:
-        self.parameters = parameters
+    def __init__(self, parameters: Parameters, *, was_read: bool) -> None:
+        self.parameters, self.was_read = parameters, was_read
         self.tables = parameters.stages()
         self.usual: dict[str, Counter[str]] = {}
         self.most: dict[str, QuestionsToCome] = {}
@@ -135,7 +142,12 @@ class _Sheet:
             places = max(places, places_of_seeds(bound.seeds, table))
             places += places_of_skipped(bound.seeds, table)
             self.most[stage.name] = of_seeds(bound.seeds, table, places)
+            if bound.imported:
+                by_fold = tuple(bound.imported.items())
+                self.most[stage.name] = QuestionsToCome(bound.imported.total(), by_fold)
             return places
+        if self.was_read and not table.sample_questions:
+            return 0
         if table.qualifies:
             return EXAMINATION_UNITS * table.redundancy.train
         return self._source(self.most, table, QuestionsToCome()).places_of(table)
@@ -153,7 +165,11 @@ class _Sheet:
             self.usual[stage.name] = Counter({fold: n * longest for fold, n in dialogs.items()})
             return 2 * sum(dialogs.values())
         if table.items_from == "seeds":
-            return self._usual_of_seeds(stage, table, bound.seeds)
+            places = self._usual_of_seeds(stage, table, bound.seeds)
+            self.usual[stage.name] += bound.imported
+            return places
+        if self.was_read and not table.sample_questions:
+            return 0
         if table.qualifies:
             return EXAMINATION_UNITS * table.redundancy.train
         source = self._source(self.usual, table, Counter())
@@ -163,8 +179,7 @@ class _Sheet:
             return self._source(self.most, table, QuestionsToCome()).places_of(table)
         if table.sample_questions:
             sampled = (n for fold, n in source.items() if not fold or fold in table.sample_splits)
-            readings = ceil(min(table.sample_questions, sum(sampled)) / table.items_per_hit)
-            return readings * table.redundancy.of("test")
+            return places_of_sample(min(table.sample_questions, sum(sampled)), table)
         return places_of_seeds(source, table)
 
     def _usual_of_seeds(self, stage: Stage, table: StageTable, seeds: Counter[str]) -> int:
@@ -173,7 +188,7 @@ class _Sheet:
         units = ceil(total / table.items_per_hit)
         self.usual[stage.name] = Counter(
             {
-                fold: ceil(units * per_unit * n / total) * table.redundancy.of(fold)
+                fold: ceil(ceil(units * per_unit * n / total) * table.redundancy.mean_of(fold))
                 for fold, n in seeds.items()
             }
         )

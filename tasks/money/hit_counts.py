@@ -4,6 +4,7 @@ Pure: what the seeds of each fold, and the questions written about them, can mak
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -27,11 +28,11 @@ class QuestionsToCome:
         """Return the HITs that a stage needs at most which takes these questions up."""
         if self.dialogs:
             # A finished dialog is a bundle of its own, however long it was.
-            return sum(number * table.redundancy.of(fold) for fold, number in self.dialogs)
+            return table.redundancy.places(by_redundancy(dict(self.dialogs), table))
         if table.sample_questions:
             sampled = sum(n for fold, n in self.by_fold if not fold or fold in table.sample_splits)
             drawn = min(table.sample_questions, sampled, self.total)
-            return ceil(drawn / table.items_per_hit) * int(table.redundancy.of("test"))
+            return places_of_sample(drawn, table)
         return self._bundled(table)
 
     def _bundled(self, table: StageTable) -> int:
@@ -39,7 +40,12 @@ class QuestionsToCome:
         most: Counter[int] = Counter()
         for fold, number in self.by_fold:
             most[table.redundancy.of(fold)] += number
-        return _dearest(sorted(most.items(), reverse=True), self.total, table.items_per_hit)
+        size = table.items_per_hit
+        dearest = _dearest(sorted(most.items(), reverse=True), self.total, size)
+        # As many HITs as can be, all where the drawn share adds most.
+        hits = ceil(self.total / size) + len(most)
+        share = {min(filter(None, most), default=0): hits}
+        return dearest + table.redundancy.places(share) - sum(n * each for each, n in share.items())
 
 
 def _dearest(groups: list[tuple[int, int]], total: int, size: int) -> int:
@@ -65,22 +71,34 @@ def of_seeds(seeds: Counter[str], table: StageTable, places: int) -> QuestionsTo
     free, skips = kind.questions_per_hit(table), max(1, kind.skips(table).per_item)
     by_fold = {}
     for fold, number in seeds.items():
-        writers = number * table.redundancy.of(fold)
+        writers = number * table.redundancy.most_of(fold)
         if free:
             by_fold[fold] = free * min(places, writers)
         else:
             # A pair that one of several writers skipped is given to as many again.
-            by_fold[fold] = writers * (skips if table.redundancy.of(fold) > 1 else 1)
+            by_fold[fold] = writers * (skips if table.redundancy.most_of(fold) > 1 else 1)
     total = places * free if free else sum(by_fold.values())
     return QuestionsToCome(total, tuple(by_fold.items()))
 
 
 def places_of_seeds(seeds: Counter[str], table: StageTable) -> int:
     """Return the HITs that seeds in no bundle yet need, bundled by their redundancy."""
+    groups = by_redundancy(seeds, table)
+    hits = {redundancy: ceil(n / table.items_per_hit) for redundancy, n in groups.items()}
+    return table.redundancy.places(hits)
+
+
+def places_of_sample(drawn: int, table: StageTable) -> int:
+    """Return the HITs that so many decided questions need, drawn for the stage at once."""
+    return table.redundancy.places({table.redundancy.of("test"): ceil(drawn / table.items_per_hit)})
+
+
+def by_redundancy(by_fold: Mapping[str, int], table: StageTable) -> Counter[int]:
+    """Return how many there are by how many people usually do one, of numbers by fold."""
     groups: Counter[int] = Counter()
-    for fold, number in seeds.items():
+    for fold, number in by_fold.items():
         groups[table.redundancy.of(fold)] += number
-    return sum(redundancy * ceil(n / table.items_per_hit) for redundancy, n in groups.items())
+    return groups
 
 
 def places_of_skipped(seeds: Counter[str], table: StageTable) -> int:
@@ -94,7 +112,7 @@ def places_of_skipped(seeds: Counter[str], table: StageTable) -> int:
     if most < 2 or not seeds:
         return 0
     size, again = table.items_per_hit, 0
-    redundancies = {table.redundancy.of(fold) for fold in seeds}
+    redundancies = {table.redundancy.most_of(fold) for fold in seeds}
     skipped, bundles = seeds.total(), places_of_seeds(seeds, table)
     for _ in range(most - 1):
         skipped = min(skipped, bundles * skips.per_hit)

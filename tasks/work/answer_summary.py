@@ -2,12 +2,15 @@
 
 from tasks.models import Answer
 
+# The type of an answer in free words; the words stand in its fields.
+WORDS = "words"
 TYPES = {
     "span": "Words from a text",
     "value": "Number",
     "binary": "Yes or no",
     "none": "No answer",
     "bad": "Bad question",
+    WORDS: "In free words",
 }
 
 
@@ -27,5 +30,8 @@ def answer_text(answer: Answer) -> str:
         return str(payload.get("yes_no") or "").capitalize()
     if answer.type == "bad":
         return str(payload.get("reason") or "")
-    given = (payload.get("fields") or {}).items()
-    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in given if value)
+    given = {name: value for name, value in (payload.get("fields") or {}).items() if value}
+    if answer.type == WORDS and len(given) == 1:
+        # They are the answer itself, not something beside it.
+        return str(*given.values())
+    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in given.items())

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from collector.models import Stage
 from common.prepared_sql import PreparedQuery
@@ -18,18 +19,26 @@ UNIT = ("pk", "position")
 FEW = 10
 
 
-def suitable_units(stage: Stage, worker: Worker, *, qualifies: bool) -> Iterator[Unit]:
+def suitable_units(
+    stage: Stage, worker: Worker, *, qualifies: bool, balances: bool = False
+) -> Iterator[Unit]:
     """Yield the stage's units with a free place that `worker` may take, in order.
 
     A unit the worker has begun comes first; a qualifying stage is taken once per person, and a
     unit whose unfinished work was paid for is not handed to that worker again.
+    balances: whether those come first whose other people have shared the fewest units with the
+    worker, so that where only a part is done by several, each pair of people has as much of it.
     """
     held = Lease.objects.filter(worker=worker, state__in=HELD)
     if qualifies and held.filter(unit__stage=stage).exists():
         return
-    begun, others = _prepared(stage.kind)
+    begun, others, balanced = _prepared(stage.kind)
     for pk, position in begun.rows(stage=stage.pk, worker=worker.pk):
         yield Unit(pk=pk, stage=stage, position=position)
+    if balances:
+        for pk, position in balanced.rows(stage=stage.pk, worker=worker.pk):
+            yield Unit(pk=pk, stage=stage, position=position)
+        return
     last = -1
     while found := others.rows(stage=stage.pk, worker=worker.pk, last=last):
         for pk, last in found:
@@ -48,8 +57,8 @@ def has_suitable(stage: Stage, worker: Worker, *, one_at_a_time: bool) -> bool:
 
 
 @cache
-def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery]:
-    """Return what finds the units a worker has begun, and the next few of the others."""
+def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery, PreparedQuery]:
+    """Return what finds the units a worker has begun, the next few others, and all by balance."""
 
     def begun(stage: int, worker: str) -> Units:
         return (
@@ -60,8 +69,30 @@ def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery]:
         units = _free(kind_of_stage, stage, worker).exclude(Exists(_drafts(worker)))
         return units.filter(position__gt=last).values_list(*UNIT)[:FEW]
 
+    def balanced(stage: int, worker: str) -> Units:
+        units = _free(kind_of_stage, stage, worker).exclude(Exists(_drafts(worker)))
+        return units.order_by(_shared(worker), "position").values_list(*UNIT)
+
     who = {"stage": int, "worker": str}
-    return PreparedQuery(begun, **who), PreparedQuery(others, **who, last=int)
+    return (
+        PreparedQuery(begun, **who),
+        PreparedQuery(others, **who, last=int),
+        PreparedQuery(balanced, **who),
+    )
+
+
+def _shared(worker: str) -> Coalesce:
+    """Return how often those at the unit have shared a unit of its stage with the worker."""
+    shared = Lease.objects.filter(
+        unit=OuterRef("pk"),
+        state__in=HELD,
+        worker__leases__state__in=HELD,
+        worker__leases__unit__stage=OuterRef("stage"),
+        worker__leases__unit__leases__worker=worker,
+        worker__leases__unit__leases__state__in=HELD,
+    )
+    number = shared.order_by().values("unit").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(number), 0)
 
 
 def _drafts(worker: str) -> QuerySet[Lease]:

@@ -72,7 +72,8 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
             if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
                 return lease
         promised = lease_reserves.promise(posting, here, parameters)
-        for unit in suitable_units(stage, worker, qualifies=table.qualifies):
+        balances = bool(table.redundancy.percent)
+        for unit in suitable_units(stage, worker, qualifies=table.qualifies, balances=balances):
             if take_slot(unit.pk):
                 own = lease_reserves.fund(session, posting, promised, unit.pk, parameters)
                 ends = now + timedelta(minutes=table.allotted_minutes)

@@ -8,7 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet, Sum
 
-from collector.models import Seed, Stage, StageState
+from collector.models import Collection, Seed, Stage, StageState
+from collector.models.corpus import CorpusKind
 from collector.protocols.parameters import FOLDS, Parameters, StageTable
 from tasks.kinds.registry import kind_of
 from tasks.models import GrantState, LeaseState, Question, Skip, TicketState, Topic, Unit, UnitItem
@@ -41,12 +42,22 @@ def bundle(stage: Stage, parameters: Parameters) -> int:
         return _bundle_questions(stage, table, waiting, parameters)
 
 
+def add_unit(stage: Stage, table: StageTable, items: Sequence[Seed | Question], usual: int) -> Unit:
+    """Return a new unit of `items` that `usual` people do, or more if it is of the drawn share.
+
+    Expects a transaction with the stage's row locked.
+    """
+    redundancy = usual
+    if table.redundancy.percent:
+        seed = f"{stage.collection.random_seed}:{stage.name}"
+        redundancy = table.redundancy.of_hit(usual, _next_position(stage), seed)
+    return create_unit(stage, items, redundancy)
+
+
 def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int) -> Unit:
     """Return a new unit of `items` at the stage's next position; expects a transaction."""
-    last = stage.units.aggregate(last=Max("position"))["last"]
-    unit = Unit.objects.create(
-        stage=stage, position=0 if last is None else last + 1, redundancy=redundancy
-    )
+    position = _next_position(stage)
+    unit = Unit.objects.create(stage=stage, position=position, redundancy=redundancy)
     UnitItem.objects.bulk_create(
         UnitItem(
             unit=unit,
@@ -59,12 +70,24 @@ def create_unit(stage: Stage, items: Sequence[Seed | Question], redundancy: int)
     return unit
 
 
+def _next_position(stage: Stage) -> int:
+    last = stage.units.aggregate(last=Max("position"))["last"]
+    return 0 if last is None else int(last) + 1
+
+
 def is_done(stage: Stage) -> bool:
     """Return whether the stage has units and every place of each has been submitted."""
     return (
         stage.units.exists()
         and not stage.units.filter(closed=False, submitted__lt=F("redundancy")).exists()
     )
+
+
+def was_read(collection: Collection) -> bool:
+    """Return whether its questions were read from published files: nobody writes or answers any."""
+    if collection.corpus.kind != CorpusKind.IMPORTED:
+        return False
+    return Question.objects.filter(stage__collection=collection, submission=None).exists()
 
 
 def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySet[Any]:
@@ -142,7 +165,7 @@ def _make_of_dialogs(
         key=lambda turn: (turn.seed_id, turn.payload["dialog"]),
     ):
         questions = list(turns)
-        create_unit(stage, questions, table.redundancy.of(questions[0].seed.fold))
+        add_unit(stage, table, questions, table.redundancy.of(questions[0].seed.fold))
         made += 1
     return made
 
@@ -160,7 +183,7 @@ def _make(
             chunk = items[start : start + table.items_per_hit]
             if len(chunk) < table.items_per_hit and not flush:
                 break
-            create_unit(stage, chunk, redundancy)
+            add_unit(stage, table, chunk, redundancy)
             made += 1
     return made
 
@@ -207,8 +230,7 @@ def _close(stage: Stage, surplus: int) -> None:
 
 
 def _make_tickets(stage: Stage, number: int) -> int:
-    last = stage.units.aggregate(last=Max("position"))["last"]
-    first = 0 if last is None else last + 1
+    first = _next_position(stage)
     made = Unit.objects.bulk_create(
         Unit(stage=stage, position=first + each, redundancy=1) for each in range(number)
     )

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.parameters import SplitsTable, Table
-from collector.protocols.stage_tables import TextTable
+from collector.protocols.stage_tables import LabelTable, TextTable
 
 # Raised with protocol.toml's own when a key is renamed; then `upgrade` reads older collections.
 VERSION = 1
@@ -72,6 +72,8 @@ class Parameters(EveryProtocol):
     seeds: SeedsTable
     question: TextTable
     answer: TextTable
+    # Collections of before have none.
+    label: LabelTable | None = None
     checks: ChecksTable
     splits: SplitsTable
     passages: PassagesTable

@@ -1,8 +1,9 @@
-"""What a plausible worker would type: questions about whom a summary names, answers from it."""
+"""What a plausible worker would type: questions about whom a summary names, answers, labels."""
 
 import random
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -28,10 +29,37 @@ def fill(
 ) -> dict[str, object]:
     """Return the data that the page would send; the hasty doubt what can be answered."""
     items = cast(list[Mapping[str, Any]], page["items"])
+    if page["kind"] == "label":
+        limits = cast(Mapping[str, Any], page["limits"])
+        facets = [field for field in limits["fields"] if field["choices"]]
+        labelled = [(item["id"], _labels(item, facets, behaviour, rng)) for item in items]
+        return {"entries": [{"item": item, "fields": fields} for item, fields in labelled]}
     form = _question if page["kind"] == "text" else _answer
     return {
         "entries": [{"item": item["id"], "fields": form(item, behaviour, rng)} for item in items]
     }
+
+
+def right_label(text: str, facet: str, labels: Sequence[str]) -> str:
+    """Return the label that careful labellers give a question: they all see the same one."""
+    return labels[zlib.crc32(f"{facet}\n{text}".encode()) % len(labels)]
+
+
+def _labels(
+    item: Mapping[str, Any],
+    facets: Sequence[Mapping[str, Any]],
+    behaviour: "Behaviour",
+    rng: random.Random,
+) -> dict[str, str]:
+    """Return a label for each facet, another than the right one as often as answers are wrong."""
+    found = {"note": ""}
+    for facet in facets:
+        labels = [choice["value"] for choice in facet["choices"]]
+        right = right_label(item["text"], facet["name"], labels)
+        errs = rng.random() < max(behaviour.nonsense, behaviour.wrong_answer)
+        others = [label for label in labels if label != right]
+        found[facet["name"]] = rng.choice(others) if errs else right
+    return found
 
 
 def _question(

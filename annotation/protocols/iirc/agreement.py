@@ -16,6 +16,7 @@ from annotation.release.records_schema import (
     peoples_votes,
 )
 from annotation.reports.table import Cell, Table, share
+from collector.protocols.parameters import FOLDS
 
 if TYPE_CHECKING:
     from annotation.protocols.iirc.parameters import Parameters
@@ -30,9 +31,9 @@ class Agreement:
 
     def __init__(self, parameters: "Parameters") -> None:
         self.redundancy = {
-            fold: number
-            for fold, number in parameters.answer.redundancy.model_dump().items()
-            if number > 1
+            fold: parameters.answer.redundancy.most_of(fold)
+            for fold in FOLDS
+            if parameters.answer.redundancy.most_of(fold) > 1
         }
         self.min_agreeing = parameters.agreement.min_agreeing
         self.types: dict[str, list[list[int]]] = {fold: [] for fold in self.redundancy}

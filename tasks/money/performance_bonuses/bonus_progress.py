@@ -7,7 +7,7 @@ from django.db.models import Max, Sum
 
 from collector.models import Seed, Stage
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import BonusesTable, Redundancy
+from collector.protocols.parameters import FOLDS, BonusesTable, Redundancy
 from tasks.models import BonusFund, ExampleCount, Lease
 from tasks.money.performance_bonuses.accepted_examples import (
     stretches_of_block,
@@ -47,7 +47,7 @@ def _most_examples(stage: Stage, redundancy: Redundancy) -> int:
     # Positions count up, so the last says how many there are at most, without counting them.
     seeds = Seed.objects.filter(collection=stage.collection_id)
     last: int = seeds.aggregate(last=Max("position"))["last"] or 0
-    return last * max(redundancy.train, redundancy.dev, redundancy.test)
+    return last * max(map(redundancy.most_of, FOLDS))
 
 
 def _round(

@@ -7,6 +7,12 @@ import { Questions } from "./widgets/questions.js";
 
 const find = (selector) => document.querySelector(selector);
 
+/** An answer that others gave, below the question. */
+function asLine(answer) {
+  const line = document.createElement("p");
+  return Object.assign(line, { className: "given-answer", textContent: answer });
+}
+
 class FormPage {
   constructor(state) {
     Object.assign(this, { state, items: state.items, fields: state.limits.fields });
@@ -81,7 +87,7 @@ class FormPage {
     this.page.touch();
   }
 
-  #read({ passage, text }) {
+  #read({ passage, text, answers = [] }) {
     const words = {
       "[data-document-title]": passage.title,
       "[data-document-section]": passage.section ?? "",
@@ -93,6 +99,7 @@ class FormPage {
       const element = find(selector);
       Object.assign(element, { textContent: content, lang: passage.lang, dir: passage.dir });
     }
+    find("[data-given]").append(...answers.map(asLine));
     find("[data-given]").hidden = !text;
     find("[data-about-line]").hidden = !passage.about;
   }

@@ -1,6 +1,5 @@
 """Book QA runs from books to a release: people ask about summaries, others answer again."""
 
-import csv
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,92 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Verdict
-from collector.ingest.books.tests.making import document, gutenberg, pair, story, table, write
+from annotation.protocols.bookqa.tests.making import SUMMARY, WRITERS, rows
 from collector.models import Collection, Seed
-from tasks.crowd import marketplace
 from tasks.models import Answer, Question
-from tasks.tests.making import name_qualification, write_keys
 from tests.page_workers import Person, look, run
-from tests.test_fifth_protocol import new_hit
 
 pytestmark = pytest.mark.django_db
-
-SUMMARY = (
-    "At the end of a long winter Marta, a ferryman's niece, burns a letter that her uncle Josef "
-    "has forged. She hides the miller from the bailiff until the flood has carried the mill away. "
-    "The bailiff Anselm searches the ferry in vain, and Josef admits what he has done to Marta."
-)
-WRITERS, READERS = ("AADA", "AGRACE"), ("AEDITH", "AIDA")
-
-
-@pytest.fixture
-def books(tmp_path: Path) -> list[Path]:
-    """Return two books with their tables, one of the published valid set and one of no set."""
-    names = ("ford", "weir")
-    texts = [
-        write(tmp_path / f"{name}.txt", gutenberg(story(20), number, name.title()))
-        for number, name in enumerate(names, start=1)
-    ]
-    rows = [
-        document(name, story_url="", wiki_title=name.title(), set=part)
-        for name, part in zip(names, ("valid", "test"), strict=True)
-    ]
-    told = [
-        {"document_id": name, "set": "valid", "summary": f"{SUMMARY} It is {name}."}
-        for name in names
-    ]
-    return [
-        *texts,
-        table(tmp_path / "documents.csv", *rows),
-        table(tmp_path / "summaries.csv", *told),
-        table(tmp_path / "qaps.csv", pair("ford"), pair("weir", "When did she cross?")),
-    ]
-
-
-@pytest.fixture
-def collection(books: list[Path], tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
-    """Return an open collection whose HITs go to a marketplace that accepts everything."""
-    write_keys(tmp_path, settings)
-    settings.SUBMIT_ORIGINS = ["http://127.0.0.1:8000"]
-    monkeypatch.setattr("tasks.lifecycle.publication.call", lambda operation: {})
-    monkeypatch.setattr(marketplace, "create_hit_type", lambda **values: f"T {values['title']}")
-    monkeypatch.setattr(marketplace, "create_hit", new_hit)
-    monkeypatch.setattr(marketplace, "create_qualification", name_qualification)
-    call_command("ingest_books", *map(str, books), corpus="mill", processes=1, stdout=StringIO())
-    few = [
-        "question.redundancy={ train = 2, dev = 2, test = 2 }",
-        "answer.items_per_hit=2",
-    ]
-    options = {"protocol": "bookqa", "corpus": "mill", "budget": 50.0, "seed": 3, "set": few}
-    run("create_collection", "stories", **options)
-    assert run("select_seeds", "stories", count=2) == {"dev": 1, "test": 1}
-    run("publish", "stories")
-    made = Collection.objects.get()
-    look(made)
-    return made
-
-
-@pytest.fixture
-def collected(collection: Collection) -> Collection:
-    """Return it when two have asked and others have answered; one question is doubted."""
-    for name in WRITERS:
-        assert Person(name, collection).work("question") == 2
-    look(collection)
-    doubted = Question.objects.order_by("key")[0].text
-
-    def doubt(state: dict[str, Any], data: dict[str, Any]) -> None:
-        for item, entry in zip(state["items"], data["entries"], strict=True):
-            entry["fields"]["doubt"] = "It does not say." if item["text"] == doubted else ""
-
-    for name in READERS:
-        Person(name, collection).work("answer", doubt)
-    return collection
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_it_runs_from_books_to_a_release(collected: Collection, tmp_path: Path) -> None:
@@ -173,7 +92,9 @@ def test_a_book_stays_in_the_set_that_it_was_published_in(collection: Collection
 
 
 def test_its_estimate_counts_every_writer_and_every_answer(collection: Collection) -> None:
-    assert run("estimate", "stories")["stages"] == {"question": 4 * 100, "answer": 2 * 150}
+    # Of the four pairs at most one HIT is labelled, and by two people if it is drawn.
+    costs = {"question": 4 * 100, "answer": 2 * 150, "label": 2 * 100}
+    assert run("estimate", "stories")["stages"] == costs
 
 
 def test_rankers_are_compared_and_their_files_written(books: list[Path], tmp_path: Path) -> None:
