@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, Sum
 
 from annotation.agreement.decision import Decision, Outcome
 from annotation.decisions.counted_work import counted, left_out_of
@@ -20,8 +20,13 @@ from collector.protocols.parameters import Parameters, StageTable
 from tasks.models import Answer, Question, Unit
 
 CHUNK = 500
-# Answers in the order in which they were given: one that was handed in bears the time of that.
-IN_ORDER = ("created_at", "submission_id", "id")
+# Answers in the order in which they were given. Clocks do not tell it: of two handed in at once the
+# one whose request came first may be stored last, and the log has them as they were stored.
+IN_ORDER = (
+    ExpressionWrapper(~Q(corrected_by=""), BooleanField()).asc(),
+    F("submission_id").asc(nulls_first=True),
+    "id",
+)
 # While a HIT waits for its people, in a stage that gives more of them to a part of its HITs.
 MORE = "waiting_for_votes"
 LEFT_OUT = Decision(Outcome.DROPPED, "writer_left_out", "Everything by its writer is left out.")

@@ -80,6 +80,9 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
                 # What was saved of it is paid: it is not paid a second time.
                 raise LeaseEnded
             counts = _submit_late(lease, now)
+        if counts:
+            # Locks the unit: what is handed in for it at once is stored in one order throughout.
+            change(COUNT, unit=lease.unit_id)
         stage = lease.unit.stage
         parameters = parameters_of(stage.collection)
         worked = (now - (lease.draft_saved_at or lease.taken_at)).total_seconds()
@@ -94,7 +97,6 @@ def _hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Sub
         )
         insert(submission)
         if counts:
-            change(COUNT, unit=lease.unit_id)
             kind_of(stage).store(submission, data)
             if parameters.stages()[stage.name].qualifies:
                 qualifications.record_attempt(submission)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -66,3 +67,15 @@ def test_a_question_excluded_meanwhile_is_not_kept_again(question, monkeypatch):
     )
     decided = Verdict.objects.get(question=question)
     assert (decided.outcome, decided.reason) == ("dropped", "writer_left_out")
+
+
+def test_votes_stand_in_the_order_in_which_they_were_stored_whatever_clocks_said(question):
+    stage = stage_of(question.stage.collection, "answer")
+    first, second = (make_answer(question, stage) for _ in range(2))
+    corrected = make_answer(question, stage)
+    type(corrected).objects.filter(pk=corrected.pk).update(
+        corrected_by="Rita", submission=None, worker=None
+    )
+    type(first).objects.filter(pk=second.pk).update(created_at=NOW - timedelta(hours=1))
+    ordered = question.answers.filter(stage=stage).order_by(*verdicts.IN_ORDER)
+    assert [each.pk for each in ordered][1:] == [first.pk, second.pk, corrected.pk]
