@@ -96,7 +96,7 @@ class ReportsLabels(Protocol[P]):
     ) -> list[dict[str, str]]:
         """Return rows drawn to be labelled by hand, the columns of labels empty."""
 
-    def labelled(self, rows: Iterable[Mapping[str, str]]) -> list[Table]:
+    def labelled(self, rows: Iterable[Mapping[str, str]], parameters: P) -> list[Table]:
         """Return the tables of rows that were labelled; raises ScoreError naming the row."""
 
 

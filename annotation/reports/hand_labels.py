@@ -61,7 +61,8 @@ def tables_of_labels(collection: Collection, path: Path, scheme: str = "") -> li
     if scheme:
         count = partial(tables_of, scheme=scheme_for(collection, scheme))
     else:
-        count = protocol.part(REPORT, "labelled").labelled
+        labelled = protocol.part(REPORT, "labelled").labelled
+        count = partial(labelled, parameters=parameters_of(collection))
     try:
         with path.open(encoding=ENCODING, newline="") as file:
             rows = list(csv.DictReader(file))

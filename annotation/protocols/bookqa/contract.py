@@ -5,6 +5,7 @@ from annotation.protocols.bookqa import (
     checks,
     export,
     rankers,
+    report,
     scoring,
     seeds,
     simulated,
@@ -16,6 +17,8 @@ from annotation.protocols.contracts import (
     BaselinesPart,
     ExportPart,
     RankersPart,
+    ReportPart,
+    ReportsLabels,
     ScoringPart,
     TakesOptions,
     ValidationPart,
@@ -28,6 +31,8 @@ _baselines_part_of_baselines: BaselinesPart = baselines
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _rankers_part_of_rankers: RankersPart[Parameters] = rankers
+_report_part_of_report: ReportPart[Parameters] = report
+_reports_labels_of_report: ReportsLabels[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _seeds_part_of_seeds: SeedsPart[Parameters] = seeds

@@ -1,8 +1,8 @@
 """The typed parameters of the protocol: what protocol.toml may and must say."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from collector.protocols.parameters import Parameters as EveryProtocol
 from collector.protocols.parameters import SplitsTable, Table
@@ -66,6 +66,29 @@ class RankingTable(Table):
     """How many questions each such subset has at most."""
 
 
+class ReportTable(Table):
+    """What the report draws, and how it tells question types (Book QA 6.2, 6.3)."""
+
+    hand_labels: int = Field(ge=1)
+    """How many questions are drawn to be labelled by hand."""
+    folds: int = Field(ge=3)
+    """How many folds cross-validation has: one is tested, another is for development."""
+    min_items: int = Field(ge=3)
+    """With fewer labelled questions nothing is learnt."""
+    strengths: list[Annotated[float, Field(gt=0)]] = Field(min_length=1)
+    """The strengths of the classifier to choose from on the development fold."""
+    major_error: float = Field(ge=0, lt=1)
+    """A wrong type is listed that makes more than this share of a type's errors."""
+    seed: int = Field(ge=0)
+    """The seed that folds are drawn with."""
+
+    @model_validator(mode="after")
+    def _folds_have_items(self) -> Self:
+        if self.min_items < self.folds:
+            raise ValueError("min_items must not be below folds: a fold would be empty")
+        return self
+
+
 class Parameters(EveryProtocol):
     """Everything protocol.toml says."""
 
@@ -78,3 +101,5 @@ class Parameters(EveryProtocol):
     splits: SplitsTable
     passages: PassagesTable
     ranking: RankingTable
+    # As above.
+    report: ReportTable | None = None

@@ -56,7 +56,7 @@ def sample(
     return labels.drawn(examples_of(seeds), parameters.report.hand_labels, rng)
 
 
-def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:
+def labelled(rows: Iterable[Mapping[str, str]], parameters: "Parameters") -> list[Table]:
     """Return Tables 3 and 2 of the sample with its labels; raises ScoreError naming a row."""
     return labels.counted(rows)
 

@@ -58,7 +58,7 @@ def sample(
     return labels.drawn(seeds, parameters.report.hand_labels, rng)
 
 
-def labelled(rows: Iterable[Mapping[str, str]]) -> list[Table]:
+def labelled(rows: Iterable[Mapping[str, str]], parameters: "Parameters") -> list[Table]:
     """Return Table 3 of the sample with its labels; raises ScoreError naming a row."""
     return [labels.counted(rows)]
 

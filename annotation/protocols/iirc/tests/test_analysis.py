@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.metrics.result import ScoreError
+from annotation.protocols.iirc.analysis.labels import counted
 from annotation.protocols.iirc.analysis.openings import opening_of
 from annotation.protocols.iirc.report import labelled, sample
 from annotation.protocols.iirc.tests.island import island
@@ -98,7 +99,7 @@ def test_a_sample_is_labelled_by_hand_and_counted() -> None:
     assert people["links"] == "The island"
     assert "main: harbour of Hollin" in people["evidence"]
     rows[0] |= {"retrieval": "one link", "reasoning": "Discrete", "answer_kind": "number"}
-    (table,) = labelled(rows)
+    (table,) = labelled(rows, parameters_of(collection))
     assert {row[1].partition(":")[0] for row in table.rows if row[2]} == {
         "one link",
         "discrete",
@@ -118,4 +119,4 @@ def test_a_sample_is_labelled_by_hand_and_counted() -> None:
 def test_a_wrong_label_is_named_by_its_row(change: dict[str, str | None], sentence: str) -> None:
     row = {"retrieval": "one link", "reasoning": "look-up", "answer_kind": "span"} | change
     with pytest.raises(ScoreError, match=sentence):
-        labelled([{key: value for key, value in row.items() if value is not None}])
+        counted([{key: value for key, value in row.items() if value is not None}])

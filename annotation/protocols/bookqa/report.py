@@ -1,0 +1,139 @@
+"""The paper's tables of labelled questions: shares of types (T5, T6), their flow (F6), 6.3."""
+
+import heapq
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, cast
+
+from annotation.protocols.bookqa import question_types
+from annotation.protocols.bookqa.scoring import SCHEME
+from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
+from annotation.reports.collected_labels import CollectedLabels
+from annotation.reports.scheme_labels import cell_of, labels_of, tables_of
+from annotation.reports.table import Table
+from collector.protocols.loading import get_protocol
+
+if TYPE_CHECKING:
+    from annotation.protocols.bookqa.parameters import Parameters, ReportTable
+
+TYPE, UNIT = "question_type", "answer_unit"
+# The stage of protocol.toml that brings labels.
+STAGE = "label"
+BY_HAND = (
+    "Label questions by hand: report NAME --sample FILE.csv, fill in its last columns, then "
+    "report NAME --labels FILE.csv."
+)
+BY_STAGE = f"Publish the stage {STAGE}, or label by hand: report NAME --sample FILE.csv."
+# The shares of Tables 5 and 6.
+PAPER = {
+    TYPE: {
+        "concept relation": 0.110,
+        "concept attribute": 0.120,
+        "event attribute": 0.034,
+        "event concept": 0.283,
+        "event trigger": 0.018,
+        "causal": 0.126,
+        "temporal": 0.126,
+        "nested": 0.154,
+        "book attribute": 0.029,
+    },
+    UNIT: {
+        "entity": 0.353,
+        "common noun": 0.169,
+        "book specific": 0.043,
+        "expression": 0.251,
+        "event name": 0.028,
+        "state": 0.042,
+        "numeric": 0.047,
+        "description": 0.061,
+        "book attribute": 0.006,
+    },
+}
+
+
+def tables(seeds: Iterable[SeedRecord], parameters: "Parameters") -> list[Table]:
+    """Return how well question types are told, of what the stage of labels has brought (6.3)."""
+    labels = CollectedLabels(parameters)
+    for _ in labels.watch(seeds):
+        pass
+    if STAGE not in labels.stages:
+        return _classified([], parameters, BY_HAND)
+    found = [(one.text, one.labels[TYPE]) for one in labels.questions(STAGE) if TYPE in one.labels]
+    head = labels.simulated(STAGE)
+    return [replace(table, simulated=head) for table in _classified(found, parameters, BY_STAGE)]
+
+
+def sample(
+    seeds: Iterable[SeedRecord], parameters: "Parameters", rng: random.Random
+) -> list[dict[str, str]]:
+    """Return questions drawn to be labelled by hand, as many as the paper labelled (6.2)."""
+    salt = rng.getrandbits(64)
+    number = _numbers(parameters).hand_labels
+    found = heapq.nsmallest(number, _placed(seeds, salt), key=lambda pair: pair[0])
+    return [row for _, row in found]
+
+
+def labelled(rows: Iterable[Mapping[str, str]], parameters: "Parameters") -> list[Table]:
+    """Return the shares beside the paper's, the flow, and how well types are told.
+
+    Raises ScoreError naming the row.
+    """
+    kept = list(rows)
+    found = []
+    for number, row in enumerate(kept, 1):
+        labels = labels_of(row, number, SCHEME.facets())
+        if labels:
+            found.append((cell_of(row, "question", number), labels[TYPE]))
+    shares = [_beside_paper(table) for table in tables_of(kept, SCHEME)]
+    return [*shares, *_classified(found, parameters, BY_HAND)]
+
+
+def _classified(
+    items: Sequence[tuple[str, str]], parameters: "Parameters", to_do: str
+) -> list[Table]:
+    labels = [choice.value for choice in SCHEME.facet(TYPE).choices]
+    return question_types.tables_of(items, labels, _numbers(parameters), to_do=to_do)
+
+
+def _numbers(parameters: "Parameters") -> "ReportTable":
+    """Return the collection's table; the protocol's own for collections of before it."""
+    if parameters.report is not None:
+        return parameters.report
+    own = cast("Parameters", get_protocol("bookqa").parameters())
+    assert own.report is not None
+    return own.report
+
+
+def _beside_paper(table: Table) -> Table:
+    """Return the table of a facet with the paper's shares beside."""
+    if table.name not in PAPER:
+        return table
+    rows = [
+        [*row, PAPER[table.name][choice.value]]
+        for row, choice in zip(table.rows, SCHEME.facet(table.name).choices, strict=True)
+    ]
+    return replace(table, columns=[*table.columns, "the paper's share"], rows=rows)
+
+
+def _placed(seeds: Iterable[SeedRecord], salt: int) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the questions of the dataset, each with a place that depends on its id alone."""
+    for seed in seeds:
+        for question in seed["questions"]:
+            if is_kept(question) and chosen_vote(question) is not None:
+                place = sha256(f"{salt}/{question['id']}".encode()).hexdigest()
+                yield place, _row(seed, question)
+
+
+def _row(seed: SeedRecord, question: QuestionRecord) -> dict[str, str]:
+    other = chosen_vote(question)
+    second = other["payload"]["fields"]["answer"] if other else ""
+    return {
+        "id": question["id"],
+        "story": seed["passages"][0]["title"],
+        "question": question["text"],
+        "answer1": question["payload"]["fields"]["answer"],
+        "answer2": second,
+        **{facet.name: "" for facet in SCHEME.facets()},
+    }
