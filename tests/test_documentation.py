@@ -195,10 +195,11 @@ def test_every_page_opens(client: Client, settings: Any) -> None:
         opened.setdefault(reply.status_code, set()).add(name)
         if reply.status_code == 404 and not set(parts) & UNKNOWN.keys():
             missing.add(name)
-    # Pages of protocols with sets of candidates, and with splits by difficulty.
+    # Pages of protocols with sets of candidates, with splits by difficulty, with labels.
     sets = {"candidate_sets", "add_candidates"}
     judging = {"difficulty", "difficulty_now", "draw_questions", "begin_judging", "split_now"}
-    assert missing == sets | judging
+    labelling = {"label_scheme", "try_scheme", "scheme_file"}
+    assert missing == sets | judging | labelling
     # What takes a form alone says so; only health asks for services that are not there.
     assert opened.keys() <= {200, 302, 400, 401, 403, 404, 405, 503}
     assert opened.get(503, set()) <= {"health"}

@@ -6,6 +6,7 @@ from annotation.dashboard import access
 from annotation.dashboard.collections import (
     housekeeping,
     instructions,
+    label_scheme,
     overview,
     publishing,
     settings_page,
@@ -31,6 +32,9 @@ of_collection: list[URLPattern] = [
     path("budget/", publishing.raise_budget, name="raise_budget"),
     path("stages/<slug:stage>/open/", publishing.publish, name="open_stage"),
     path("stages/<slug:stage>/close/", publishing.close_stage, name="close_stage"),
+    path("labels/<slug:stage>/", label_scheme.label_scheme, name="label_scheme"),
+    path("labels/<slug:stage>/try/", label_scheme.try_scheme, name="try_scheme"),
+    path("labels/<slug:stage>/file/", label_scheme.scheme_file, name="scheme_file"),
     path("seeds/", seed_pages.seeds, name="seeds"),
     path("seeds/drop/", housekeeping.drop_seeds, name="drop_seeds"),
     path("seeds/choose/", seed_pages.choose_seeds, name="choose_seeds"),

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from collector.protocols.loading import (
     SCHEMES,
     Protocol,
     ProtocolError,
+    all_protocols,
     get_protocol,
     wrong_values,
 )
@@ -72,13 +74,20 @@ class SchemeTable(Table):
 def read_scheme(path: Path) -> SchemeTable:
     """Return the scheme of a file; raises ProtocolError, one line with its name and the place."""
     try:
-        return scheme_from(path.read_text("utf-8"))
+        content = path.read_bytes()
     except OSError as error:
         raise ProtocolError(f"{path}: it cannot be read ({error.strerror}).") from None
+    return parse_scheme(content, str(path))
+
+
+def parse_scheme(content: bytes, name: str) -> SchemeTable:
+    """Return the scheme of a file's content; raises ProtocolError, a line with the file's name."""
+    try:
+        return scheme_from(content.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ProtocolError(f"{path} is not valid TOML: {error}") from None
+        raise ProtocolError(f"{name} is not valid TOML: {error}") from None
     except ValidationError as error:
-        raise ProtocolError(f"{path}: {wrong_values(error)}") from None
+        raise ProtocolError(f"{name}: {wrong_values(error)}") from None
 
 
 @cache
@@ -124,6 +133,15 @@ def scheme_for(collection: Collection, name: str) -> SchemeTable:
             f"Known: {', '.join(sorted(known)) or 'none'}."
         )
     return known[name]
+
+
+def every_scheme() -> dict[str, SchemeTable]:
+    """Return the schemes of all protocols' folders, by PROTOCOL/NAME; broken ones are none."""
+    found: dict[str, SchemeTable] = {}
+    for protocol in all_protocols():
+        with suppress(ProtocolError):
+            found |= {f"{protocol.name}/{name}": one for name, one in schemes_of(protocol).items()}
+    return found
 
 
 def label_stages(parameters: Parameters) -> dict[str, LabelTable]:

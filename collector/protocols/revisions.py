@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from pydantic import ValidationError
 
-from collector.models import Collection, CollectionRevision, CollectionState
+from collector.models import Collection, CollectionRevision, CollectionState, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol, wrong_values
 from collector.protocols.parameters import Parameters, Table, with_overrides
@@ -72,7 +72,10 @@ def planned(collection: Collection, wanted: Mapping[str, object]) -> Revision:
         raise ActionError("Nothing would change: these are the values already.")
     for change in changes:
         _check(collection, parameters, change.key)
-    decides = any(not is_changeable(parameters, change.key) for change in changes)
+    decides = any(
+        not is_changeable(parameters, change.key) and not is_of_stage(parameters, change.key)
+        for change in changes
+    )
     return Revision(changes, revised, collection.seeds.count() if decides else 0)
 
 
@@ -128,6 +131,19 @@ def is_changeable(parameters: Parameters, key: str) -> bool:
     return isinstance(table, Table) and last in table.CHANGEABLE
 
 
+def is_of_stage(parameters: Parameters, key: str) -> bool:
+    """Return whether the parameter concerns its stage alone, and may change until it is opened."""
+    name, _, last = key.partition(".")
+    table = parameters.stages().get(name)
+    return table is not None and last in table.UNTIL_OPENED
+
+
+def is_unopened(collection: Collection, stage: str) -> bool:
+    """Return whether nobody was ever let in to work on the stage."""
+    states = collection.stages.filter(name=stage).values_list("state", flat=True)
+    return set(states) == {StageState.DRAFT}
+
+
 def is_structure(key: str) -> bool:
     """Return whether the parameter says what the collection is, and so never changes."""
     first, *_, last = key.split(".")
@@ -154,6 +170,8 @@ def _check(collection: Collection, parameters: Parameters, key: str) -> None:
             f"{key} says what the collection is and never changes: create another collection."
         )
     if collection.state == CollectionState.DRAFT or is_changeable(parameters, key):
+        return
+    if is_of_stage(parameters, key) and is_unopened(collection, key.partition(".")[0]):
         return
     raise ActionError(
         f"{key} decides the data or was promised to workers, and is locked since the first "

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 
 from django.db.models import QuerySet
 
+from collector.models import Stage
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import Parameters, StageTable, Table
 from tasks.models import Lease, Submission, Unit, Worker
@@ -100,6 +101,10 @@ class StageKind(ABC):
     def readable_links(self, items: Sequence[Item]) -> Mapping[str, Collection[str]]:
         """Return by item id the titles of the linked articles that may be opened; mostly none."""
         return {}
+
+    def trial_items(self, stage: Stage) -> list[Item]:
+        """Return what a requester tries the stage's page with; none where it cannot be tried."""
+        return []
 
     def page_state(self, lease: Lease) -> dict[str, object]:
         """Return what only this lease's page is told; most kinds tell nothing."""

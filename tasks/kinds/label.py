@@ -1,12 +1,13 @@
 """Label HITs: workers label what others wrote, by a form that the protocol gives as data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from django.db.models import QuerySet
 
-from collector.models import Stage
+from collector.models import Seed, Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import FormTable
@@ -14,7 +15,7 @@ from common.prepared_sql import execute
 from tasks.kinds.forms import FormKind, filled_in
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.voting import VotingKind, questions_shown, store_votes
-from tasks.models import Answer, Lease, Submission, Unit, UnitItem
+from tasks.models import Answer, Lease, Question, Submission, Unit, UnitItem
 from tasks.work.answer_summary import answer_text, type_words
 from tasks.work.passages import passages_of
 
@@ -26,6 +27,22 @@ JOIN collector_stage stage ON stage.id = answer.stage_id
 WHERE item.unit_id = %s AND stage.name = %s AND answer.corrected_by = ''
 ORDER BY item.position, answer.id
 """
+
+
+IN_A_TRIAL = 3
+# What stands on the page where nobody has written anything yet, or no passage was chosen.
+NOBODYS_TEXT = "Here stands what somebody wrote about the text below."
+NOBODYS_ANSWER = "Here stands an answer."
+NOBODYS_PASSAGE: Item = {
+    "title": "A title of your corpus",
+    "section": "",
+    "about": "",
+    "text": "Here stands a text of your corpus, once seeds are chosen.",
+    "lang": "en",
+    "dir": "ltr",
+    "links": [],
+    "sentences": [],
+}
 
 
 class LabelKind(FormKind, VotingKind):
@@ -40,15 +57,25 @@ class LabelKind(FormKind, VotingKind):
         writer's own, if there is one, and those of the other people.
         """
         items = questions_shown(unit)
-        passages = passages_of(seed for _, seed, _, _ in items)
-        found: list[Item] = [
-            {"id": item, "text": text, "passage": {**passages[seed], "links": []}}
-            for item, seed, text, _ in items
-        ]
+        found = _shown(items)
         if answering := _answering(unit.stage):
             others = _answers(unit, answering)
             for shown, (item, _, _, payload) in zip(found, items, strict=True):
                 shown["answers"] = [*_own(payload, answering), *others.get(item, ())]
+        return found
+
+    def trial_items(self, stage: Stage) -> list[Item]:
+        """Return what to try the page with: texts that are there, else passages, else invented."""
+        answering = _answering(stage)
+        questions = list(_written(stage)[:IN_A_TRIAL])
+        if not questions:
+            return _invented(stage, [NOBODYS_ANSWER] if answering else [])
+        found = _shown([(str(n), each.seed_id, each.text, {}) for n, each in enumerate(questions)])
+        for item, question in zip(found, questions, strict=True):
+            if answering:
+                given = question.answers.filter(stage__name=answering.stage, corrected_by="")
+                others = [_words(answer, answering) for answer in given.order_by("pk")]
+                item["answers"] = sum(others, _own(question.payload, answering))
         return found
 
     def page_state(self, lease: Lease) -> dict[str, object]:
@@ -101,6 +128,40 @@ def _answers(unit: Unit, answering: Answering) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for position, kind, payload in execute(ANSWERS, [unit.pk, answering.stage]):
         given = Answer(type=kind, payload=orjson.loads(payload))
-        words = _own(given.payload, answering) or [answer_text(given) or type_words(kind)]
-        found.setdefault(str(position), []).extend(words)
+        found.setdefault(str(position), []).extend(_words(given, answering))
     return found
+
+
+def _words(given: Answer, answering: Answering) -> list[str]:
+    """Return an answer as labellers read it."""
+    return _own(given.payload, answering) or [answer_text(given) or type_words(given.type)]
+
+
+def _shown(rows: Sequence[tuple[str, int, str, object]]) -> list[Item]:
+    """Return (item id, seed id, text, payload) as the page shows it."""
+    passages = passages_of(seed for _, seed, _, _ in rows)
+    return [
+        {"id": item, "text": text, "passage": {**passages[seed], "links": []}}
+        for item, seed, text, _ in rows
+    ]
+
+
+def _written(stage: Stage) -> QuerySet[Question]:
+    """Return what was written that the stage's items come from in the end."""
+    stages: Mapping[str, StageTable] = parameters_of(stage.collection).stages()
+    name = stages[stage.name].items_from
+    while stages[name].items_from != "seeds":
+        name = stages[name].items_from
+    written = Question.objects.filter(stage__collection=stage.collection_id, stage__name=name)
+    return written.order_by("pk")
+
+
+def _invented(stage: Stage, answers: list[str]) -> list[Item]:
+    """Return items about the stage's seeds, or about nothing, that nobody has written."""
+    seeds = Seed.objects.filter(collection=stage.collection_id).order_by("pk")
+    chosen = seeds.values_list("pk", flat=True)[:IN_A_TRIAL]
+    found = _shown([(str(place), seed, NOBODYS_TEXT, {}) for place, seed in enumerate(chosen)])
+    if not found:
+        shown = {"text": NOBODYS_TEXT, "passage": NOBODYS_PASSAGE}
+        found = [{"id": str(place), **shown} for place in range(IN_A_TRIAL)]
+    return [{**item, "answers": answers} for item in found] if answers else found

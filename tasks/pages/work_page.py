@@ -75,6 +75,23 @@ def preview_page(
     return _page(frame, preview_state(now), b"[]", b"null")
 
 
+def trial_page(setting: StageContext, reward_cents: int, now: datetime, items: list[Item]) -> bytes:
+    """Return the page of a stage to try with these items: its requester sees what workers see.
+
+    It has no token and no address to send anything to.
+    """
+    frame = _frame(
+        setting,
+        reward_cents=reward_cents,
+        seen=True,
+        preferences=DEFAULTS,
+        items=tuple(str(item["id"]) for item in items),
+        mode="trial",
+    )
+    own = {**preview_state(now), "running": {"done": 0, "of": len(items)}}
+    return _page(frame, own, script(items), b"null")
+
+
 def _frame(
     setting: StageContext,
     *,

@@ -8,7 +8,7 @@ from annotation.dashboard.collection_context import CollectionContext
 from annotation.dashboard.collections.publishing import cents_of
 from collector.models import CollectionState
 from collector.protocols.parameters import Parameters
-from collector.protocols.revisions import is_changeable, is_structure
+from collector.protocols.revisions import is_changeable, is_of_stage, is_structure
 from tasks.pages.wording import price
 from tasks.posting.hits import money
 
@@ -84,7 +84,11 @@ def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> Sheet:
         # The stages come first, and in each what is changed most.
         key=lambda key: (key.partition(".")[0] not in stages, _rank(key)),
     )
-    others = [key for key in stored if key not in always and not is_structure(key)]
+    others = [
+        key
+        for key in stored
+        if key not in always and not is_structure(key) and not is_of_stage(context.parameters, key)
+    ]
     wanted: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for key in [*always, *(others if is_draft else ())]:
@@ -188,6 +192,10 @@ def shown(key: str, value: Any, parameters: Parameters) -> str:
     """Return a value for people to read."""
     if isinstance(value, list):
         return ", ".join(shown(key, each, parameters) for each in value) or "none"
+    if isinstance(value, dict):
+        # A field of a form: its labels are read where they are written.
+        labels = f" ({len(value['choices'])} labels)" if value.get("choices") else ""
+        return f"{value.get('name', '')}{labels}"
     if is_money(key) and isinstance(value, int):
         return price(value, parameters)
     return typed(key, value, parameters)

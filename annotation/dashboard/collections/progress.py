@@ -10,6 +10,7 @@ from annotation.dashboard.bars import Segment, segments
 from annotation.dashboard.money.hourly_pay import Pace, pace_of
 from collector.models import Collection, Stage
 from collector.protocols.parameters import Parameters, StageTable
+from collector.protocols.stage_tables import LabelTable
 from tasks.models import Grant, Posting, PostingState, Unit
 from tasks.money.estimates import StageEstimate
 
@@ -37,6 +38,11 @@ class StageProgress:
     def waiting(self) -> int:
         """Return how many planned places nobody has taken yet."""
         return max(0, self.planned - self.submitted - self.at_work)
+
+    @property
+    def labels(self) -> bool:
+        """Return whether its workers label by a scheme."""
+        return isinstance(self.table, LabelTable)
 
     @property
     def bar(self) -> list[Segment]:

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,9 @@ from django.utils import timezone
 
 from annotation.models import Verdict
 from collector.models import Collection, Seed, Stage
+from collector.protocols.creation import create_collection
+from collector.protocols.loading import get_protocol
+from collector.seeds.selection import select_seeds
 from tasks.models import (
     Answer,
     EmptySubmission,
@@ -35,7 +39,7 @@ from tasks.models import (
 from tasks.money import payments, rejections
 from tasks.posting import empty_submissions
 from tasks.tests.deciding import listed
-from tasks.tests.making import make_posting, make_session, make_worker
+from tasks.tests.making import NOW, make_corpus, make_posting, make_session, make_worker
 
 _people = count(1)
 
@@ -48,6 +52,24 @@ def plain(page: str) -> str:
 def make_browser(**kwargs: Any) -> Client:
     """Return a browser on localhost."""
     return Client(HTTP_HOST="localhost", **kwargs)
+
+
+def make_lines(settings: Any) -> Collection:
+    """Return a collection that was never published, of a small protocol that labels its texts."""
+    folder = Path(settings.BASE_DIR) / "tests/protocols"
+    settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, folder]
+    made = create_collection(
+        "lines",
+        get_protocol("headline"),
+        make_corpus(),
+        overrides={},
+        seed=3,
+        now=NOW,
+        requester_name="Rita",
+        requester_contact="rita@example.org",
+    )
+    select_seeds(made, 3)
+    return made
 
 
 def make_lease(stage: Stage, worker: Worker | None = None, **fields: Any) -> Lease:

@@ -17,6 +17,7 @@ from annotation.dashboard.tests.making import (
     make_decisions,
     make_full,
     make_lease,
+    make_lines,
     make_question,
     make_refused_bonus,
     make_verdict,
@@ -200,6 +201,55 @@ def test_what_differs_is_decided_by_one_key_each(page: Page) -> None:
         ("kept", "b", "binary"),
         ("dropped", "Adjudicated: the votes differed.", None),
     ]
+
+
+def expect_clean(page: Page) -> None:
+    """Expect a page that fits a phone and a desk and has nothing for axe to tell."""
+    for width in (390, 1366):
+        page.set_viewport_size({"width": width, "height": 900})
+        wide, seen = page.evaluate(SIZES)
+        assert wide <= seen, f"{page.url} at {width}"
+    assert faults(page, impacts=FAULTS) == []
+
+
+def test_labels_are_written_by_key_alone_and_tried_as_workers_see_them(
+    page: Page, settings: Any
+) -> None:
+    make_lines(settings)
+    page.goto("/collections/lines/labels/label/?from=blank")
+    expect_clean(page)
+    page.locator("#title").focus()
+    for words in ("Tones", "Our pilot", "Which tone has it?", "Tone"):
+        page.keyboard.type(words)
+        page.keyboard.press("Tab")
+    # A label, what it means, an example; group, key and what it wins over are left as they are.
+    for label in ("glad", "proud", "calm", "sad", "glad", "wry"):
+        for words in (label, f"It sounds {label}.", f"A {label} line", "", "", ""):
+            page.keyboard.type(words)
+            page.keyboard.press("Tab")
+    page.locator("[id='f0.5.value']").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Nothing is saved yet, and nothing you typed is lost.").wait_for()
+    expect_clean(page)
+    page.get_by_role("link", name="Facet 1, label 5").press("Enter")
+    page.keyboard.press("Tab")
+    box = page.locator("[id='f0.4.value']")
+    assert box.get_attribute("aria-invalid") == "true"
+    box.fill("cross")
+    page.get_by_role("button", name="Save and try it as a worker").press("Enter")
+    page.get_by_text("A trial: nothing is kept").wait_for()
+    expect_clean(page)
+    for key in ("5", "n", "1", "n"):
+        page.keyboard.press(key)
+    page.get_by_text("2 of 3 labelled by you").wait_for()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_text("A worker would hand this in now.").first.wait_for()
+    assert asked == []
+    page.get_by_role("link", name="Back to its labels").click()
+    page.get_by_role("link", name="Try them as a worker").wait_for()
+    expect_clean(page)
 
 
 def test_the_collection_s_page_keeps_itself_up_to_date(page: Page) -> None:

@@ -48,12 +48,21 @@ export class Page {
   start() {
     this.#listen();
     fit(document.querySelectorAll(".slots, .panel"));
+    if (this.state.mode === "trial") return this.#startTrial();
     this.#startDraft();
     this.#startSubmission();
     this.#startClock();
     listenToReports(this);
     listenToReturn(this);
     showInstructions(this);
+  }
+
+  /** Whoever asks for the work tries its page: nothing is saved, and nothing handed in. */
+  #startTrial() {
+    this.#saveState("saved", "A trial: nothing is kept");
+    find("[data-action=submit]").addEventListener("click", () => {
+      this.messages.tell("A worker would hand this in now. In a trial nothing is kept.");
+    });
   }
 
   /** The work changed: save soon. */
