@@ -65,6 +65,7 @@ def make_lines(settings: Any) -> Collection:
         overrides={},
         seed=3,
         now=NOW,
+        budget_cents=100_000,
         requester_name="Rita",
         requester_contact="rita@example.org",
     )

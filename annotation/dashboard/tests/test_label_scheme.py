@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.dashboard.tests.making import make_lines
+from annotation.dashboard.tests.making import make_lines, make_question
 from annotation.dashboard.tests.test_collections import queries
 from collector.models import Collection, CollectionState, StageState
 from collector.protocols.creation import parameters_of
@@ -295,6 +295,20 @@ def test_the_page_is_tried_as_workers_see_it_and_nothing_of_it_is_kept(
     assert "nothing is kept" in page
     lines.seeds.all().delete()
     assert "Here stands a text of your corpus" in rita.get(f"{PAGE}try/").content.decode()
+
+
+def test_a_trial_is_with_what_people_wrote_and_with_no_name_of_theirs(
+    rita: Client, lines: Collection
+) -> None:
+    stage = lines.stages.get(name="text")
+    for place in range(5):
+        make_question(stage, lines.seeds.all()[0], text=f"Line {place}")
+    page = rita.get(f"{PAGE}try/").content.decode()
+    found = STATE.search(page)
+    assert found
+    items = json.loads(found[1])["items"]
+    assert [item["text"] for item in items] == ["Line 0", "Line 1", "Line 2"]
+    assert {*items[0]} == {"id", "text", "passage"}
 
 
 def test_a_csv_is_counted_by_one_s_own_labels(

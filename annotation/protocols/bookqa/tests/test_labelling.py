@@ -14,6 +14,7 @@ from annotation.readers.human_performance import sample_questions
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
+from tasks.kinds.registry import kind_of
 from tasks.models import Answer, Question
 from tasks.money.estimates import estimate
 from tasks.posting import hits
@@ -161,3 +162,12 @@ def test_a_thousand_pairs_are_labelled_as_the_paper_did() -> None:
     by_two = people.count(2) * table.items_per_hit
     assert (table.sample_questions, by_two) == (1000, 150)
     assert table.redundancy.places({1: n_hits}) == sum(people)
+
+
+def test_labels_are_tried_with_questions_and_all_their_answers(collected: Collection) -> None:
+    stage = collected.stages.get(name="label")
+    items = kind_of(stage).trial_items(stage)
+    written = Question.objects.order_by("pk")[:3]
+    assert [item["text"] for item in items] == [question.text for question in written]
+    # The writer's own, and another's.
+    assert [len(item["answers"]) for item in items] == [2, 2, 2]
