@@ -3,7 +3,7 @@
 
 import sys
 
-from common.command_line import MANAGE, carry_out
+from common.command_line import MANAGE, run_command
 
 if __name__ == "__main__":
-    carry_out(sys.argv, "collector.settings", f"{MANAGE} run (or, on a server, serve --prepare)")
+    run_command(sys.argv, "collector.settings", f"{MANAGE} run (or, on a server, serve --prepare)")

@@ -49,7 +49,7 @@ def judge_what_is_due() -> None:
     now = timezone.now()
     fail_exhausted(now)
     for fold_id in folds_to_train(now):
-        train_fold.apply_async((fold_id,), expires=settings.LOOK_SECONDS)
+        train_fold.apply_async((fold_id,), expires=settings.POLL_SECONDS)
     for run_id in runs_to_sum_up(now):
         sum_up_run.delay(run_id)
 

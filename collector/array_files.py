@@ -85,7 +85,7 @@ def column(folder: Path, name: str, kind: str) -> Any:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[Path]:
+def exclusive_folder(folder: Path) -> Iterator[Path]:
     """Give `folder` empty, to build in; a second builder on this machine waits for the first."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:
@@ -99,7 +99,7 @@ def alone(folder: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def put(path: Path, target: Path) -> None:
+def put_in_place(path: Path, target: Path) -> None:
     """Move a file that was written to its place, whole or not at all."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -13,7 +13,7 @@ from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
 from common.asgi_handler import THREADS, THREADS_OF_BOTH_SITES, PagesHandler
-from common.outages import hush
+from common.outages import hush_server_log
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "collector.settings")
 django.setup(set_prefix=False)
@@ -37,6 +37,6 @@ async def health_alone(scope: Any, receive: Any, send: Any) -> None:
 
 
 live = ProtocolTypeRouter({"http": health_alone, "websocket": sockets})
-hush("uvicorn")
+hush_server_log("uvicorn")
 # What is loaded now stays: no collection looks through it again.
 gc.freeze()

@@ -28,8 +28,8 @@ DEBUG = False
 PORT = ENVIRONMENT.PORT
 COLLECTOR_URL = ENVIRONMENT.COLLECTOR_URL or f"http://localhost:{PORT}"
 # The same host, where a front server passes /hit/socket on; a port of its own without one.
-LIVE_URL = ENVIRONMENT.COLLECTOR_LIVE_URL or COLLECTOR_URL
-SOCKET_URL = f"{LIVE_URL.replace('http', 'ws', 1)}/hit/socket"
+SOCKET_URL = (ENVIRONMENT.COLLECTOR_LIVE_URL or COLLECTOR_URL).replace("http", "ws", 1)
+SOCKET_URL += "/hit/socket"
 MARKETPLACE_URL = ENVIRONMENT.MARKETPLACE_URL or f"http://127.0.0.1:{PORT}"
 MTURK_ENDPOINT_URL = ENVIRONMENT.MTURK_ENDPOINT_URL or MARKETPLACE_URL
 MTURK_KEYS_FILE = Path(ENVIRONMENT.MTURK_KEYS_FILE or HOME / "requester.json")
@@ -182,10 +182,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How often the jobs look; rows say what is to do, so a look too many costs little.
-LOOK_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
+POLL_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.
-LIVE_LOOK_SECONDS = 1.0
+DIALOG_POLL_SECONDS = 1.0
 # Training a reader takes minutes, and nobody waits behind it.
 CELERY_TASK_ROUTES = {
     "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
@@ -195,9 +195,9 @@ CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (
-        ("maintain", "tasks.jobs.maintain_all", LOOK_SECONDS),
-        ("decide", "annotation.jobs.decide_all", LOOK_SECONDS),
-        ("dialogs", "tasks.jobs.look_after_dialogs", LIVE_LOOK_SECONDS),
+        ("maintain", "tasks.jobs.maintain_all", POLL_SECONDS),
+        ("decide", "annotation.jobs.decide_all", POLL_SECONDS),
+        ("dialogs", "tasks.jobs.look_after_dialogs", DIALOG_POLL_SECONDS),
     )
 }
 

@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from collector.serving.health import health
 
-handler400 = "tasks.pages.notice_pages.unread"
+handler400 = "tasks.pages.notice_pages.unreadable"
 handler500 = "tasks.pages.unavailable.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -21,7 +21,7 @@ REFUSALS = (
 MANAGE = ".venv/bin/python manage.py"
 
 
-def carry_out(arguments: Sequence[str], settings: str, set_up: str) -> None:
+def run_command(arguments: Sequence[str], settings: str, set_up: str) -> None:
     """Run one command; ends the process with one line and code 1 where its world is not fit.
 
     set_up: the command that makes the database's tables.

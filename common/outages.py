@@ -138,7 +138,7 @@ def logging_settings(home: str, redis_url: str = "", market_url: str = "") -> di
     }
 
 
-def hush(server: str) -> None:
+def hush_server_log(server: str) -> None:
     """Have a server's own log keep back what the console's does; Django is set up already."""
     filters = [each for handler in logging.getLogger().handlers for each in handler.filters]
     for handler in logging.getLogger(server).handlers:
@@ -254,7 +254,7 @@ def sent_fields(request: HttpRequest) -> Fields:
     return [] if any("password" in name for name, _ in fields) else fields
 
 
-def come_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+def with_retry(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """Return the response, marked as one of a moment: a page that was opened opens itself again."""
     seconds = random.randint(SOONEST_SECONDS, LATEST_SECONDS)
     response.status_code = STATUS

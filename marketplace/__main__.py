@@ -2,8 +2,8 @@
 
 import sys
 
-from common.command_line import carry_out
+from common.command_line import run_command
 
 if __name__ == "__main__":
     arguments = ["marketplace", *sys.argv[1:]]
-    carry_out(arguments, "marketplace.settings", ".venv/bin/python -m marketplace migrate")
+    run_command(arguments, "marketplace.settings", ".venv/bin/python -m marketplace migrate")

@@ -12,7 +12,7 @@ def now() -> datetime:
     return datetime.now(UTC) + _shift
 
 
-def wall() -> datetime:
+def real_now() -> datetime:
     """Return the unshifted time: a client signs with its own clock, whatever hour we pretend."""
     return datetime.now(UTC)
 

@@ -38,7 +38,7 @@ DEFAULT_POLICIES = {
 }
 
 
-def chosen(name: str, default: Any) -> Any:
+def setting(name: str, default: Any) -> Any:
     """Return what the host chose at the desk under this name, or the default."""
     value = Setting.objects.filter(name=name).values_list("value", flat=True).first()
     return default if value is None else value
@@ -56,19 +56,19 @@ def choose(name: str, value: Any, now: datetime) -> None:
 def system_policies() -> dict[str, SystemPolicy]:
     """Return the host's policy for each name of SYSTEM_REQUIREMENTS, in one query."""
     found = dict(DEFAULT_POLICIES)
-    for name, value in chosen("system_policies", {}).items():
+    for name, value in setting("system_policies", {}).items():
         found[name] = SystemPolicy(value)
     return found
 
 
 def payment_terms() -> str:
     """Return who pays, how and by when, in the host's words; a requester's own outrank them."""
-    return str(chosen("payment_terms", getattr(settings, "MARKETPLACE_PAYMENT_TERMS", "")))
+    return str(setting("payment_terms", getattr(settings, "MARKETPLACE_PAYMENT_TERMS", "")))
 
 
 def requesters_see_mail() -> bool:
     """Tell whether requesters may read the mail addresses of those who worked for them."""
-    return bool(chosen("requesters_see_mail", False))
+    return bool(setting("requesters_see_mail", False))
 
 
 def open_desk() -> bool:
@@ -117,7 +117,7 @@ def open_sign_in() -> bool:
 def auto_approval_cap_seconds() -> int:
     """Return the longest a requester may leave work undecided (`MARKETPLACE_AUTO_APPROVAL_CAP`)."""
     default = getattr(settings, "MARKETPLACE_AUTO_APPROVAL_CAP", FIVE_DAYS_SECONDS)
-    return int(chosen("auto_approval_cap_seconds", default))
+    return int(setting("auto_approval_cap_seconds", default))
 
 
 def granted_cap_seconds() -> int:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from collector.celery import app
 from collector.models import Collection, CollectionState
 from collector.serving import liveness
-from tasks.dialog.dialog_maintenance import look_after, stages_to_look_at
+from tasks.dialog.dialog_maintenance import maintain_dialogs, stages_to_maintain
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.models import Worker
 from tasks.people import eligibility
@@ -22,13 +22,15 @@ def maintain_collection(collection_id: int) -> None:
 @app.task
 def look_at_worker(worker_id: str, collection_id: int) -> None:
     """Find out, and tell, which stages have no work for somebody who has just taken some."""
-    eligibility.look_at(Worker.objects.get(pk=worker_id), Collection.objects.get(pk=collection_id))
+    eligibility.update_eligibility_of(
+        Worker.objects.get(pk=worker_id), Collection.objects.get(pk=collection_id)
+    )
 
 
 @app.task
 def maintain_all() -> None:
     """Look after every collection that is not a draft; money is settled after the end too."""
-    liveness.beat(liveness.JOBS)
+    liveness.record_beat(liveness.JOBS)
     for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
         maintain_collection.delay(collection.pk)
 
@@ -36,6 +38,6 @@ def maintain_all() -> None:
 @app.task
 def look_after_dialogs() -> None:
     """Pair those who wait, end and settle dialogs that cannot go on; every second or two."""
-    liveness.beat(liveness.DIALOGS)
-    for stage in stages_to_look_at():
-        look_after(stage, timezone.now(), random.SystemRandom())
+    liveness.record_beat(liveness.DIALOGS)
+    for stage in stages_to_maintain():
+        maintain_dialogs(stage, timezone.now(), random.SystemRandom())

@@ -3,6 +3,6 @@
 from collector.settings import *  # noqa: F403
 from collector.settings import CELERY_BEAT_SCHEDULE
 
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 for _job in CELERY_BEAT_SCHEDULE.values():
-    _job["schedule"] = LOOK_SECONDS
+    _job["schedule"] = POLL_SECONDS

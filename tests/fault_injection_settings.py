@@ -4,4 +4,4 @@ from tests.fast_jobs_settings import *  # noqa: F403
 
 MARKETPLACE_PRIVATE_WEBHOOKS = True
 # The jobs look as often as before; a crowd waits longer for what the faults hold up.
-LOOK_SECONDS = 0.75
+POLL_SECONDS = 0.75

@@ -134,7 +134,7 @@ class Life:
         self.collection.refresh_from_db()
         now = timezone.now()
         for stage in self.collection.stages.filter(kind="dialog"):
-            dialog_maintenance.look_after(stage, now, self.rng)
+            dialog_maintenance.maintain_dialogs(stage, now, self.rng)
         decide_collection(self.collection, now)
         sample_questions(self.collection)
         done = maintain(self.collection, now)

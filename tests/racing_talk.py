@@ -52,7 +52,7 @@ def end_it(dialogs: list[int], start: float) -> int:
 
         def look(key: int = key) -> bool:
             stage = Dialog.objects.select_related("stage__collection").get(pk=key).stage
-            dialog_maintenance.look_after(stage, timezone.now(), random.Random(key))
+            dialog_maintenance.maintain_dialogs(stage, timezone.now(), random.Random(key))
             return False
 
         def answer_the_check(key: int = key) -> bool:

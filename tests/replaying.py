@@ -92,7 +92,7 @@ def replay(out: str, log: str) -> None:
     def prepare_while_a_job_looks(rerun: Rerun, one: AssignmentLine, stage: Stage) -> None:
         prepare(rerun, one, stage)
         for worker in Worker.objects.filter(pk=one.worker, identity__isnull=False):
-            eligibility.found_nothing(worker, stage)
+            eligibility.close_for_now(worker, stage)
 
     with patch.object(Rerun, "_prepare", prepare_while_a_job_looks):
         try:

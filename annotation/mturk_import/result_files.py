@@ -179,7 +179,7 @@ def _result(place: str, row: Mapping[str, Any], values: dict[str, str]) -> Resul
 
 def _moment(value: Any, place: str) -> datetime | None:
     try:
-        return moment(value)
+        return parse_time(value)
     except ValueError:
         raise ActionError(
             f"{place}: {value!r} is no time; write it like 2019-05-03 10:00."
@@ -193,7 +193,7 @@ def _cents(written: str, place: str) -> int:
         raise ActionError(f"{place}: {written!r} is no amount; write it like $0.50.") from None
 
 
-def moment(value: Any) -> datetime | None:
+def parse_time(value: Any) -> datetime | None:
     """Return the moment, in UTC where no zone is told; None for nothing; raises ValueError."""
     if value in (None, ""):
         return None

@@ -110,8 +110,8 @@ class Rerun:
             if page is not None:
                 return page
             # A job has found no work for them before this unit was made, and told so.
-            eligibility.note([*known], [stage])
-            eligibility.tell(self.collection)
+            eligibility.record_eligibility([*known], [stage])
+            eligibility.tell_marketplace(self.collection)
         raise LogError(f"{_called(one)}: the marketplace does not let its worker in.")
 
     def _hand_in(self, one: AssignmentLine) -> None:

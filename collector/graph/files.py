@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
-from collector.array_files import alone, put
+from collector.array_files import exclusive_folder, put_in_place
 from collector.graph.graph_builder import Progress, build
 from collector.graph.graph_file import VERSION, Graph, GraphError
 from collector.graph.pages import links_of, pages
@@ -72,7 +72,7 @@ def build_graph(
         raise GraphError(
             f"The corpus {corpus.slug} is not ready: run its ingest_dump again to the end first."
         )
-    with alone(inside(_folder(), f"{corpus.slug}.building")) as folder:
+    with exclusive_folder(inside(_folder(), f"{corpus.slug}.building")) as folder:
         row = current_row(corpus)
         if row and path_of(row).exists() and _sha256(path_of(row)) == row.sha256:
             return row, False
@@ -103,7 +103,7 @@ def _built(corpus: Corpus, folder: Path, processes: int, progress: Progress) -> 
         built_at=timezone.now(),
     )
     old = LinkGraph.objects.filter(corpus=corpus).first()
-    put(path, path_of(row))
+    put_in_place(path, path_of(row))
     fields = {field.name: getattr(row, field.name) for field in row._meta.concrete_fields[2:]}
     row, _ = LinkGraph.objects.update_or_create(corpus=corpus, defaults=fields)
     if old and path_of(old) != path_of(row):

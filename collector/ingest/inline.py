@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from collector.ingest.markup_escaping import apart, hide_structure, hides
+from collector.ingest.markup_escaping import hide_structure, hides, keep_apart
 from collector.ingest.whitespace_repair import drop_stray
 
 # Where an external link without a label stood; no character of any text.
@@ -53,7 +53,7 @@ def clean(text: str, *, variants: bool = False) -> str:
     if "&" in text:
         text = _ENTITY.sub(_in_place_of_entity, text)
     if hides(text):
-        text = apart(text)
+        text = keep_apart(text)
     text = text.replace("\xa0", " ").replace("\t", " ")
     # A few are cheaper to mend where they stand, paragraph by paragraph.
     many = text.count("  ", 0, BEGINNING) > FEW_DOUBLE_BLANKS

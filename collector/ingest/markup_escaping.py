@@ -17,7 +17,7 @@ def hide_structure(text: str) -> str:
     return text.translate(_HIDE) if text in _STRUCTURE else text
 
 
-def apart(text: str) -> str:
+def keep_apart(text: str) -> str:
     """Return `text` with a blank between hidden brackets in a row, which are no markup to anyone.
 
     `<nowiki>[[</nowiki>` is read as `[ [`: whoever finds `[[` in a paragraph has found an error.

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Max
 
-from collector.array_files import alone, put
+from collector.array_files import exclusive_folder, put_in_place
 from collector.graph.files import corpus_version
 from collector.graph.pages import first_paragraphs
 from collector.models import Corpus, Paragraph
@@ -59,12 +59,12 @@ def build_index(
         raise RetrievalError(
             f"The corpus {corpus.slug} is not ready: run its ingest_dump again to the end first."
         )
-    with alone(folder_of(corpus) / "building") as folder:
+    with exclusive_folder(folder_of(corpus) / "building") as folder:
         target = path_of(corpus)
         if target.exists():
             return target, False
         old = list(folder_of(corpus).glob("*.index"))
-        put(build(folder, _texts(corpus), progress=progress), target)
+        put_in_place(build(folder, _texts(corpus), progress=progress), target)
         for path in old:
             path.unlink(missing_ok=True)
         return target, True

@@ -40,7 +40,7 @@ class LooserThresholds:
     together: list[LooserThreshold]
 
 
-def loosened(collection: Collection, needed: int) -> LooserThresholds:
+def find_looser(collection: Collection, needed: int) -> LooserThresholds:
     """Return what other values of the thresholds would give to whoever needs so many seeds.
 
     Nothing for a protocol that does not count its seeds, and for a corpus too large to count in

@@ -10,7 +10,7 @@ KEPT_SECONDS = 60
 CLOCK, JOBS, DIALOGS = "clock", "jobs", "dialogs"
 
 
-def beat(name: str) -> None:
+def record_beat(name: str) -> None:
     """Give a sign for a part of the work."""
     cache.set(f"pulse:{name}", True, KEPT_SECONDS)
 
@@ -25,7 +25,7 @@ class Clock(Scheduler):
 
     def tick(self, *arguments: Any, **options: Any) -> float:
         """Send what is due, give a sign, and return in how many seconds to look again."""
-        beat(CLOCK)
+        record_beat(CLOCK)
         ahead = [each for each in self.schedule.values() if each.last_run_at > each.default_now()]
         for entry in ahead:
             # The machine's clock was set back: nothing is put off until it is as late again.

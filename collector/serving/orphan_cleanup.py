@@ -28,11 +28,11 @@ def main() -> None:
     until = time.monotonic() + STOP_SECONDS
     while groups and time.monotonic() < until:
         time.sleep(0.1)
-        groups = {group for group in groups if send({group}, 0)}
-    send(groups, signal.SIGKILL)
+        groups = {group for group in groups if signal_groups({group}, 0)}
+    signal_groups(groups, signal.SIGKILL)
 
 
-def send(groups: set[int], number: int) -> bool:
+def signal_groups(groups: set[int], number: int) -> bool:
     """Send a signal to these groups; return whether anybody was there."""
     found = False
     for group in groups:

@@ -10,7 +10,7 @@ SECONDS = 0.5
 
 
 @contextmanager
-def announced(home: Path, port: int) -> Iterator[None]:
+def announced_port(home: Path, port: int) -> Iterator[None]:
     """Let commands know the port until the block is left."""
     path = home / FILE
     path.write_text(f"{port}\n", "utf-8")

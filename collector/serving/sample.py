@@ -90,7 +90,7 @@ def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None
     call_command("export_dataset", slug, out=out, **options)
 
 
-def look_at(chosen: dict[str, Any], release: Path, stdout: OutputWrapper) -> None:
+def show_release(chosen: dict[str, Any], release: Path, stdout: OutputWrapper) -> None:
     """Do what a requester types with the release at hand, where there is anything."""
     for step in chosen.get("afterwards", []):
         stdout.write(step["says"])

@@ -16,7 +16,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 8.0
 # One that dies so often within so long cannot run here.
 MOST_DEATHS, WITHIN_SECONDS = 5, 60.0
 STOP_SECONDS = 20.0
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 WATCH = Path(__file__).with_name("orphan_cleanup.py")
 
 Start = Callable[[], "subprocess.Popen[Any]"]
@@ -68,7 +68,7 @@ class Supervisor:
             while not self.asked:
                 if failed := self._look_at(every, time.monotonic()):
                     return failed
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
             return ""
         finally:
             self._stop([one.running for one in every if one.running])

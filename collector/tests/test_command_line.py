@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 
 from common import command_line
-from common.command_line import carry_out
+from common.command_line import run_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,4 +46,4 @@ def test_what_is_not_there_and_what_does_not_answer_are_told_apart(
 
     monkeypatch.setattr(command_line, "execute_from_command_line", fail)
     with pytest.raises(SystemExit, match=explained):
-        carry_out(["manage.py"], "collector.settings", "make run")
+        run_command(["manage.py"], "collector.settings", "make run")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from collector.environment import read
-from collector.serving.port_file import announced
+from collector.serving.port_file import announced_port
 from common import environment
 from common.environment import WrongEnvironment, database, key_in, mail_server
 
@@ -42,7 +42,7 @@ def test_a_command_finds_the_site_on_whatever_port_it_is_served(tmp_path):
     home = {"COLLECTOR_HOME": str(tmp_path)}
     with socket.create_server(("127.0.0.1", 0)) as site:
         port = site.getsockname()[1]
-        with announced(tmp_path, port):
+        with announced_port(tmp_path, port):
             assert port == read(home).PORT
             assert read({**home, "PORT": "8123"}).PORT == 8123
         assert read(home).PORT == 8000

@@ -37,7 +37,7 @@ def test_what_stops_a_command_is_one_line(
 
     monkeypatch.setattr(command_line, "execute_from_command_line", fail)
     with pytest.raises(SystemExit) as end:
-        command_line.carry_out(["manage.py", "x"], "collector.settings", "make it")
+        command_line.run_command(["manage.py", "x"], "collector.settings", "make it")
     assert said in str(end.value.code)
     assert "\n" not in str(end.value.code)
 
@@ -45,7 +45,7 @@ def test_what_stops_a_command_is_one_line(
 def test_a_fault_of_ours_stays_loud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_line, "execute_from_command_line", sys.intern)
     with pytest.raises(TypeError):
-        command_line.carry_out(["manage.py", "x"], "collector.settings", "make it")
+        command_line.run_command(["manage.py", "x"], "collector.settings", "make it")
 
 
 def test_amounts_and_numbers_are_what_can_be_meant() -> None:

@@ -186,7 +186,7 @@ def _day(given: str, now: datetime) -> date:
     return day
 
 
-def take_off(line: PayoutLine, now: datetime) -> bool:
+def remove_line(line: PayoutLine, now: datetime) -> bool:
     """Take an unpaid line off its list; what it stood for is owed again. False if it was paid."""
     rows = PayoutLine.objects.filter(OPEN, pk=line.pk)
     return bool(rows.update(dropped_at=now))

@@ -150,7 +150,7 @@ _start = Lock()
 _thread: Thread | None = None
 
 
-def look() -> None:
+def deliver_quietly() -> None:
     """Deliver what is due; what fails, like a database that starts again, is for the next look."""
     try:
         deliver_due(clock.now())
@@ -175,5 +175,5 @@ def _keep_delivering() -> None:
     while True:
         _something.wait(IDLE_SECONDS)
         _something.clear()
-        look()
+        deliver_quietly()
         connections.close_all()

@@ -30,7 +30,7 @@ def record_event(hit: HIT, event_type: str, now: datetime, assignment_id: str = 
     }
     if assignment_id:
         content["AssignmentId"] = assignment_id
-    post(hit.requester_id, notification, content, now)
+    post_event(hit.requester_id, notification, content, now)
 
 
 def record_status_event(hit: HIT, status: str, now: datetime) -> None:
@@ -44,7 +44,7 @@ def record_status_event(hit: HIT, status: str, now: datetime) -> None:
         record_event(hit, OF_STATUS[status], now)
 
 
-def post(
+def post_event(
     requester_id: int, notification: dict[str, Any], content: dict[str, Any], now: datetime
 ) -> Event:
     """Return a new event of the outbox, sent once the transaction is through."""

@@ -68,8 +68,8 @@ def create_hit(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     hit, values = _new_hit(call, parameters), type_values(parameters)
     check_requirements(values.get("QualificationRequirements", []))
     if "UniqueRequestToken" in parameters or hit.has_review_policies:
-        refuse_replay(call.attempt, clock.wall())
-    elif post(call, hit, values):
+        refuse_replay(call.attempt, clock.real_now())
+    elif post_hit(call, hit, values):
         return _told(call, hit)
     return _create(call, "CreateHIT", hit, parameters)
 
@@ -191,7 +191,7 @@ def _filled(project: Project, given: list[dict[str, str]]) -> str:
     return question_xml(document(page, project.title))
 
 
-def post(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
+def post_hit(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
     """Keep a new HIT of the type with these values and hold its money; tells whether that was done.
 
     It is not when there is no such type yet, when events are told of it or money is short: then
@@ -205,7 +205,7 @@ def post(call: Call, hit: HIT, values: dict[str, Any]) -> bool:
         insertion(hit, "hit_type_id", f"({TYPE})", *known),
     ]
     if call.attempt:
-        now = clock.wall()
+        now = clock.real_now()
         changes.insert(0, (SEEN, [call.attempt, now]))
         forget_old(call.attempt, now)
     n_made, row = chained(changes, KNOWN_TYPE, requester=known[0], fingerprint=known[1])

@@ -37,7 +37,7 @@ def send_test_event_notification(call: Call, parameters: dict[str, Any]) -> dict
     }
     if parameters["TestEventType"].startswith("Assignment"):
         content["AssignmentId"] = "0" * 30
-    events.post(call.requester.pk, notification, content, call.now)
+    events.post_event(call.requester.pk, notification, content, call.now)
     return {}
 
 

@@ -16,7 +16,7 @@ from marketplace.models import ClassCode, Invitation, InvitationDelivery, Qualif
 from marketplace.models.identifiers import digest, new_secret
 from marketplace.people.groups import add_members
 from marketplace.router import DATABASE
-from marketplace.site.languages import ENGLISH, spoken
+from marketplace.site.languages import ENGLISH, supported_code
 
 # Neither 0 and O nor 1 and I: people read codes from paper.
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -46,7 +46,7 @@ class InvitationMail:
     @property
     def language(self) -> str:
         """Return the language that its worker reads, English where that is not known."""
-        return spoken(self.worker.language) or ENGLISH
+        return supported_code(self.worker.language) or ENGLISH
 
 
 def new_code(length: int = CODE_LENGTH) -> str:

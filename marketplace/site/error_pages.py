@@ -18,7 +18,7 @@ from marketplace.desk import pages as desk_pages
 from marketplace.desk.sessions import Desk, DeskRequest
 from marketplace.desk.sessions import session_of as desk_session_of
 from marketplace.site import pages as site_pages
-from marketplace.site.languages import ENGLISH, speaking
+from marketplace.site.languages import ENGLISH, language_active
 from marketplace.site.page_error import PageError
 from marketplace.site.pages import SignedInRequest, harden
 from marketplace.site.signing_in.sessions import session_of
@@ -90,12 +90,12 @@ def _away(request: HttpRequest) -> HttpResponse:
     again = {"again": {"action": request.get_full_path(), "fields": fields}} if fields else {}
     if request.path.endswith("/externalSubmit"):
         # What a frame has sent is answered in the frame.
-        with speaking(request):
+        with language_active(request):
             given = {"heading": _(AWAY), "sentence": _(sentence), **again}
             response = render(request, "marketplace/in_frame.html", given)
-        return outages.come_again(request, harden(response, frame_ancestors="'self'"))
+        return outages.with_retry(request, harden(response, frame_ancestors="'self'"))
     response = _drawn_for_anybody(request, PageError(sentence, 503, AWAY), is_bare=True, **again)
-    return outages.come_again(request, harden(response))
+    return outages.with_retry(request, harden(response))
 
 
 def _page(request: HttpRequest, error: PageError) -> HttpResponse:
@@ -117,7 +117,7 @@ def _at_site(request: HttpRequest, error: PageError, back: str) -> HttpResponse:
         return _drawn_for_anybody(request, error, came_from=back)
     signed_in: SignedInRequest = request  # type: ignore[assignment]
     signed_in.worker, signed_in.worker_session = session.worker, session
-    with speaking(request, session.worker.language):
+    with language_active(request, session.worker.language):
         return site_pages.show(
             signed_in, "error.html", error.status, came_from=back, **_words(error)
         )
@@ -140,7 +140,7 @@ def _drawn_for_anybody(request: HttpRequest, error: PageError, **context: object
         with override(ENGLISH):
             given = {**_words(error), **context}
             return render(request, "desk/error.html", given, status=error.status)
-    with speaking(request):
+    with language_active(request):
         return site_pages.draw(request, "error.html", error.status, **_words(error), **context)
 
 

@@ -16,13 +16,13 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 
 @contextmanager
-def speaking(request: HttpRequest, chosen: str = "") -> Iterator[None]:
+def language_active(request: HttpRequest, chosen: str = "") -> Iterator[None]:
     """Draw what is inside in `chosen`, else in the language of the browser."""
-    with translation.override(spoken(chosen) or language_of(request)):
+    with translation.override(supported_code(chosen) or language_of(request)):
         yield
 
 
-def spoken(wanted: str) -> str:
+def supported_code(wanted: str) -> str:
     """Return the code among CODES that a language like `de-AT` comes to, or nothing."""
     code = wanted.partition("-")[0].lower()
     return code if code in CODES else ""
@@ -34,7 +34,7 @@ def language_of(request: HttpRequest) -> str:
     if kept in CODES:
         return kept
     for wanted, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "")):
-        if code := spoken(wanted):
+        if code := supported_code(wanted):
             return code
     return ENGLISH
 

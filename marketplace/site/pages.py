@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from common.storable import without_nul
 from marketplace.models import Message, Session, Worker
-from marketplace.site.languages import speaking
+from marketplace.site.languages import language_active
 from marketplace.site.page_error import PageError
 from marketplace.site.signing_in.sessions import session_of
 
@@ -82,7 +82,7 @@ def page(view: View[Arguments]) -> View[Arguments]:
     ) -> HttpResponse:
         request.GET = without_nul(request.GET)  # type: ignore[assignment]
         request.POST = without_nul(request.POST)  # type: ignore[assignment]
-        with speaking(request):
+        with language_active(request):
             response = view(request, *args, **kwargs)
         if response.status_code == 405 and response.has_header("Allow"):
             raise PageError(NOT_A_PAGE, 405, NOT_A_PAGE_HEADING, allowed=response["Allow"])
@@ -106,7 +106,7 @@ def worker_page(view: WorkerView[Arguments]) -> View[Arguments]:
             back = {"next": request.get_full_path()} if request.method == "GET" else {}
             return redirect(reverse("home") + ("?" + urlencode(back) if back else ""))
         request.worker, request.worker_session = session.worker, session  # type: ignore[attr-defined]
-        with speaking(request, session.worker.language):
+        with language_active(request, session.worker.language):
             return view(request, *args, **kwargs)  # type: ignore[arg-type]
 
     return page(signed_in)

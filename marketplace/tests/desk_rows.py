@@ -20,7 +20,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.money.payout_lists import make_list
-from marketplace.notifications.events import post
+from marketplace.notifications.events import post_event
 from marketplace.people.groups import make_group
 from marketplace.people.invitations import invite, make_class_code
 from marketplace.tests.desk import DeskVisitor
@@ -53,7 +53,7 @@ def keys_of_work(rita: Any, ada: Visitor, make_hit: Any) -> dict[str, int]:
     )
     contest = Contest.objects.create(assignment=rejected, text="t", raised_at=now, due_at=now)
     content = {"EventType": "Ping", "EventTimestamp": "2026-05-03T10:00:00Z"}
-    event = post(rejected.hit.requester_id, NOTIFICATION, content, now)
+    event = post_event(rejected.hit.requester_id, NOTIFICATION, content, now)
     return {
         "desk-hit": rejected.hit_id,
         "desk-hit-bonuses": rejected.hit_id,

@@ -14,7 +14,7 @@ import pytest
 from marketplace import clock
 from marketplace.hits.questions.answers import answers_in
 from marketplace.models import HIT, Assignment, Requester
-from marketplace.notifications.events import post
+from marketplace.notifications.events import post_event
 from marketplace.people.account_opening import RequesterKeys
 from marketplace.people.groups import make_group
 from marketplace.people.qualifications.requirements import ADULT
@@ -307,7 +307,7 @@ def test_the_desk_s_pages_pass_axe_and_never_scroll_sideways(
     settings.MARKETPLACE_OPEN_DESK = True
     for shown in (make_hit(rita), make_hit(rita, QualificationRequirements=[ADULTS])):
         hit = HIT.objects.get(hit_id=shown["HITId"])
-        post(hit.requester_id, NOTIFICATION, {"EventType": "HITCreated"}, clock.now())
+        post_event(hit.requester_id, NOTIFICATION, {"EventType": "HITCreated"}, clock.now())
     import_workers(PEOPLE, clock.now(), is_dry=False)
     group = make_group("Panel", "", clock.now())
     found = published(desk, project(desk, TEMPLATES["radio"]), [ROWS["radio"]])

@@ -9,7 +9,7 @@ from marketplace import clock
 from marketplace.configuration import SystemPolicy, choose, system_policies
 from marketplace.models import HIT, AuditEntry, Event, Requester, Worker
 from marketplace.notifications.delivery import deliver_due
-from marketplace.notifications.events import events_of, post
+from marketplace.notifications.events import events_of, post_event
 from marketplace.people.account_opening import open_worker
 from marketplace.people.qualifications.requirements import ADULT, LOCALE, N_APPROVED
 from marketplace.tests.desk import DeskVisitor
@@ -100,7 +100,7 @@ def test_a_list_of_many_types_counts_workers_once(
 def test_an_event_is_shown_with_its_fate_and_sent_again(desk: DeskVisitor) -> None:
     rita = Requester.objects.get(name="Rita")
     assert "No event yet" in desk.html("/desk/events/")
-    post(rita.pk, NOTIFICATION, {"EventType": "Ping", "EventTimestamp": "t"}, clock.now())
+    post_event(rita.pk, NOTIFICATION, {"EventType": "Ping", "EventTimestamp": "t"}, clock.now())
     deliver_due(clock.now(), Listener(1))
     page = desk.html("/desk/events/")
     assert "The listener answered 503." in page

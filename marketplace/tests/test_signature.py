@@ -70,7 +70,7 @@ def altered_signature(headers: dict[str, str]) -> tuple[int, str]:
 
 
 def altered_date(headers: dict[str, str]) -> tuple[int, str]:
-    moved = clock.wall() - timedelta(seconds=60)
+    moved = clock.real_now() - timedelta(seconds=60)
     return send(headers | {"X-Amz-Date": moved.strftime("%Y%m%dT%H%M%SZ")})
 
 

@@ -14,7 +14,7 @@ Surely = Callable[[Sequence[Any]], bool]
 PLAIN = re.compile(r"\^((?:[A-Za-z0-9+*?,(){}]|\\[^A-Za-z0-9\s]|\[[A-Za-z0-9-]+\])+)\$")
 
 
-def surely(shape: Any) -> Surely:
+def column_check(shape: Any) -> Surely:
     """Return what tells that a column is surely inside the shape; it never says so wrongly.
 
     Structures, lists and times are left to whoever looks at them one by one.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from marketplace.wire.bulk_validation import MAX_BITS, bounds, is_storable, pattern_of, surely
+from marketplace.wire.bulk_validation import MAX_BITS, bounds, column_check, is_storable, pattern_of
 
 Check = Callable[[Any], Any]
 
@@ -110,7 +110,7 @@ def _structures(shape: Any, name: str, times: Times) -> Check:
 
 def _column(shape: Any, member: Check, times: Times) -> Check:
     """Return a function from a column of members to its checked copy, None staying None."""
-    is_sure, is_time = surely(shape), shape.type_name == "timestamp"
+    is_sure, is_time = column_check(shape), shape.type_name == "timestamp"
 
     def check(values: Sequence[Any]) -> Sequence[Any]:
         if None in values:

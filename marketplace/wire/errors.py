@@ -18,7 +18,7 @@ class WireError(Exception):
 
     def body(self) -> dict[str, str]:
         """Return the JSON object of the reply; messages end in epoch milliseconds, as observed."""
-        stamp = int(clock.wall().timestamp() * 1000)
+        stamp = int(clock.real_now().timestamp() * 1000)
         body = {"__type": self.type_name, "Message": f"{self.message} ({stamp} s)"}
         if self.turk_code:
             body["TurkErrorCode"] = PREFIX + self.turk_code

@@ -134,7 +134,7 @@ def _check_freshness(stamp: str, day: str) -> None:
         raise WireError(
             "IncompleteSignatureException", "X-Amz-Date is not of the form 20261120T093000Z."
         ) from None
-    now = clock.wall()
+    now = clock.real_now()
     if not stamp.startswith(day) or abs(now - signed_at) > ALLOWED_SKEW:
         raise WireError(
             "InvalidSignatureException",

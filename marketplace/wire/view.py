@@ -84,7 +84,7 @@ def carry_out(request: HttpRequest) -> bytes:
     if operation is None:
         raise NotSupported(f"This marketplace does not do {name}; its README lists what it does.")
     if name not in REMEMBERING and not name.startswith(READING):
-        refuse_replay(signed.attempt, clock.wall())
+        refuse_replay(signed.attempt, clock.real_now())
     try:
         result = operation(Call(requester, clock.now(), request, signed.attempt), parameters)
     except InsufficientFundsError as error:

@@ -78,7 +78,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
             return
         message: dict[str, Any] = {}
         try:
-            message = messages.read(text_data)
+            message = messages.read_message(text_data)
             if wait := self.bucket.take(messages.MESSAGES, time.monotonic()):
                 await self._refuse(TOO_MANY, message.get("id"), wait=wait)
                 return
@@ -126,14 +126,14 @@ class DialogConsumer(AsyncWebsocketConsumer):
         self.ticket_id = ticket_id = entrance.ticket_id
         await self.channel_layer.group_add(group_of(entrance.ticket_id), self.channel_name)
         _heartbeats().begin(self)
-        await self._show(socket_actions.look_first, ticket_id)
+        await self._show(socket_actions.first_view, ticket_id)
         await notify_all(entrance.concerned, by=self.channel_name)
 
     async def _move(self, message: dict[str, Any]) -> None:
         if message.get("type") == "look" or self.seen is None:
             await self._look()
             return
-        step = await _in_thread(socket_actions.step, self.seen, message)
+        step = await _in_thread(socket_actions.handle_message, self.seen, message)
         if "id" in message:
             await self._send({"type": "taken", "id": message["id"]})
         # The partner waits for this, the sender has been told already.
@@ -143,7 +143,7 @@ class DialogConsumer(AsyncWebsocketConsumer):
 
     async def _look(self) -> None:
         if self.ticket_id is not None:
-            await self._show(socket_actions.look, self.ticket_id)
+            await self._show(socket_actions.refreshed, self.ticket_id)
 
     async def _show(
         self,

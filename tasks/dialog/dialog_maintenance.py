@@ -14,14 +14,14 @@ from tasks.models import Dialog, Ticket, TicketState
 log = logging.getLogger(__name__)
 
 
-def stages_to_look_at() -> list[Stage]:
+def stages_to_maintain() -> list[Stage]:
     """Return the stages where anybody waits or talks; one query."""
     open_tickets = Ticket.objects.exclude(state=TicketState.DONE)
     stages = Stage.objects.filter(pk__in=open_tickets.values("stage_id"))
     return list(stages.select_related("collection"))
 
 
-def look_after(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int]:
+def maintain_dialogs(stage: Stage, now: datetime, rng: random.Random) -> dict[str, int]:
     """Run every step once and return how many people each concerned; they are told to look.
 
     Two rounds at once do no harm: every step locks the rows it changes and reads them again.

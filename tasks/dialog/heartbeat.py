@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 # How often the server notes that its sockets are still there, and looks whether a notice was lost.
 SIGN_SECONDS = 20
 # How often it looks while notices may be lost.
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 
 
 class Socket(Protocol):
@@ -89,13 +89,13 @@ class Heartbeats:
         """Wait until it is time, or notices may have been lost."""
         until = time.monotonic() + SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100)
         while time.monotonic() < until:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             if is_shaky():
                 return
 
     async def _give_once(self) -> None:
         holders = {socket.ticket_id for socket in self.sockets if socket.ticket_id}
-        marks = await self.in_thread(note, list(holders))
+        marks = await self.in_thread(record_presence, list(holders))
         for socket in list(self.sockets):
             found = marks.get(socket.ticket_id)
             # What a wait has earned grows by itself.
@@ -103,7 +103,7 @@ class Heartbeats:
                 await socket.miss()
 
 
-def note(ticket_ids: list[int]) -> dict[int, StateFingerprint]:
+def record_presence(ticket_ids: list[int]) -> dict[int, StateFingerprint]:
     """Note that the sockets of these tickets are open; returns the marks of their rows."""
     now = timezone.now()
     presence.seen(ticket_ids, now)

@@ -27,7 +27,7 @@ PARTNERS = {
 }
 
 
-def plan(
+def match_pairs(
     queue: Iterable[WaitingWorker], avoided: Mapping[str, set[str]]
 ) -> list[tuple[WaitingWorker, WaitingWorker]]:
     """Return pairs of people who qualify for different roles, in the order in which they came.

@@ -17,7 +17,7 @@ REASONS = ("rude", "nonsense", "silent", "other")
 OUT_OF_DATE = "This page is out of date; reload it."
 
 
-def read(text: str | None) -> dict[str, Any]:
+def read_message(text: str | None) -> dict[str, Any]:
     """Return a message, cleaned of what cannot be typed. Raises Refused."""
     if text is None or len(text) > LONGEST_CHARACTERS:
         raise Refused("This is too long to be sent; shorten it.")

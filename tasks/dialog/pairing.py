@@ -12,7 +12,7 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from common.prepared_sql import JoinedQuery, Table, execute, insert, insert_all
 from tasks.dialog.dialog_state import dialog_table
-from tasks.dialog.matching import WaitingWorker, plan
+from tasks.dialog.matching import WaitingWorker, match_pairs
 from tasks.dialog.pay import longest_dialog_cents
 from tasks.dialog.presence import FRESH, is_present, stop_clock, who_are_present
 from tasks.models import (
@@ -55,7 +55,7 @@ def sweep(stage: Stage, now: datetime, rng: random.Random) -> list[Dialog]:
     """
     if not Topic.objects.filter(stage=stage, taken__lt=F("wanted")).exists():
         return []
-    planned = plan(*_queue(stage, now))
+    planned = match_pairs(*_queue(stage, now))
     found: list[Dialog] = []
     for start in range(0, len(planned), AT_ONCE):
         found += _begin_planned(stage, planned[start : start + AT_ONCE], now, rng)
@@ -93,7 +93,7 @@ def _begin_any(ticket_id: int, now: datetime, rng: random.Random) -> Dialog | No
             return None
         stage = Stage.objects.select_related("collection").get(pk=mine.stage_id)
         for partner in _one_by_one(_partners(mine, now)):
-            if dialogs := begin(stage, [(mine, partner)], now, rng):
+            if dialogs := begin_dialogs(stage, [(mine, partner)], now, rng):
                 return dialogs[0]
     return None
 
@@ -117,7 +117,7 @@ def _begin_planned(
                 for one, other in planned
                 if one.ticket in locked and other.ticket in locked
             ]
-            return begin(stage, pairs, now, rng)
+            return begin_dialogs(stage, pairs, now, rng)
     except NoMoney:
         return []
 
@@ -190,7 +190,9 @@ class NoMoney(Exception):
     """The budget cannot hold what all of them could earn."""
 
 
-def begin(stage: Stage, pairs: Sequence[Pair], now: datetime, rng: random.Random) -> list[Dialog]:
+def begin_dialogs(
+    stage: Stage, pairs: Sequence[Pair], now: datetime, rng: random.Random
+) -> list[Dialog]:
     """Return the dialogs begun now; a pair for whom no free section is new is left out.
 
     Expects a transaction in which the tickets and their workers are locked. Locks sections that

@@ -33,7 +33,7 @@ State = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Step:
+class MessageOutcome:
     """Who should look, how the ticket stands, and what its page shows; None where nothing new."""
 
     concerned: list[int]
@@ -75,7 +75,7 @@ def leave(ticket_id: int) -> list[int]:
     return _both(pairing.open_dialog(Ticket(pk=ticket_id)))
 
 
-def look(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, State]:
+def refreshed(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, State]:
     """Return how the ticket stands, and what its holder may see now.
 
     seen: how it stood before.
@@ -84,13 +84,13 @@ def look(ticket_id: int, seen: TicketView | None = None) -> tuple[TicketView, St
     return view, page_state(view, timezone.now())
 
 
-def look_first(ticket_id: int, *_: object) -> tuple[TicketView, State]:
+def first_view(ticket_id: int, *_: object) -> tuple[TicketView, State]:
     """Return the same, with what the holder had written before the page was loaded."""
-    view, state = look(ticket_id)
+    view, state = refreshed(ticket_id)
     return view, {**state, "written": kept_draft(ticket_id)}
 
 
-def step(seen: TicketView, message: dict[str, Any]) -> Step:
+def handle_message(seen: TicketView, message: dict[str, Any]) -> MessageOutcome:
     """Do what the page asks, whose ticket stood like `seen` when it was looked at last.
 
     Raises Refused with what the worker should do instead.
@@ -100,14 +100,14 @@ def step(seen: TicketView, message: dict[str, Any]) -> Step:
         case "draft":
             dialog = _own(messages.dialog_of(message), seen)
             keep_draft(seen.ticket.pk, dialog.pk, message.get("draft"))
-            return Step([], seen)
+            return MessageOutcome([], seen)
         case "ask" | "answer":
             return _speak(seen, message, now)
     concerned = _act(view_of(seen.ticket.pk, seen), message, now)
-    return Step(concerned, *look(seen.ticket.pk, seen))
+    return MessageOutcome(concerned, *refreshed(seen.ticket.pk, seen))
 
 
-def _speak(seen: TicketView, message: dict[str, Any], now: datetime) -> Step:
+def _speak(seen: TicketView, message: dict[str, Any], now: datetime) -> MessageOutcome:
     """Store a question or an answer. Raises Refused."""
     dialog_id, message_id = messages.dialog_of(message), messages.id_of(message)
     if message["type"] == "ask":
@@ -117,10 +117,10 @@ def _speak(seen: TicketView, message: dict[str, Any], now: datetime) -> Step:
     dialog = view.dialog(dialog_id)
     assert dialog is not None
     if dialog.row.state == DialogState.OVER:
-        return Step(_settle(dialog.row, now), *look(seen.ticket.pk, view))
+        return MessageOutcome(_settle(dialog.row, now), *refreshed(seen.ticket.pk, view))
     # Their own other pages look too, where there are any.
     mine = [seen.ticket.pk] if view.ticket.connections > 1 else []
-    return Step([dialog.partner.pk, *mine], view, page_state(view, now))
+    return MessageOutcome([dialog.partner.pk, *mine], view, page_state(view, now))
 
 
 def _act(view: TicketView, message: dict[str, Any], now: datetime) -> list[int]:

@@ -71,7 +71,7 @@ class PairKind(WritingKind):
 
     def page_state(self, lease: Lease) -> dict[str, object]:
         """Return how far the lease's worker is from a bonus."""
-        return {"standing": progress_of(lease)}
+        return {"bonus_progress": progress_of(lease)}
 
     def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
         """Return the numbers the page counts against."""

@@ -19,7 +19,7 @@ from tasks.kinds.voting import VotingKind, questions_shown
 from tasks.models import Exposure, Lease, Submission, Unit, UnitItem, Worker
 from tasks.widgets import reply
 from tasks.widgets.problems import Problem
-from tasks.work.ordered_answers import give, locked_answers, ordered_answers
+from tasks.work.ordered_answers import give_answer, locked_answers, ordered_answers
 
 # Of a section such a stage shows how its article begins, and nothing more.
 SHOWS_NO_SECTION = "text"
@@ -110,7 +110,7 @@ class ValidationKind(VotingKind):
 
         Raises NotTheNextQuestion for any other question, LeaseEnded when the lease is over.
         """
-        return give(lease, item, answer, items, now)
+        return give_answer(lease, item, answer, items, now)
 
 
 def _passage(seed: int) -> dict[str, object]:

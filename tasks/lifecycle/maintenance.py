@@ -134,13 +134,13 @@ def _steps(
         "HITs returned": lambda: reconcile.find_returned(collection, now),
         "leases expired": lambda: leases.expire_overdue(now),
         "unfinished work paid": lambda: pay_unfinished(collection, now),
-        "money let go": lambda: lease_reserves.let_go(collection),
+        "money let go": lambda: lease_reserves.release_ended(collection),
         "units made": lambda: sum(units.bundle(stage, parameters) for stage in open_stages),
         "decisions told": lambda: marketplace.one_by_one(
-            qualifications.untold(stages), qualifications.tell_marketplace
+            qualifications.stages_to_tell_of(stages), qualifications.tell_marketplace
         ),
-        "eligibility known": lambda: eligibility.look(collection, open_stages),
-        "eligibility told": lambda: eligibility.tell(collection),
+        "eligibility known": lambda: eligibility.update_eligibility(collection, open_stages),
+        "eligibility told": lambda: eligibility.tell_marketplace(collection),
         # People wait for HITs; what is asked about those of before takes its time.
         "postings expired": lambda: reconcile.expire_postings(collection, now),
         "plans let go": lambda: marketplace.one_by_one(stages, hits.withdraw_planned),
@@ -165,7 +165,9 @@ def _steps(
         "bonuses sent": lambda: bonuses.send_due(collection, now),
         "bonuses paid elsewhere": lambda: external_bonuses.find(collection, now),
         "submissions approved": lambda: payments.approve_confirmed(collection, now),
-        "bonuses awarded": lambda: sum(accepted_examples.award(stage, now) for stage in stages),
+        "bonuses awarded": lambda: sum(
+            accepted_examples.award_bonuses(stage, now) for stage in stages
+        ),
         "lost receipts": lambda: reconcile.reroute_lost(collection, now),
         "bonuses rerouted": lambda: bonuses.reroute_unsendable(collection, now),
         "compensations reopened": lambda: compensation.reopen_lapsed(collection, now),

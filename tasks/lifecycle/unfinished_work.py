@@ -62,10 +62,10 @@ def under_way(collection: Collection) -> UnderWay:
 def _idle(collection: Collection) -> dict[str, Any]:
     """Return how many ordinary HITs are up that nobody works on, and what is held for them."""
     at_work = Lease.objects.filter(session__posting=OuterRef("pk"), state=LeaseState.LIVE)
-    standing = Posting.objects.filter(
+    live = Posting.objects.filter(
         ~Exists(at_work),
         stage__collection=collection,
         worker__isnull=True,
         state__in=(PostingState.PUBLISHING, PostingState.LIVE),
     )
-    return standing.aggregate(n=Count("pk"), cents=Sum("reserved_cents", default=0))
+    return live.aggregate(n=Count("pk"), cents=Sum("reserved_cents", default=0))

@@ -100,7 +100,7 @@ class Qualification(models.Model):
 
 
 class Grant(models.Model):
-    """A worker's standing; `told_state` is what the provider was last told of it."""
+    """Whether a worker has it; `told_state` is what the provider was last told of it."""
 
     qualification = models.ForeignKey(Qualification, models.CASCADE, related_name="grants")
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="grants")

@@ -33,7 +33,7 @@ class StageCommitments:
 
     `withheld`: of rejected work, which can be taken back. `fund`: held and paid for its own
     bonuses, `awarded` the paid part; neither is in the others. `made`: places there are, `left` of
-    them not handed in; `standing`: HITs that are up or planned; `seeds` by fold, `waiting` those
+    them not handed in; `live_hits`: HITs that are up or planned; `seeds` by fold, `waiting` those
     in no bundle; `imported`: questions by fold that were read from files, whose seeds are none
     here; `talks`: dialogs taken up, `talking` now; `tickets`: whose wait is held.
     """
@@ -46,7 +46,7 @@ class StageCommitments:
     made: int = 0
     left: int = 0
     submitted: int = 0
-    standing: int = 0
+    live_hits: int = 0
     talks: int = 0
     talking: int = 0
     tickets: int = 0
@@ -114,7 +114,7 @@ def _count_places(collection: Collection, found: dict[int, StageCommitments]) ->
         .values_list("stage_id")
         .annotate(n=Count("pk", filter=Q(state__in=OUT)), held=Sum("reserved_cents"))
     ):
-        found[stage].standing, found[stage].held = number, held
+        found[stage].live_hits, found[stage].held = number, held
     stays = Lease.objects.filter(
         unit__stage__collection=collection, reserved_cents__gt=0
     ).order_by()

@@ -13,7 +13,7 @@ from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
 from tasks.money import budget, lease_reserves, payments
-from tasks.people.qualifications import asked_by
+from tasks.people.qualifications import requester_keyword
 from tasks.posting.hits import find_forgotten, money, went_live
 from tasks.work import submissions
 
@@ -37,7 +37,7 @@ def owe_for_unfinished(lease: Lease, now: datetime) -> bool:
         return False
     with transaction.atomic():
         Lease.objects.filter(pk=lease.pk).update(compensated=True)
-        budget.release(lease.unit.stage.collection_id, lease_reserves.take(lease))
+        budget.release(lease.unit.stage.collection_id, lease_reserves.take_reserve(lease))
     return due
 
 
@@ -93,14 +93,14 @@ def _compensate(lease: Lease, amount_cents: int, reason: str, now: datetime) -> 
             created_at=now,
         )
         cost = amount_cents + fee
-        held = lease_reserves.take(lease)
+        held = lease_reserves.take_reserve(lease)
         if held < cost:
             budget.release(stage.collection_id, held)
             held = cost
             # Work that was done is paid past the maximum total too, if the budget allows it.
             if not (
                 budget.reserve(stage.collection_id, cost)
-                or lease_reserves.take_of_posting(lease, cost, now)
+                or lease_reserves.take_from_posting(lease, cost, now)
                 or payments.hold_for_work_done(stage.collection_id, cost, "compensation", now)
             ):
                 transaction.set_rollback(True)
@@ -182,7 +182,7 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
         name=f"Collect what you are owed, for {Truncator(collection.title).chars(80)}, "
         f"reference {posting.token.hex[:8]}",
         description=f"Lets one worker collect what {collection.requester_name} owes them.",
-        keywords=f"{marketplace.UNLISTED}, {asked_by(collection)}",
+        keywords=f"{marketplace.UNLISTED}, {requester_keyword(collection)}",
     )
     marketplace.grant(only, posting.worker.identity.person)  # type: ignore[union-attr]
     requirement: dict[str, Any] = {
@@ -192,7 +192,7 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
     type_id = marketplace.create_hit_type(
         title=f"Collect what you are owed: {collection.title}",
         description="There is nothing to do: accept, press the button, and you are paid.",
-        keywords=f"compensation, {asked_by(collection)}",
+        keywords=f"compensation, {requester_keyword(collection)}",
         reward=money(posting.reward_cents, parameters.pay.minor_units),
         duration=timedelta(minutes=30),
         auto_approval=timedelta(days=1),

@@ -84,7 +84,7 @@ def totals(collection: Collection, rows: list[StageEstimate]) -> Totals:
     return Totals(maximum, min(expected, maximum), max(0, maximum - stages))
 
 
-def totals_anew(collection: Collection) -> Totals:
+def totals_from_now(collection: Collection) -> Totals:
     """Return what the collection costs from where it stands now, with all that was paid before."""
     rows = estimate(collection)
     stages = sum(row.maximum_cents for row in rows)
@@ -112,7 +112,7 @@ class _Sheet:
         table = self.tables[stage.name]
         usual, places = self._usual_places(stage, table, bound), self._places(stage, table, bound)
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, self.parameters.pay)
-        coming = max(0, bound.left + max(0, places - bound.made) - bound.standing)
+        coming = max(0, bound.left + max(0, places - bound.made) - bound.live_hits)
         # About every second person who tries a qualification is expected to be let in.
         hits = ceil(usual / 2) if table.qualifies else usual
         expected = bound.spent + max(0, hits - bound.submitted) * cost
@@ -195,7 +195,7 @@ class _Sheet:
         return places_of_seeds(seeds, table)
 
 
-def standing_hits(collection: Collection) -> dict[int, int]:
+def live_hits(collection: Collection) -> dict[int, int]:
     """Return how many HITs of every stage workers can still take or are at, by its id."""
     rows = (
         Posting.objects.filter(stage__collection=collection, worker__isnull=True, state__in=OUT)
@@ -214,7 +214,7 @@ def say_maximum(collection: Collection, now: datetime) -> int:
     asked = _asked(collection)
     if collection.maximum_cents is not None and collection.maximum_for == asked:
         return collection.maximum_cents
-    wanted = totals_anew(collection).maximum
+    wanted = totals_from_now(collection).maximum
     with transaction.atomic():
         row = Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
         if row.maximum_for != asked:
@@ -275,7 +275,7 @@ def dialogs_to_come(
     own = table_as(table, DialogTable)
     missing = max(0, wanted - bound.talks)
     wait = longest_wait_cents(own, parameters)
-    here = max(0, bound.standing - 2 * bound.talking)
+    here = max(0, bound.live_hits - 2 * bound.talking)
     waiting = max(0, bound.tickets - 2 * bound.talking)
     waits = max(0, 2 * missing - waiting)
     return DialogsToCome(

@@ -36,14 +36,14 @@ class ReserveFailed(Exception):
     """The collection may not cost so much: nobody can take the HIT over until it is settled."""
 
 
-def look(session: Session) -> tuple[Posting, list[Lease]]:
+def posting_and_open_leases(session: Session) -> tuple[Posting, list[Lease]]:
     """Return the session's HIT as it is now, and all that was begun on it and may yet be paid."""
     rows = HERE.all("posting.id = %(posting)s", posting=session.posting_id)
     posting = rows[0][0]
     return posting, [lease for _, _, lease, done in rows if lease is not None and done is None]
 
 
-def promise(posting: Posting, before: list[Lease], parameters: Parameters) -> list[Lease]:
+def mark_reserves(posting: Posting, before: list[Lease], parameters: Parameters) -> list[Lease]:
     """Note on every lease that has nothing held for it what it may earn, and return those leases.
 
     Expects a transaction, which `fund` completes once the unit is taken: rows are locked in the
@@ -60,7 +60,7 @@ def promise(posting: Posting, before: list[Lease], parameters: Parameters) -> li
     return missing
 
 
-def fund(
+def hold_reserves(
     session: Session, posting: Posting, promised: list[Lease], unit_id: int, parameters: Parameters
 ) -> int:
     """Hold what was promised, and return the cents held for a new lease itself beside its HIT's.
@@ -88,7 +88,7 @@ def cost_cents(posting: Posting, parameters: Parameters) -> int:
     return posting.reward_cents + budget.fee_cents(posting.reward_cents, parameters.pay)
 
 
-def take(lease: Lease) -> int:
+def take_reserve(lease: Lease) -> int:
     """Return the cents that are held for the lease itself, which holds them no more."""
     held = Lease.objects.filter(pk=lease.pk).values_list("reserved_cents", flat=True).get()
     if held and Lease.objects.filter(pk=lease.pk, reserved_cents=held).update(reserved_cents=0):
@@ -96,7 +96,7 @@ def take(lease: Lease) -> int:
     return 0
 
 
-def take_of_posting(lease: Lease, cents: int, now: datetime) -> bool:
+def take_from_posting(lease: Lease, cents: int, now: datetime) -> bool:
     """Take the money of the lease's HIT that nobody works on; False where it has too little.
 
     The HIT ends, and another is put up for the place as far as there is money for it.
@@ -110,7 +110,7 @@ def take_of_posting(lease: Lease, cents: int, now: datetime) -> bool:
     return bool(rows.filter(state=PostingState.LIVE).update(reserved_cents=left, expires_at=now))
 
 
-def inherit(posting: Posting) -> bool:
+def hand_on_reserve(posting: Posting) -> bool:
     """Leave the money of a HIT that ends to whoever began it and may yet be paid, if anybody.
 
     Expects a transaction; returns whether somebody has it now.
@@ -129,7 +129,7 @@ def inherit(posting: Posting) -> bool:
     )
 
 
-def let_go(collection: Collection) -> int:
+def release_ended(collection: Collection) -> int:
     """Release what is held for stays that came to their end without it; returns how many."""
     over = Q(state__in=[LeaseState.RETURNED, LeaseState.SUBMITTED]) | Q(compensated=True)
     ended = Lease.objects.filter(
@@ -139,7 +139,7 @@ def let_go(collection: Collection) -> int:
     )
     released = 0
     for lease in ended:
-        held = take(lease)
+        held = take_reserve(lease)
         budget.release(collection.pk, held)
         released += bool(held)
     return released

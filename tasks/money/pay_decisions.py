@@ -59,7 +59,7 @@ def try_again(work: Work, words: str, by: str, now: datetime) -> str:
             raise ActionError(
                 "It is paid by a HIT of their own: asked again, it would be paid twice."
             )
-        asked = payments.move(work, [ReceiptState.REFUSED], ReceiptState.APPROVING)
+        asked = payments.change_state(work, [ReceiptState.REFUSED], ReceiptState.APPROVING)
     if not asked:
         raise ActionError("The marketplace refuses it no longer: this page shows how it stands.")
     return "The marketplace is asked again within a minute."
@@ -74,7 +74,7 @@ def pay_apart(work: Work, words: str, by: str, now: datetime) -> str:
         opened = (
             isinstance(work, Submission)
             and not paid_apart(work, lock=True)
-            and payments.move(work, [ReceiptState.REFUSED], ReceiptState.REFUSED)
+            and payments.change_state(work, [ReceiptState.REFUSED], ReceiptState.REFUSED)
             and reconcile.reroute(work, now)
         )
     if not opened:

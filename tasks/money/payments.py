@@ -56,7 +56,7 @@ def owe_reward(
         known = Payment.objects.filter(key=payment.key).first()
         if known and known.state == PaymentState.CONFIRMED:
             # Its HIT was paid without it and is gone: no receipt will come.
-            move(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)
+            change_state(submission, [ReceiptState.HELD], ReceiptState.APPROVED, confirmed_at=now)
         if known:
             budget.release(payment.collection_id, lease.reserved_cents)
             return
@@ -215,7 +215,7 @@ def approve_confirmed(collection: Collection, now: datetime) -> int:
 def _approve(work: Work, now: datetime) -> int:
     """Approve one; what the marketplace refuses for good is put aside, seen by people."""
     states = (ReceiptState.CONFIRMED, ReceiptState.APPROVING)
-    if not move(work, states, ReceiptState.APPROVING):
+    if not change_state(work, states, ReceiptState.APPROVING):
         # Somebody has proposed to reject it since it was picked.
         return 0
     try:
@@ -225,23 +225,25 @@ def _approve(work: Work, now: datetime) -> int:
             raise
         log.warning("Submission %s cannot be approved: %s", work.pk, error)
         refused = str(error)[:LONGEST_REFUSAL]
-        move(work, states, ReceiptState.REFUSED, refusal=refused)
+        change_state(work, states, ReceiptState.REFUSED, refusal=refused)
         return 0
-    settle(work, ReceiptState.APPROVING, now)
+    mark_approved(work, ReceiptState.APPROVING, now)
     marketplace.finish_hit(work.session.posting.external_id)
     return 1
 
 
-def move(work: Work, states: Iterable[ReceiptState], to: ReceiptState, **fields: Any) -> bool:
+def change_state(
+    work: Work, states: Iterable[ReceiptState], to: ReceiptState, **fields: Any
+) -> bool:
     """Bring work from one of `states` to another; False, and nothing done, if it is in none."""
     rows = type(work)._default_manager.filter(pk=work.pk, state__in=states)
     return bool(rows.update(state=to, **fields))
 
 
-def settle(work: Work, state: ReceiptState, now: datetime) -> None:
+def mark_approved(work: Work, state: ReceiptState, now: datetime) -> None:
     """Write that the marketplace has approved work that was in `state`."""
     with transaction.atomic():
-        if not move(work, [state], ReceiptState.APPROVED):
+        if not change_state(work, [state], ReceiptState.APPROVED):
             return
         # Whoever hands in locks the HIT's row too: from here on their work is in, or sees it paid.
         Posting.objects.filter(pk=work.session.posting_id).update(state=PostingState.SETTLED)

@@ -59,7 +59,9 @@ def _reject(row: Rejection, now: datetime) -> bool:
         advanced = row.advance(
             RejectionState.REJECTED, by=MARKETPLACE, why=why, now=now, asked_at=now
         )
-        if not advanced or not payments.move(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED):
+        if not advanced or not payments.change_state(
+            work, [ReceiptState.DISPUTED], ReceiptState.REJECTED
+        ):
             # Somebody else was quicker: the next round looks at what it is now.
             transaction.set_rollback(True)
             return False
@@ -109,7 +111,7 @@ def _restore(row: Rejection, now: datetime) -> bool:
         why = "Done: the worker is paid."
         restored = row.advance(RejectionState.RESTORED, by=MARKETPLACE, why=why, now=now)
         if restored:
-            payments.settle(work, ReceiptState.REJECTED, now)
+            payments.mark_approved(work, ReceiptState.REJECTED, now)
     marketplace.finish_hit(row.session.posting.external_id)
     return restored
 
@@ -150,7 +152,7 @@ def _approved_elsewhere(row: Rejection, now: datetime) -> bool:
         if restored:
             # It is paid whatever the cap says.
             payments.owe_again(work, MARKETPLACE, now, within_budget=False)
-            payments.settle(work, ReceiptState.REJECTED, now)
+            payments.mark_approved(work, ReceiptState.REJECTED, now)
     return restored
 
 

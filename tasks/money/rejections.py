@@ -58,7 +58,7 @@ def propose(session: Session, reason: str, by: str, now: datetime) -> Rejection:
         work = work_on(session)
         if work is None:
             raise ActionError("Nothing was handed in with this HIT.")
-        if not payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.DISPUTED):
+        if not payments.change_state(work, [ReceiptState.CONFIRMED], ReceiptState.DISPUTED):
             work.refresh_from_db()
             raise ActionError(WHY_NOT[ReceiptState(work.state)])
         holds_until = _holds_until(work, now)
@@ -170,7 +170,7 @@ def _release(row: Rejection, to: ReceiptState) -> None:
     """End the hold on the work of a proposal that came to nothing; expects a transaction."""
     work = work_on(row.session)
     assert work is not None
-    payments.move(work, [ReceiptState.DISPUTED], to)
+    payments.change_state(work, [ReceiptState.DISPUTED], to)
 
 
 def approve_instead(row: Rejection, by: str, now: datetime) -> None:

@@ -28,9 +28,9 @@ from tasks.money.lease_reserves import ReserveFailed
 from tasks.pages import entry as entries
 from tasks.pages import lease_context, notice_pages
 from tasks.pages.entry import Refused
-from tasks.pages.page_state import LIKINGS, liked
+from tasks.pages.page_state import LIKINGS, preferences_asked_for
 from tasks.pages.tokens import session_of, session_token
-from tasks.pages.wording import fill, markdown, pay
+from tasks.pages.wording import fill_placeholders, markdown, pay
 from tasks.pages.work_page import preview_page, work_page
 from tasks.people import eligibility
 from tasks.people.qualifications import may_take
@@ -45,7 +45,7 @@ UNREAD = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 DECIDED = (PostingState.SETTLED, PostingState.REJECTED)
 
 
-def framed(view: View) -> View:
+def frameable(view: View) -> View:
     """Let the marketplace, and nobody else, frame the page and receive its form; no cookie."""
 
     @wraps(view)
@@ -64,7 +64,7 @@ def _policy() -> dict[str, list[str]]:
     }
 
 
-@framed
+@frameable
 @require_GET
 def enter(request: HttpRequest) -> HttpResponse:
     """Show what the address in the frame deserves; nothing is stored for a preview."""
@@ -75,7 +75,7 @@ def enter(request: HttpRequest) -> HttpResponse:
         if context:
             with suppress(LeaseEnded):
                 leases.follow(context.lease, entry.expires_at)
-            return HttpResponse(work_page(context, now, liked(request.GET)))
+            return HttpResponse(work_page(context, now, preferences_asked_for(request.GET)))
         posting = entries.posting_of(entry)
         entries.check_holds(entry, posting)
     except Refused as refused:
@@ -84,7 +84,7 @@ def enter(request: HttpRequest) -> HttpResponse:
     if entry.preview:
         words = current_text(stage.collection, stage.name)
         setting = lease_context.stage_context_of(stage.pk, words.pk)
-        page = preview_page(setting, posting.reward_cents, now, liked(request.GET))
+        page = preview_page(setting, posting.reward_cents, now, preferences_asked_for(request.GET))
         return HttpResponse(page)
     session = entries.open_session(entry, posting, now)
     for lease in entries.others_leases(session):
@@ -106,7 +106,7 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     if answered is None:
         return _ask_consent(request, session, stage)
     if not answered.agreed:
-        eligibility.found_nothing(session.worker, stage)
+        eligibility.close_for_now(session.worker, stage)
         return notice_pages.declined(request)
     table = parameters_of(stage.collection).stages()[stage.name]
     if not may_take(session.worker, stage, table):
@@ -119,11 +119,13 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
     except ReserveFailed:
         return notice_pages.not_held(request)
     if lease is None:
-        eligibility.found_nothing(session.worker, stage)
+        eligibility.close_for_now(session.worker, stage)
         return notice_pages.no_work(request)
     _look_again(session, stage)
     page = work_page(
-        lease_context.context_of(lease), timezone.now(), liked(request.GET or request.POST)
+        lease_context.context_of(lease),
+        timezone.now(),
+        preferences_asked_for(request.GET or request.POST),
     )
     return HttpResponse(page)
 
@@ -132,17 +134,17 @@ def _look_again(session: Session, stage: Stage) -> None:
     """Ask for a look at what is left for whoever has just taken work; the next round looks too."""
     who = (session.worker_id, stage.collection_id)
     with suppress(OperationalError):
-        look_at_worker.apply_async(who, expires=settings.LOOK_SECONDS, retry=False)
+        look_at_worker.apply_async(who, expires=settings.POLL_SECONDS, retry=False)
 
 
-@framed
+@frameable
 @require_POST
 def consent(request: HttpRequest) -> HttpResponse:
     """Record what a person answered to the consent text, and go on or end cleanly."""
     try:
         token = request.POST.get("token", "")
     except UNREAD as error:
-        return notice_pages.unread(request, error)
+        return notice_pages.unreadable(request, error)
     session = session_of(token, timezone.now())
     if session is None:
         return notice_pages.notice(
@@ -180,8 +182,10 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
                 "version": text.version,
                 **{name: asked[name] for name in LIKINGS if name in asked},
             },
-            "state": {"preferences": liked(asked)},
-            "html": markdown(fill(text.markdown, collection, parameters, stage.name, cents)),
+            "state": {"preferences": preferences_asked_for(asked)},
+            "html": markdown(
+                fill_placeholders(text.markdown, collection, parameters, stage.name, cents)
+            ),
             "title": table.title,
             "pay": pay(cents, table, parameters),
             "minutes": table.expected_minutes,

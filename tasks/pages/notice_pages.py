@@ -9,7 +9,7 @@ from django.urls import reverse
 from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from tasks.models import PostingState, Session, Submission
-from tasks.pages.page_state import liked
+from tasks.pages.page_state import preferences_asked_for
 from tasks.pages.wording import price
 from tasks.people.qualifications import roles_required
 
@@ -34,13 +34,13 @@ def notice(
             "message": message,
             "next": next_step,
             "form": form,
-            "state": {"preferences": liked(request.GET or request.POST)},
+            "state": {"preferences": preferences_asked_for(request.GET or request.POST)},
         },
         status=status,
     )
 
 
-def unread(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+def unreadable(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Say that what a form sent was more than can be read, or was not whole."""
     return notice(
         request,

@@ -13,7 +13,7 @@ from collector.protocols.parameters import StageTable
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease
 from tasks.pages.tokens import lease_token
-from tasks.pages.wording import currency, fill, markdown, pay
+from tasks.pages.wording import currency, fill_placeholders, markdown, pay
 
 URLS = (
     "draft",
@@ -41,7 +41,7 @@ LIKINGS = {
 }
 
 
-def liked(query: Mapping[str, str]) -> dict[str, str]:
+def preferences_asked_for(query: Mapping[str, str]) -> dict[str, str]:
     """Return the preferences that the frame's address asks for: those of the page around it."""
     return {
         preference: query[name]
@@ -78,7 +78,9 @@ def shared_state(
         "instructions": {
             "version": words.version,
             "html": markdown(
-                fill(words.markdown, stage.collection, parameters, stage.name, reward_cents)
+                fill_placeholders(
+                    words.markdown, stage.collection, parameters, stage.name, reward_cents
+                )
             ),
             "seen": seen,
         },

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.defaults import server_error as broken
 
 from common import outages
-from tasks.pages.entry_views import framed
+from tasks.pages.entry_views import frameable
 from tasks.pages.notice_pages import notice
 
 TITLE = "Back in a moment"
@@ -32,7 +32,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         return _broken_in_frame(request) if is_framed else broken(request)
     if is_script:
         # A script of a page has asked: the page keeps its text and asks again.
-        return outages.come_again(request, JsonResponse({"message": KEEP}))
+        return outages.with_retry(request, JsonResponse({"message": KEEP}))
     fields = outages.sent_fields(request)
     message = LOOKS_AGAIN if request.method == "GET" else KEPT_HERE if fields else GO_BACK
     form = {"action": request.get_full_path(), "fields": fields, "label": AGAIN}
@@ -40,19 +40,19 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         return _in_frame(request, message, form)
     again = form if fields else None
     context = {"title": TITLE, "message": message, "again": again}
-    return outages.come_again(request, render(request, "503.html", context))
+    return outages.with_retry(request, render(request, "503.html", context))
 
 
-@framed
+@frameable
 def _broken_in_frame(request: HttpRequest) -> HttpResponse:
     return notice(request, BROKEN, BROKEN_HERE, status=500)
 
 
-@framed
+@frameable
 def _in_frame(request: HttpRequest, message: str, form: dict[str, object]) -> HttpResponse:
     if not form["fields"]:
-        return outages.come_again(request, notice(request, TITLE, message))
+        return outages.with_retry(request, notice(request, TITLE, message))
     # The notice's forms have one value for each name, as all forms of the frame do.
     fields = dict(form["fields"])  # type: ignore[call-overload]
     page = notice(request, TITLE, message, form={**form, "fields": fields})
-    return outages.come_again(request, page)
+    return outages.with_retry(request, page)

@@ -40,7 +40,7 @@ def pay(cents: int, table: StageTable, parameters: Parameters) -> str:
     return " + ".join(parts)
 
 
-def fill(
+def fill_placeholders(
     text: str,
     collection: Collection,
     parameters: Parameters,

@@ -40,24 +40,24 @@ def has_work(worker: Worker, stage: Stage) -> bool:
     return has_suitable(stage, worker, one_at_a_time=one_at_a_time)
 
 
-def look(collection: Collection, stages: Sequence[Stage]) -> int:
+def update_eligibility(collection: Collection, stages: Sequence[Stage]) -> int:
     """Look for whom the open `stages` have work; returns for how many that has changed.
 
     Everybody who was ever here is looked at when something has changed in the stages.
     """
-    standing = _standing(stages)
+    counters = _change_counters(stages)
     blocks = collection.blocks.aggregate(Count("pk"), Max("pk"))
-    if not stages or _looked_at.get(collection.pk) == (standing, blocks):
+    if not stages or _looked_at.get(collection.pk) == (counters, blocks):
         return 0
     people = Session.objects.filter(posting__stage__collection=collection).values("worker")
     workers = Worker.objects.filter(pk__in=people, identity__isnull=False)
-    with_places = [stage for stage in stages if standing[stage.pk][0]]
-    changed = note(list(workers), with_places)
-    _looked_at[collection.pk] = (standing, blocks)
+    with_places = [stage for stage in stages if counters[stage.pk][0]]
+    changed = record_eligibility(list(workers), with_places)
+    _looked_at[collection.pk] = (counters, blocks)
     return changed
 
 
-def note(workers: Sequence[Worker], stages: Sequence[Stage]) -> int:
+def record_eligibility(workers: Sequence[Worker], stages: Sequence[Stage]) -> int:
     """Note for whom of the workers each of the stages has work; returns how much that changed."""
     if not workers or not stages:
         return 0
@@ -85,12 +85,12 @@ def note(workers: Sequence[Worker], stages: Sequence[Stage]) -> int:
     return changed
 
 
-def tell(collection: Collection) -> int:
+def tell_marketplace(collection: Collection) -> int:
     """Tell the marketplace what it does not know yet; returns how much that was."""
     return _tell(Eligibility.objects.filter(stage__collection=collection))
 
 
-def look_at(worker: Worker, collection: Collection) -> None:
+def update_eligibility_of(worker: Worker, collection: Collection) -> None:
     """Look for which open stages have work for somebody, and tell what has changed.
 
     A marketplace that does not answer is told in the next round. Expects no transaction.
@@ -98,17 +98,17 @@ def look_at(worker: Worker, collection: Collection) -> None:
     if collection.state != CollectionState.COLLECTING:
         return
     stages = list(collection.stages.filter(state=StageState.OPEN).select_related("collection"))
-    standing = _standing(stages)
-    note([worker], [stage for stage in stages if standing[stage.pk][0]])
+    counters = _change_counters(stages)
+    record_eligibility([worker], [stage for stage in stages if counters[stage.pk][0]])
     _tell_of(worker, Eligibility.objects.filter(stage__in=stages))
 
 
-def found_nothing(worker: Worker, stage: Stage) -> None:
+def close_for_now(worker: Worker, stage: Stage) -> None:
     """Keep the stage's HITs from being offered again at once to whoever came in vain.
 
     A marketplace that does not answer is told in the next round. Expects no transaction.
     """
-    note([worker], [stage])
+    record_eligibility([worker], [stage])
     _tell_of(worker, Eligibility.objects.filter(stage=stage))
 
 
@@ -136,7 +136,7 @@ def _tell_one(row: Eligibility) -> int:
     return Eligibility.objects.filter(pk=row.pk).update(told_closed=row.is_closed)
 
 
-def _standing(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
+def _change_counters(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:
     """Return numbers that change when there may be work for other people, by stage.
 
     The first of them tells whether the stage has a place for anybody.

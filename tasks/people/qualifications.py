@@ -82,7 +82,7 @@ def decide(grant: Grant, *, granted: bool, note: str, by: str, now: datetime) ->
     )
 
 
-def opened_by(stage: Stage) -> list[Stage]:
+def stages_opened_by(stage: Stage) -> list[Stage]:
     """Return the stages of dialogs to which this stage's qualification is one way in."""
     tables = parameters_of(stage.collection).stages()
     names = [name for name, table in tables.items() if stage.name in roles_required(table)]
@@ -115,7 +115,7 @@ def closed_id(stage: Stage) -> str:
     )
 
 
-def asked_by(collection: Collection) -> str:
+def requester_keyword(collection: Collection) -> str:
     """Return the keyword that tells workers who asks, by the name that the consent text has."""
     return f"asked-by:{marketplace.as_keyword(collection.requester_name)}"
 
@@ -135,7 +135,7 @@ def _make(stage: Stage, words: str, **values: str) -> str:
     # one qualification.
     name = f"{words} ({Truncator(stage.collection.title).chars(80)})"
     stated = values.pop("keywords", marketplace.EARNED)
-    values["keywords"] = f"{stated}, {asked_by(stage.collection)}"
+    values["keywords"] = f"{stated}, {requester_keyword(stage.collection)}"
     found = marketplace.create_qualification(name=name, **values)
     # Another process may have made this stage's own meanwhile: that is the one.
     qualifications = Qualification.objects.filter(external_id=found).exclude(stage=stage)
@@ -164,7 +164,7 @@ def external_id(stage: Stage) -> str:
     return qualification.external_id
 
 
-def untold(stages: Iterable[Stage]) -> list[Stage]:
+def stages_to_tell_of(stages: Iterable[Stage]) -> list[Stage]:
     """Return those of the stages about which there is something to tell the marketplace."""
     known = {stage.pk: stage for stage in stages}
     found = _untold(known).values_list("qualification__stage", flat=True)
@@ -180,7 +180,7 @@ def tell_marketplace(stage: Stage) -> int:
     grants = list(waiting)
     if not grants:
         return 0
-    known, further = external_id(stage), opened_by(stage)
+    known, further = external_id(stage), stages_opened_by(stage)
     return marketplace.one_by_one(grants, lambda grant: _tell(grant, known, further))
 
 

@@ -28,7 +28,7 @@ MARKETPLACE = "the marketplace"
 TURNED_UP = "The work that was missing has come."
 
 
-def keep(posting: Posting, assignment: marketplace.Assignment, now: datetime) -> bool:
+def record(posting: Posting, assignment: marketplace.Assignment, now: datetime) -> bool:
     """Put an assignment that came without any work before the requester, its money still held.
 
     Returns whether it is new. While somebody works on the HIT nothing is said about it.
@@ -80,7 +80,7 @@ def _session(posting: Posting, assignment: marketplace.Assignment, now: datetime
     return open_session(claimed, posting, now)
 
 
-def match(session: Session, now: datetime) -> None:
+def forget(session: Session, now: datetime) -> None:
     """Forget that an assignment came without work: it has turned up, and is paid like any other.
 
     A rejection of it falls with it, even an agreed one. What was decided before stays decided.
@@ -106,7 +106,7 @@ def match(session: Session, now: datetime) -> None:
 def pay(work: EmptySubmission, by: str, now: datetime) -> bool:
     """Decide that it is paid; the next round tells the marketplace. False if it was decided."""
     with transaction.atomic():
-        decided = payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
+        decided = payments.change_state(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
         if decided:
             payments.owe_empty_submission(work, by, now)
     return decided
@@ -135,7 +135,7 @@ def _look_up(work: EmptySubmission, now: datetime) -> bool:
 def _rejected_elsewhere(work: EmptySubmission, now: datetime) -> bool:
     """Enter a rejection that nobody here decided; like any other, it can be taken back."""
     with transaction.atomic():
-        if not payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.REJECTED):
+        if not payments.change_state(work, [ReceiptState.CONFIRMED], ReceiptState.REJECTED):
             return False
         row = Rejection.objects.create(
             session=work.session,

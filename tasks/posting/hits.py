@@ -15,7 +15,7 @@ from tasks.crowd import marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import LeaseState, Posting, PostingState
 from tasks.money import budget, lease_reserves
-from tasks.money.performance_bonuses.bonus_fund import cover
+from tasks.money.performance_bonuses.bonus_fund import reserve_bonuses
 from tasks.people import qualifications
 from tasks.posting import qualification_requirements
 from tasks.work.units import is_done
@@ -36,7 +36,7 @@ def money(cents: int, minor_units: int) -> str:
 def plan_postings(stage: Stage, now: datetime) -> int:
     """Write a posting, its money reserved, for every place that can be opened now.
 
-    Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` standing open.
+    Each unsubmitted place of a unit deserves one HIT, at most `places_at_once` open at once.
     Returns how many were written; fewer than wanted when the budget is used up. Locks the stage.
     """
     with transaction.atomic():
@@ -50,14 +50,14 @@ def plan_postings(stage: Stage, now: datetime) -> int:
         parameters = parameters_of(stage.collection)
         table = parameters.stages()[stage.name]
         ordinary = stage.postings.filter(worker__isnull=True)
-        standing = ordinary.filter(state__in=OUTSTANDING).count()
-        wanted = min(places_left(stage), table.places_at_once) - standing
+        live = ordinary.filter(state__in=OUTSTANDING).count()
+        wanted = min(places_left(stage), table.places_at_once) - live
         cost = table.reward_cents + budget.fee_cents(table.reward_cents, parameters.pay)
         serial = ordinary.count()
         written = 0
         while (
             written < wanted
-            and cover(stage, table, parameters, 1)
+            and reserve_bonuses(stage, table, parameters, 1)
             and budget.reserve(stage.collection_id, cost)
         ):
             Posting.objects.create(
@@ -222,7 +222,7 @@ def expire(posting: Posting) -> int:
     """
     as_read = {"state": posting.state, "reserved_cents": posting.reserved_cents}
     with transaction.atomic():
-        inherited = lease_reserves.inherit(posting)
+        inherited = lease_reserves.hand_on_reserve(posting)
         ended = Posting.objects.filter(pk=posting.pk, **as_read).update(
             state=PostingState.EXPIRED, reserved_cents=0
         )
@@ -243,7 +243,7 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     promise, minor_units = kind_of(table).promise(table), parameters.pay.minor_units
     # Equal values would share a HIT type, and "next" would lead into another collection.
     part_of = f"part-of:{marketplace.as_keyword(stage.collection.title)}"
-    stated = [stage.collection.slug, part_of, qualifications.asked_by(stage.collection)]
+    stated = [stage.collection.slug, part_of, qualifications.requester_keyword(stage.collection)]
     stated.append(f"expected-minutes:{table.expected_minutes}")
     if table.extension_minutes:
         stated.append(f"extension-minutes:{table.extension_minutes}")
@@ -267,5 +267,5 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
 
 def _earned(stage: Stage) -> Iterable[str]:
     yield qualifications.external_id(stage)
-    for opened in qualifications.opened_by(stage):
+    for opened in qualifications.stages_opened_by(stage):
         yield qualifications.entry_id(opened)

@@ -72,7 +72,7 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
     session = empty_submissions.session_of(posting, assignment)
     works = list(Submission.objects.filter(lease__session=session)) if session else []
     if not works:
-        empty_submissions.keep(posting, assignment, now)
+        empty_submissions.record(posting, assignment, now)
     held = [work for work in works if work.state == ReceiptState.HELD]
     return sum(_confirm_work(work, posting, now) for work in held)
 
@@ -80,9 +80,9 @@ def _confirm(assignment: marketplace.Assignment, now: datetime) -> int:
 def _confirm_work(submission: Submission, posting: Posting, now: datetime) -> int:
     """Confirm what is held, as the last step: whatever is cut off before is done again."""
     _take_back_reroute(submission, posting)
-    empty_submissions.match(submission.session, now)
+    empty_submissions.forget(submission.session, now)
     confirmed = ReceiptState.CONFIRMED
-    return payments.move(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
+    return payments.change_state(submission, [ReceiptState.HELD], confirmed, confirmed_at=now)
 
 
 def _take_back_reroute(submission: Submission, posting: Posting) -> None:

@@ -120,7 +120,7 @@ class Browser:
             ) from None
 
 
-def knock() -> None:
+def check_reachable() -> None:
     """Raise UnreachableError if nobody is at home at the marketplace's site."""
     browser = Browser(settings.MARKETPLACE_URL)
     try:

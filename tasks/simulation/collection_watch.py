@@ -28,7 +28,7 @@ def hit_types(collection: Collection, stage: str = "") -> dict[str, str]:
     return dict(found.distinct())
 
 
-def offers(collection: Collection, types: Sequence[str]) -> dict[str, list[str]]:
+def available_hits(collection: Collection, types: Sequence[str]) -> dict[str, list[str]]:
     """Return each type with the HITs to choose from, none where every HIT of it is ours.
 
     Types without a free HIT are left out. Two collections with the same words and rewards share
@@ -68,7 +68,7 @@ def stage_of(hit_id: str) -> str:
     return posting.stage.name if posting else ""
 
 
-def latest(collection: Collection) -> tuple[int, int]:
+def change_counters(collection: Collection) -> tuple[int, int]:
     """Return numbers that change whenever workers may find something new: HITs, qualifications."""
     postings = Posting.objects.filter(stage__collection=collection).exclude(external_id="")
     told = Grant.objects.filter(
@@ -77,7 +77,7 @@ def latest(collection: Collection) -> tuple[int, int]:
     return postings.count(), told.count()
 
 
-def waiting(collection: Collection) -> str:
+def unfinished_jobs(collection: Collection) -> str:
     """Return what the jobs have not come to yet, as words; empty when they have done all."""
     decided = Grant.objects.filter(qualification__stage__collection=collection).exclude(
         Q(state=GrantState.SUBMITTED) | Q(state=F("told_state"))

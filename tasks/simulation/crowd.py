@@ -19,7 +19,7 @@ from tasks.simulation.worker import SimulatedWorker
 REST_SECONDS = 3.0
 GLANCE_SECONDS = 0.1
 # How many looks of the jobs may bring nothing before a crowd believes that nothing will come.
-QUIET_LOOKS = 4
+QUIET_POLLS = 4
 # Longer than this the jobs do not need for what is waiting for them, unless they do not run.
 PATIENCE_SECONDS = 90.0
 
@@ -117,7 +117,7 @@ class Crowd:
         if not worker.counts["signed in"]:
             worker.sign_in()
             worker.counts["signed in"] += 1
-        offers = collection_watch.offers(self.collection, self._types_for(worker))
+        offers = collection_watch.available_hits(self.collection, self._types_for(worker))
         if not offers:
             return REST_SECONDS
         outcome = worker.turn(offers, time.monotonic())
@@ -152,7 +152,7 @@ class Crowd:
         for granted in self.inspect():
             self.result.counts["qualified" if granted else "declined"] += 1
         now = time.monotonic()
-        latest = collection_watch.latest(self.collection)
+        latest = collection_watch.change_counters(self.collection)
         if latest != self._latest:
             self._latest, self._changed_at = latest, now
             self._look_up_types()
@@ -160,13 +160,13 @@ class Crowd:
         quiet = now - self._changed_at
         # Whoever waits for a partner does nothing that others could wait for.
         n_waiting = sum(worker.is_waiting for worker in self.workers)
-        if self.turns.n_busy > n_waiting or quiet < settings.LOOK_SECONDS + 1:
+        if self.turns.n_busy > n_waiting or quiet < settings.POLL_SECONDS + 1:
             return False
-        if quiet < QUIET_LOOKS * settings.LOOK_SECONDS + 1 and not collection_watch.is_done(
+        if quiet < QUIET_POLLS * settings.POLL_SECONDS + 1 and not collection_watch.is_done(
             self.collection
         ):
             return False
-        self.result.waiting = collection_watch.waiting(self.collection)
+        self.result.waiting = collection_watch.unfinished_jobs(self.collection)
         return not self.result.waiting or quiet > PATIENCE_SECONDS
 
 

@@ -188,7 +188,7 @@ def test_a_stay_that_goes_on_is_not_rerouted(collection, counter):
     talk(row, 1)
     leases.end(row.teacher_ticket.lease, LeaseState.RETURNED, SOON)
     assert bonuses.reroute_unsendable(collection, SOON) == 0
-    dialog_maintenance.look_after(stage, SOON, FirstOfTwo())
+    dialog_maintenance.maintain_dialogs(stage, SOON, FirstOfTwo())
     assert bonuses.reroute_unsendable(collection, SOON) == 1
 
 

@@ -231,9 +231,9 @@ def test_what_a_returned_stay_held_is_let_go(stage):
     late = begun(stage, make_worker(), questions_for)
     submissions.hand_in(late, questions_for(late), LATER, synthetic=False)
     second = leases.claim(make_session(make_worker("A2"), late.session.posting), stage, LATER)
-    assert lease_reserves.let_go(stage.collection) == 0
+    assert lease_reserves.release_ended(stage.collection) == 0
     leases.end(second, LeaseState.RETURNED, LATER)
-    assert lease_reserves.let_go(stage.collection) == 1
+    assert lease_reserves.release_ended(stage.collection) == 1
     stage.collection.refresh_from_db()
     assert stage.collection.reserved_cents == 0
 
@@ -360,7 +360,7 @@ def test_one_compensation_that_is_refused_hides_no_other(stage, fake_marketplace
     # The message about it names no token, and it stands among nobody's qualifications.
     named = "Collect what you are owed, for Pilot, reference "
     assert all(type_["name"].startswith(named) for type_ in made)
-    asked_by = qualifications.asked_by(stage.collection)
+    asked_by = qualifications.requester_keyword(stage.collection)
     assert {type_["keywords"] for type_ in made} == {f"{marketplace.UNLISTED}, {asked_by}"}
 
 

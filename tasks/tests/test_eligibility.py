@@ -48,8 +48,8 @@ def closed_to(told, stage):
 
 def look(collection):
     stages = list(collection.stages.select_related("collection"))
-    eligibility.look(collection, stages)
-    eligibility.tell(collection)
+    eligibility.update_eligibility(collection, stages)
+    eligibility.tell_marketplace(collection)
 
 
 def holding(stage, worker):
@@ -85,7 +85,7 @@ def test_a_look_in_which_nothing_has_changed_costs_nothing(
     holding(stage_of(collection, "question"), make_worker("AADA"))
     look(collection)
     with django_assert_max_num_queries(3):
-        assert eligibility.look(collection, list(collection.stages.all())) == 0
+        assert eligibility.update_eligibility(collection, list(collection.stages.all())) == 0
 
 
 def test_whoever_does_not_agree_is_offered_nothing_more(client, collection, soon, told):
@@ -127,10 +127,10 @@ def test_silence_of_the_marketplace_is_no_obstacle(collection, told, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(marketplace, "grant", silent)
-        eligibility.look_at(ada, collection)
+        eligibility.update_eligibility_of(ada, collection)
     assert "Nobody can be told" in caplog.text
     assert Eligibility.objects.filter(is_closed=True, told_closed=False).count() == 1
-    assert eligibility.tell(collection) == 1
+    assert eligibility.tell_marketplace(collection) == 1
     assert closed_to(told, stage) == {"AADA"}
 
 

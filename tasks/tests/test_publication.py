@@ -228,7 +228,7 @@ def test_the_maximum_counts_what_came_without_work_on_top_paid_or_rejected(
 ) -> None:
     stage = stage_of(pilot, "question")
     posting = make_posting(stage)
-    empty_submissions.keep(posting, listed(posting), timezone.now())
+    empty_submissions.record(posting, listed(posting), timezone.now())
     assert most(pilot, stage) == 3 * 400
     work = EmptySubmission.objects.get()
     payments.owe_empty_submission(work, "rita", timezone.now())

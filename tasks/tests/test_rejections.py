@@ -155,7 +155,7 @@ def test_nobody_is_forgotten_while_a_rejection_is_open(work, proposal, paid_late
 
 
 def test_an_approval_under_way_wins_over_a_proposal(work, paid_late):
-    assert payments.move(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
+    assert payments.change_state(work, [ReceiptState.CONFIRMED], ReceiptState.APPROVING)
     with pytest.raises(ActionError, match="being paid"):
         rejections.propose(work.session, "Copied.", "rita", NOW)
     # Whoever took it has died: the next round approves it.

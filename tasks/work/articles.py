@@ -11,7 +11,7 @@ from common.committed_cache import kept_once_committed
 from tasks.kinds.kind import Documents, Item
 from tasks.kinds.registry import kind_of
 from tasks.models import Lease
-from tasks.work.passages import cut, find_article
+from tasks.work.passages import find_article, with_sentences
 
 
 def article_text(article: Article) -> ArticleText:
@@ -81,7 +81,7 @@ def _page(article_id: int, title: str) -> bytes:
     corpus = article.corpus
     by_section: dict[int, list[dict[str, Any]]] = {}
     rows = list(article.paragraphs.select_related("section").order_by("position"))
-    cut(rows, corpus.language)
+    with_sentences(rows, corpus.language)
     for paragraph, start in zip(rows, whole.starts, strict=True):
         by_section.setdefault(paragraph.section.position, []).append(
             {

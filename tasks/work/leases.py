@@ -67,15 +67,15 @@ def claim(session: Session, stage: Stage, now: datetime) -> Lease | None:
     table = parameters.stages()[stage.name]
     with transaction.atomic():
         worker = Worker.objects.select_for_update(no_key=True).get(pk=session.worker_id)
-        posting, here = lease_reserves.look(session)
+        posting, here = lease_reserves.posting_and_open_leases(session)
         for lease in here:
             if lease.session_id == session.pk and lease.state == LeaseState.LIVE:
                 return lease
-        promised = lease_reserves.promise(posting, here, parameters)
+        promised = lease_reserves.mark_reserves(posting, here, parameters)
         balances = bool(table.redundancy.percent)
         for unit in suitable_units(stage, worker, qualifies=table.qualifies, balances=balances):
             if take_slot(unit.pk):
-                own = lease_reserves.fund(session, posting, promised, unit.pk, parameters)
+                own = lease_reserves.hold_reserves(session, posting, promised, unit.pk, parameters)
                 ends = now + timedelta(minutes=table.allotted_minutes)
                 return _hold(session, stage, unit, now, ends, own)
         if promised:

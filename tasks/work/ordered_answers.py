@@ -63,7 +63,7 @@ def _acts(payload: dict[str, Any]) -> dict[str, Any]:
     return {name: payload.get(name) for name in ("spans", "affirmation", "continuation")}
 
 
-def give(
+def give_answer(
     lease: Lease, item: str, raw: object, items: Sequence[Mapping[str, Any]], now: datetime
 ) -> list[Problem]:
     """Keep the answer to the next question, and return what is wrong: then nothing is kept.

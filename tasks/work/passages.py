@@ -97,11 +97,11 @@ def _sentences(paragraph: int, stored: str | None, language: str) -> list[list[i
         known: list[list[int]] = orjson.loads(stored)
         return known
     row = Paragraph.objects.get(pk=paragraph)
-    cut([row], language)
+    with_sentences([row], language)
     return row.sentences or []
 
 
-def cut(paragraphs: Iterable[Paragraph], language: str) -> None:
+def with_sentences(paragraphs: Iterable[Paragraph], language: str) -> None:
     """Give each paragraph its sentence boundaries, computed once and stored with the splitter."""
     whole = [paragraph for paragraph in paragraphs if paragraph.sentences is None]
     if not whole:

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.core.management import get_commands, load_command_class
 from django.db import connections, router
 
-from common.command_line import carry_out
+from common.command_line import run_command
 
 # These serve, or do all that the others do, until they are stopped.
 UNENDING = {"run", "serve", "demo", "deliver_events"}
@@ -125,7 +125,7 @@ def problem_of(call: list[str]) -> str:
     out, err, code, raised = io.StringIO(), io.StringIO(), 0, ""
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            carry_out(["manage.py", *call], "collector.settings", "make it")
+            run_command(["manage.py", *call], "collector.settings", "make it")
     except SystemExit as end:
         code = 1 if end.code else 0
         if isinstance(end.code, str):

@@ -41,7 +41,7 @@ def cut_off(slug: str, stage: str, name: str) -> None:
     worker.sign_in()
     types = list(collection_watch.hit_types(collection, stage))
     try:
-        outcome = worker.turn(collection_watch.offers(collection, types), time.monotonic())
+        outcome = worker.turn(collection_watch.available_hits(collection, types), time.monotonic())
     except UnreachableError:
         return
     raise AssertionError(f"{name} was not cut off: {outcome}")

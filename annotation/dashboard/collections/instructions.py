@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from collector.protocols.texts import revise_text
 from common.actions import ActionError
-from tasks.pages.wording import fill, markdown
+from tasks.pages.wording import fill_placeholders, markdown
 
 
 @collection_page
@@ -57,7 +57,9 @@ def text(
         versions=versions,
         shown=shown,
         is_current=shown == versions[0],
-        html=markdown(fill(shown.markdown, context.collection, context.parameters, name)),
+        html=markdown(
+            fill_placeholders(shown.markdown, context.collection, context.parameters, name)
+        ),
         typed=typed if request.method == "POST" else shown.markdown,
         problem=problem,
         editing=bool(problem) or (not version and "edit" in request.GET),

@@ -28,7 +28,7 @@ class StageProgress:
     planned: int
     submitted: int
     at_work: int
-    standing: int
+    live_hits: int
     grants: dict[str, int]
     pace: Pace | None
     cents_per_hour: int
@@ -55,7 +55,7 @@ def stages_of(
 ) -> list[StageProgress]:
     """Return the collection's stages in order; the number of queries follows the stages alone."""
     units = _places(collection)
-    standing = _standing(collection)
+    live_hits = _live_hits(collection)
     grants = _grants(collection)
     found = []
     for row in estimates:
@@ -69,7 +69,7 @@ def stages_of(
                 planned=max(row.places, places.get("places") or 0),
                 submitted=submitted,
                 at_work=(places.get("taken") or 0) - submitted,
-                standing=standing.get(stage.pk, 0),
+                live_hits=live_hits.get(stage.pk, 0),
                 grants=grants.get(stage.pk, {}),
                 pace=pace_of(stage, parameters),
                 cents_per_hour=row.cents_per_hour,
@@ -107,7 +107,7 @@ def _places(collection: Collection) -> dict[int, dict[str, Any]]:
     return {row["stage_id"]: dict(row) for row in rows}
 
 
-def _standing(collection: Collection) -> dict[int, int]:
+def _live_hits(collection: Collection) -> dict[int, int]:
     rows = (
         Posting.objects.filter(
             stage__collection=collection, state=PostingState.LIVE, worker__isnull=True

@@ -36,7 +36,7 @@ def publish(request: HttpRequest, context: CollectionContext, stage: str = "") -
     except ActionError as error:
         messages.error(request, error.on_page)
     except MarketplaceError as error:
-        messages.error(request, silent(error, "press the button again"))
+        messages.error(request, marketplace_problem(error, "press the button again"))
     else:
         messages.success(request, _opened(opened))
         for told in notices(context.parameters):
@@ -115,7 +115,7 @@ def cents_of(text: str, minor_units: int) -> int | None:
     return int(cents) if cents < 10**14 else None
 
 
-def silent(error: MarketplaceError, then: str) -> str:
+def marketplace_problem(error: MarketplaceError, then: str) -> str:
     """Return what to tell a requester when the marketplace refused or did not answer."""
     if error.permanent:
         return f"The marketplace refused: {error} Nothing was changed."

@@ -18,7 +18,7 @@ from collector.models import CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import Revision, newest, planned, revise, revisions_of
 from common.actions import ActionError
-from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
+from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
 
 SHOWN = 50
 
@@ -88,7 +88,7 @@ def _preview(context: CollectionContext, sheet: Sheet) -> Preview:
         before=spending_of(
             context.collection, totals(context.collection, estimate(context.collection))
         ),
-        after=spending_of(changed, totals_anew(changed)),
+        after=spending_of(changed, totals_from_now(changed)),
         kept=_kept(context, revision),
         lost_seeds=revision.lost_seeds,
         cautions=parameters_of(changed).cautions(),
@@ -99,9 +99,9 @@ def _preview(context: CollectionContext, sheet: Sheet) -> Preview:
 def _kept(context: CollectionContext, revision: Revision) -> list[tuple[str, int]]:
     """Return the stages with HITs that are up under values which change, with how many."""
     touched = {change.key.partition(".")[0] for change in revision.changes}
-    standing = standing_hits(context.collection)
+    live = live_hits(context.collection)
     stages = context.collection.stages.filter(name__in=touched)
-    return [(str(stage), standing[stage.pk]) for stage in stages if standing.get(stage.pk)]
+    return [(str(stage), live[stage.pk]) for stage in stages if live.get(stage.pk)]
 
 
 def _check_seen(request: HttpRequest, context: CollectionContext) -> None:

@@ -177,7 +177,7 @@ def _while_collecting(
         return _release(context, "All work is in.", judged)
     return NextStep(
         f"{_under_way(stages)} This page keeps itself up to date.",
-        hits_wait=any(row.standing for row in stages),
+        hits_wait=any(row.live_hits for row in stages),
         untried=not any(row.submitted or row.at_work for row in stages),
     )
 
@@ -192,10 +192,10 @@ def _release(context: CollectionContext, so_far: str, judged: bool) -> NextStep:
 
 def _under_way(stages: list[StageProgress]) -> str:
     at_work = sum(row.at_work for row in stages)
-    standing = sum(row.standing for row in stages)
+    live_hits = sum(row.live_hits for row in stages)
     if at_work:
         return "One person is at work." if at_work == 1 else f"{at_work:,} people are at work."
-    if standing:
-        some = "One HIT waits" if standing == 1 else f"{standing:,} HITs wait"
+    if live_hits:
+        some = "One HIT waits" if live_hits == 1 else f"{live_hits:,} HITs wait"
         return f"{some} on the marketplace for workers to take."
     return "No HIT is up. The next ones appear by themselves as soon as there is work to hand out."

@@ -18,7 +18,7 @@ from annotation.dashboard.questions.passages import passage, passages, seed_para
 from collector.models import Collection, CollectionState
 from collector.protocols.loading import ProtocolError
 from collector.protocols.parameters import FOLDS
-from collector.seeds.looser_thresholds import LooserThreshold, loosened
+from collector.seeds.looser_thresholds import LooserThreshold, find_looser
 from collector.seeds.selection import is_curated, n_needed, noun_of, select_seeds
 from common.actions import ActionError
 
@@ -74,7 +74,7 @@ def _looser(context: CollectionContext, count: int) -> dict[str, Any]:
     if not count or context.collection.state != CollectionState.DRAFT:
         return {}
     needed = n_needed(context.collection, count)
-    found = loosened(context.collection, needed)
+    found = find_looser(context.collection, needed)
     together = _by_key(found.together)
     most = found.together[-1].n_seeds if found.together else 0
     return {

@@ -244,7 +244,7 @@ def make_empty_submission(collection: Collection) -> EmptySubmission:
     posting = make_posting(stage)
     now = timezone.now()
     row = listed(posting, submitted_at=now, auto_approval_at=now + timedelta(days=5))
-    assert empty_submissions.keep(posting, row, now)
+    assert empty_submissions.record(posting, row, now)
     return EmptySubmission.objects.get(session__posting=posting)
 
 
@@ -259,9 +259,9 @@ def make_decisions(collection: Collection) -> list[Submission | EmptySubmission]
             rejections.confirm(row, "I have read it.", "grace", now)
             row.advance(state, by="the marketplace", why="Done.", now=now)
         if state == RejectionState.REJECTED:
-            payments.move(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED)
+            payments.change_state(work, [ReceiptState.DISPUTED], ReceiptState.REJECTED)
     refusal = "This operation can be called with a status of: Submitted"
-    payments.move(works[3], [ReceiptState.CONFIRMED], ReceiptState.REFUSED, refusal=refusal)
+    payments.change_state(works[3], [ReceiptState.CONFIRMED], ReceiptState.REFUSED, refusal=refusal)
     return [*works, make_empty_submission(collection)]
 
 

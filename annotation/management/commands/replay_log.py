@@ -17,7 +17,7 @@ from collector.protocols.loading import ProtocolError
 from common.actions import ActionError
 from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
-from tasks.simulation.browser import UnreachableError, knock
+from tasks.simulation.browser import UnreachableError, check_reachable
 from tasks.simulation.page_parser import StuckError
 
 REFUSALS = (
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         try:
             log = read_log(options["log"])
             corpus = self._corpus(options["corpus"] or log.collection.corpus)
-            knock()
+            check_reachable()
             made = self._remade(log, corpus, options["out"])
         except REFUSALS as error:
             raise CommandError(" ".join(str(error).split())) from None

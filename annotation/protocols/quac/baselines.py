@@ -94,7 +94,7 @@ def run_all(folder: Path, gold: Path, options: Mapping[str, object]) -> Result:
     for name in BASELINES:
         meant = {key: value for key, value in options.items() if _reads(name, key)}
         results[name] = run(name, folder / f"{name}.jsonl", gold, meant)
-    return abreast("baseline", results)
+    return comparison("baseline", results)
 
 
 def _reads(name: str, option: str) -> bool:
@@ -169,7 +169,7 @@ def _of_people(result: Result, totals: dict[str, float]) -> Result:
     }
 
 
-def abreast(what: str, results: Mapping[str, Result]) -> Result:
+def comparison(what: str, results: Mapping[str, Result]) -> Result:
     """Return one result with a row for each of `results` and a column for each measure.
 
     what: the heading of the first column. The scores are in `groups` by name; nothing is in

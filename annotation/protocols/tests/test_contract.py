@@ -25,7 +25,7 @@ from collector.protocols.parameters import FOLDS, Table
 from collector.protocols.part_contract import PARAMETERS, Part
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from tasks.kinds.registry import kind_of
-from tasks.pages.wording import fill
+from tasks.pages.wording import fill_placeholders
 from tasks.simulation.simulated_contract import SIMULATED
 from tasks.work.protocol_checks import CHECKS
 from tasks.work.samples import Sample
@@ -183,7 +183,7 @@ def test_every_stage_and_the_consent_have_words_without_gaps(protocol: Protocol)
     first = next(iter(parameters.stages()))
     for name in ("consent", *parameters.stages()):
         stage = first if name == "consent" else name
-        words = fill(protocol.text(name), collection, parameters, stage)
+        words = fill_placeholders(protocol.text(name), collection, parameters, stage)
         said = re.sub(r"<!--.*?-->", "", words, flags=re.DOTALL)
         assert len(said.split()) > 20, name
         assert re.findall(r"\{[a-z_]+\}", said) == [], name

@@ -12,7 +12,7 @@ from django.conf import settings
 from annotation.readers import example
 from annotation.readers.example import Example, Prediction
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 SHOWN = 300
 
 
@@ -50,7 +50,7 @@ class ReaderProcess:
                 env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
 
-    def is_over(self, wait_seconds: float = LOOK_SECONDS) -> bool:
+    def is_over(self, wait_seconds: float = POLL_SECONDS) -> bool:
         """Return whether it has ended, after waiting at most so long."""
         assert self.process is not None
         try:

@@ -57,7 +57,7 @@ class Header:
     is_copyrighted: bool
 
 
-def cut(text: str, name: str) -> BookBounds:
+def book_bounds(text: str, name: str) -> BookBounds:
     """Return where the book begins and ends, blanks around it left out.
 
     A text without any licence is whole. Raises BookError for a file that was cut short: the

@@ -299,7 +299,7 @@ def _finish(corpus: Corpus, options: CorpusOptions, found: Sequence[IdentifiedBo
         corpus.licence_name = options.licence
         corpus.licence_url = options.licence_url or licence_address(options.licence)
     elif corpus.licence_name in ("", PUBLIC_DOMAIN):
-        free = all(each.cut.is_gutenberg and not each.header.is_copyrighted for each in found)
+        free = all(each.bounds.is_gutenberg and not each.header.is_copyrighted for each in found)
         corpus.licence_name = PUBLIC_DOMAIN if free else UNKNOWN
         corpus.licence_url = PUBLIC_DOMAIN_URL if free else ""
     if options.name:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from collector.ingest.books.chapters import Chapter, find_chapters
 from collector.ingest.books.decoding import decode
-from collector.ingest.books.gutenberg import BookBounds, Header, cut, header, trimmed
+from collector.ingest.books.gutenberg import BookBounds, Header, book_bounds, header, trimmed
 from collector.ingest.books.tables import Document, Tables, story_range
 from collector.ingest.errors import BookError
 from collector.ingest.segmentation import tokens
@@ -36,7 +36,7 @@ class IdentifiedBook:
     sha256: str
     encoding: str
     header: Header
-    cut: BookBounds
+    bounds: BookBounds
     marks_missing: int
 
     @property
@@ -68,7 +68,7 @@ def identify(path: Path, tables: Tables) -> IdentifiedBook:
     """
     content = path.read_bytes()
     text, encoding = decode(content, path.name)
-    found = cut(text, path.name)
+    found = book_bounds(text, path.name)
     told = header(text[: found.start]) if found.is_gutenberg else Header("", "", "", None, False)
     row = tables.documents.get(path.stem)
     if row is None and told.number is not None:
@@ -103,14 +103,14 @@ def _within_marks(text: str, found: BookBounds, row: Document) -> tuple[BookBoun
 def read_book(found: IdentifiedBook, language: str, passage_tokens: int) -> BookRecord:
     """Return the book with its chapters and its passages of `passage_tokens` tokens each."""
     whole = decode(found.path.read_bytes(), found.path.name).text
-    text = whole[found.cut.start : found.cut.end]
+    text = whole[found.bounds.start : found.bounds.end]
     places = tokens(text, language)
     chapters = [one._replace(heading=one.heading[:MAX_HEADING]) for one in find_chapters(text)]
     return BookRecord(
         found,
-        whole[: found.cut.start],
+        whole[: found.bounds.start],
         text,
-        whole[found.cut.end :],
+        whole[found.bounds.end :],
         len(places),
         passages(places, passage_tokens),
         chapters,

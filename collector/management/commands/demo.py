@@ -47,7 +47,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(str(error)) from None
         call_command("report", slug, stdout=self.stdout)
-        sample.look_at(chosen, out, stdout=self.stdout)
+        sample.show_release(chosen, out, stdout=self.stdout)
         self.stdout.write(
             f"From nothing to a dataset in {time.monotonic() - began:.0f} seconds, by simulated "
             f"workers through the real pages.\n{out}/"

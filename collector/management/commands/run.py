@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from collector.serving import sample
 from collector.serving.embedded_jobs import jobs
 from collector.serving.one_process import move_in, prepare, server
-from collector.serving.port_file import announced
+from collector.serving.port_file import announced_port
 from common.command_line import MANAGE
 from common.visitors import SAID_AT_START
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         if options["sample"]:
             threading.Thread(target=_prepare_sample, name="sample", daemon=True).start()
         try:
-            with announced(settings.HOME, settings.PORT):
+            with announced_port(settings.HOME, settings.PORT):
                 server(settings.PORT).run()
         finally:
             jobs.stop()

@@ -21,7 +21,7 @@ def _at_work(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CELERY_BROKER_URL = "memory://localhost/"
     monkeypatch.setattr(health.jobs, "is_alive", lambda: True)
     for name in PULSES:
-        liveness.beat(name)
+        liveness.record_beat(name)
 
 
 def told(status: int) -> dict[str, bool]:

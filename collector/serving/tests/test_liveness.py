@@ -9,7 +9,7 @@ from django.core.cache import cache
 from collector.celery import app
 from collector.serving import liveness
 from collector.serving.liveness import CLOCK, Clock, is_alive
-from collector.settings import LIVE_LOOK_SECONDS, LOOK_SECONDS
+from collector.settings import DIALOG_POLL_SECONDS, POLL_SECONDS
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def test_a_clock_that_is_set_back_puts_nothing_off(clock: Clock) -> None:
     for entry in clock.schedule.values():
         entry.last_run_at += timedelta(days=365)
     clock._heap = [each._replace(time=each.time + 365 * 24 * 3600) for each in clock._heap]
-    assert clock.tick() <= LIVE_LOOK_SECONDS
-    longest = max(LOOK_SECONDS, LIVE_LOOK_SECONDS)
+    assert clock.tick() <= DIALOG_POLL_SECONDS
+    longest = max(POLL_SECONDS, DIALOG_POLL_SECONDS)
     assert all(each.time <= clock._when(each.entry, longest) for each in clock._heap)
 
 

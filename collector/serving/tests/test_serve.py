@@ -40,7 +40,7 @@ def said(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list
     """What is said while processes run, in a home of their own and with pauses cut short."""
     settings.HOME = tmp_path
     monkeypatch.setattr(supervision, "FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(supervision, "POLL_SECONDS", 0.01)
     return []
 
 

@@ -20,8 +20,8 @@ from marketplace.money.payout_lists import (
     confirm,
     make_list,
     owed_by_worker,
+    remove_line,
     rows_of,
-    take_off,
 )
 from marketplace.site.page_error import first_or_error
 
@@ -107,7 +107,7 @@ def drop_line(request: DeskRequest, key: int) -> HttpResponse:
         PayoutLine.objects.select_related("worker").filter(pk=key),
         "There is no such payment. Choose a list under Payouts.",
     )
-    if take_off(line, clock.now()):
+    if remove_line(line, clock.now()):
         record(request, f"Took the payment {line.reference} off its list")
         leave_notice(request, f"{line.reference} is off the list; its money is owed again.")
     else:

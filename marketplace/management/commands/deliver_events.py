@@ -12,7 +12,7 @@ from common.arguments import whole
 from common.command_line import MANAGE
 from marketplace import clock
 from marketplace.models import Event
-from marketplace.notifications.delivery import deliver_due, look
+from marketplace.notifications.delivery import deliver_due, deliver_quietly
 
 
 class Command(BaseCommand):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Deliver, and say how much."""
         while not options["once"]:
-            look()
+            deliver_quietly()
             time.sleep(options["pause"])
         found = deliver_due(clock.now())
         n_waiting = Event.objects.filter(next_attempt_at__isnull=False).count()

@@ -31,7 +31,7 @@ class WayToEarn:
     is_declined: bool = False
 
 
-def is_earned(row: QualificationType) -> bool:
+def is_earned_by_work(row: QualificationType) -> bool:
     """Tell whether its requester gives this qualification for work only."""
     return _has(row, EARNED)
 
@@ -53,7 +53,7 @@ def ways_to_earn(
     The HITs that earn a type are the same requester's that name its id among their keywords
     (`earns:ID`), those of one title once, if the worker may look at them.
     """
-    earned = [row for row in rows if is_earned(row)]
+    earned = [row for row in rows if is_earned_by_work(row)]
     if not earned:
         return {}
     requesters = {row.requester_id for row in earned}

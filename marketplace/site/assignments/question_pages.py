@@ -16,7 +16,7 @@ from marketplace.hits.questions.question import FormQuestion, HTMLQuestion, read
 from marketplace.hits.questions.template_i18n import for_scripts, in_language
 from marketplace.models import HIT, Assignment
 from marketplace.people.qualifications.requirements import access_to, record_of
-from marketplace.site.languages import speaking
+from marketplace.site.languages import language_active
 from marketplace.site.pages import SignedInRequest, harden, worker_page
 
 # Many a task opens a window of its own and goes on there. It leads to no page of ours.
@@ -50,7 +50,7 @@ def accepted(request: HttpRequest, secret: str) -> HttpResponse:
     assignment = (
         Assignment.objects.select_related("hit__hit_type", "worker").filter(secret=secret).first()
     )
-    with speaking(request, assignment.worker.language if assignment else ""):
+    with language_active(request, assignment.worker.language if assignment else ""):
         if assignment is None or assignment.hit.question_kind == "external":
             return _missing(request)
         return _page(request, assignment.hit, assignment)

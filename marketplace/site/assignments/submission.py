@@ -19,7 +19,7 @@ from marketplace.hits.questions.question import FormQuestion, read_question
 from marketplace.hits.questions.question_form import answers_of
 from marketplace.models import Assignment
 from marketplace.site.assignments.question_pages import form_page
-from marketplace.site.languages import speaking
+from marketplace.site.languages import language_active
 from marketplace.site.pages import harden
 
 NOTHING_LOST = gettext_noop("Nothing was submitted or lost: go back and try again.")
@@ -45,7 +45,7 @@ def external_submit(request: HttpRequest, secret: str) -> HttpResponse:
     published pages send them. Twice is the same as once.
     """
     assignment = _accepted_with(secret)
-    with speaking(request, assignment.worker.language if assignment else ""):
+    with language_active(request, assignment.worker.language if assignment else ""):
         return _hand_in(request, _fields_of(request), assignment)
 
 
@@ -58,7 +58,7 @@ def fixed_submit(request: HttpRequest) -> HttpResponse:
     fields = _fields_of(request)
     holders = _holders(request, fields or {})
     assignment = holders[0] if holders else None
-    with speaking(request, assignment.worker.language if assignment else ""):
+    with language_active(request, assignment.worker.language if assignment else ""):
         if fields is not None and len(holders) > 1:
             keep_aside(holders[0], answers_xml(fields.items()), clock.now())
             return reply(request, _(TWO_HOLDERS), 409)

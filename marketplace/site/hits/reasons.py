@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from marketplace.models import QualificationType
-from marketplace.people.qualifications.earned_qualifications import WayToEarn, is_earned
+from marketplace.people.qualifications.earned_qualifications import WayToEarn, is_earned_by_work
 from marketplace.people.qualifications.requirements import (
     ADULT,
     LOCALE,
@@ -84,7 +84,7 @@ def _own_type(
 ) -> Reason:
     score = score_words(need)
     has_it = row.qualification_type_id in record.scores
-    if has_it and is_earned(row) and not score:
+    if has_it and is_earned_by_work(row) and not score:
         return _declined(row, ways.get(row.pk, WayToEarn()))
     if has_it:
         sentence = _(
@@ -101,7 +101,7 @@ def _own_type(
         sentence = _("Needs the qualification “%(name)s” with a score %(score)s.") % words
     else:
         sentence = _("Needs the qualification “%(name)s”.") % {"name": row.name}
-    if is_earned(row):
+    if is_earned_by_work(row):
         return _earned(row, sentence, ways.get(row.pk, WayToEarn()))
     if not row.is_active:
         return Reason(sentence, _("It cannot be asked for at present."), is_final=True)

@@ -20,7 +20,7 @@ from marketplace.models import (
 )
 from marketplace.people.qualifications.earned_qualifications import (
     WayToEarn,
-    is_earned,
+    is_earned_by_work,
     is_unlisted,
     ways_to_earn,
 )
@@ -83,7 +83,7 @@ def is_listed(grant: QualificationGrant) -> bool:
     """Tell whether a qualification is shown to its worker; what was earned by work can be 0."""
     row = grant.qualification_type
     grant.is_declined = (  # type: ignore[attr-defined]
-        is_earned(row) and grant.integer_value == 0 and not grant.is_revoked
+        is_earned_by_work(row) and grant.integer_value == 0 and not grant.is_revoked
     )
     return not is_unlisted(row)
 
@@ -99,7 +99,7 @@ def ask(request: SignedInRequest, type_id: str) -> HttpResponse:
         leave_notice(request, _("This qualification cannot be asked for any more."))
     elif row.test:
         return redirect("test", type_id=type_id)
-    elif is_earned(row):
+    elif is_earned_by_work(row):
         leave_notice(request, _("This qualification is earned by doing a HIT, not by asking."))
     else:
         leave_notice(request, _ask(request.worker, row))

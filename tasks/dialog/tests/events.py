@@ -61,7 +61,7 @@ class Crowd:
         if what == "come":
             self.come(who)
         elif what == "look after":
-            dialog_maintenance.look_after(self.stage, self.now, self.rng)
+            dialog_maintenance.maintain_dialogs(self.stage, self.now, self.rng)
         elif what == "power cut":
             self.look_after_with_a_power_cut()
         elif ticket:
@@ -145,7 +145,7 @@ class Crowd:
         for minutes in (5, 5, 5, 240, 1):
             self.now += timedelta(minutes=minutes)
             leases.expire_overdue(self.now)
-            dialog_maintenance.look_after(self.stage, self.now, self.rng)
+            dialog_maintenance.maintain_dialogs(self.stage, self.now, self.rng)
 
 
 def check(crowd: Crowd) -> None:

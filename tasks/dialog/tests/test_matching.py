@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dialog.matching import PARTNERS, WaitingWorker, plan
+from tasks.dialog.matching import PARTNERS, WaitingWorker, match_pairs
 
 NAMES = st.integers(0, 9).map(str)
 
@@ -16,7 +16,7 @@ def queues(draw):
 
 @given(queues(), st.dictionaries(NAMES, st.sets(NAMES)))
 def test_everybody_who_fits_somebody_left_is_matched_once(queue, avoided):
-    pairs = plan(queue, avoided)
+    pairs = match_pairs(queue, avoided)
     matched = [each.ticket for pair in pairs for each in pair]
     assert len(set(matched)) == len(matched)
     for one, other in pairs:
@@ -35,11 +35,11 @@ def fit(one, other, avoided):
 
 def test_whoever_came_first_is_matched_with_whoever_came_next():
     queue = [WaitingWorker(number, str(number), True, True) for number in range(5)]
-    pairs = [(one.ticket, other.ticket) for one, other in plan(queue, {})]
+    pairs = [(one.ticket, other.ticket) for one, other in match_pairs(queue, {})]
     assert pairs == [(0, 1), (2, 3)]
 
 
 def test_many_of_one_role_wait_for_many_of_the_other():
     askers = [WaitingWorker(number, f"a{number}", True, False) for number in range(3000)]
     teachers = [WaitingWorker(3000 + number, f"t{number}", False, True) for number in range(3000)]
-    assert len(plan([*askers, *teachers], {})) == 3000
+    assert len(match_pairs([*askers, *teachers], {})) == 3000

@@ -34,7 +34,7 @@ def test_who_does_not_answer_the_check_is_set_aside_and_the_other_waits_on(stage
     assert presence.end_absent(stage, SOON + timedelta(seconds=45)) == []
     late = SOON + MINUTE
     stay(ada, grace, now=late)
-    done = dialog_maintenance.look_after(stage, late, FirstOfTwo())
+    done = dialog_maintenance.maintain_dialogs(stage, late, FirstOfTwo())
     assert (done["absent"], done["settled"]) == (2, 2)
     ada.refresh_from_db()
     grace.refresh_from_db()
@@ -47,7 +47,7 @@ def test_when_neither_answers_the_check_both_are_set_aside(stage):
     ada, grace = make_waiting(stage, "AADA"), make_waiting(stage, "AGRACE")
     pairing.claim(ada, SOON, FirstOfTwo())
     stay(ada, grace, now=SOON + MINUTE)
-    dialog_maintenance.look_after(stage, SOON + MINUTE, FirstOfTwo())
+    dialog_maintenance.maintain_dialogs(stage, SOON + MINUTE, FirstOfTwo())
     assert set(Ticket.objects.values_list("state", flat=True)) == {"done"}
 
 
@@ -80,7 +80,7 @@ def test_a_hit_that_was_returned_or_ran_out_of_time_ends_its_dialog_and_its_wait
     leases.end(dialog.student_ticket.lease, LeaseState.RETURNED, SOON)
     leases.end(rita.lease, LeaseState.EXPIRED, SOON)
     presence.seen([rita.pk], SOON + MINUTE)
-    dialog_maintenance.look_after(dialog.stage, SOON + MINUTE, FirstOfTwo())
+    dialog_maintenance.maintain_dialogs(dialog.stage, SOON + MINUTE, FirstOfTwo())
     student = Ticket.objects.get(pk=dialog.student_ticket_id)
     rita.refresh_from_db()
     assert (student.state, rita.state) == (TicketState.DONE, TicketState.DONE)
@@ -120,7 +120,7 @@ def test_nobody_is_let_in_without_a_role_without_time_or_without_money(stage):
 
 
 def test_a_round_looks_only_where_somebody_is_and_at_each_step_alone(dialog, monkeypatch, caplog):
-    assert dialog_maintenance.stages_to_look_at() == [dialog.stage]
+    assert dialog_maintenance.stages_to_maintain() == [dialog.stage]
     talk(dialog, 1)
     moves.end(dialog.pk, Role.STUDENT, Ending.ENDED, SOON)
 
@@ -128,12 +128,12 @@ def test_a_round_looks_only_where_somebody_is_and_at_each_step_alone(dialog, mon
         raise RuntimeError("one bad row")
 
     monkeypatch.setattr(waiting_room, "end_departed", fail)
-    assert dialog_maintenance.look_after(dialog.stage, SOON, FirstOfTwo())["settled"] == 2
+    assert dialog_maintenance.maintain_dialogs(dialog.stage, SOON, FirstOfTwo())["settled"] == 2
     assert "returned failed" in caplog.text
-    assert dialog_maintenance.stages_to_look_at() == []
+    assert dialog_maintenance.stages_to_maintain() == []
 
 
 def test_an_idle_round_asks_the_database_once(django_assert_num_queries):
     make_posting(stage_of(make_dialogs(1), "dialog"))
     with django_assert_num_queries(1):
-        assert dialog_maintenance.stages_to_look_at() == []
+        assert dialog_maintenance.stages_to_maintain() == []

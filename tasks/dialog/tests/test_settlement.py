@@ -144,10 +144,10 @@ def test_nobody_is_paid_for_a_wait_while_they_are_away(stage):
     ada.refresh_from_db()
     assert presence.seconds_waited(ada, NOW + 6 * MINUTE) == 120
     presence.disconnected(ada.pk, NOW + 6 * MINUTE)
-    dialog_maintenance.look_after(stage, NOW + 11 * MINUTE, FirstOfTwo())
+    dialog_maintenance.maintain_dialogs(stage, NOW + 11 * MINUTE, FirstOfTwo())
     ada.refresh_from_db()
     assert ada.state == TicketState.WAITING
-    dialog_maintenance.look_after(stage, NOW + 13 * MINUTE, FirstOfTwo())
+    dialog_maintenance.maintain_dialogs(stage, NOW + 13 * MINUTE, FirstOfTwo())
     ada.refresh_from_db()
     assert (ada.state, paid(ada)) == (TicketState.DONE, {"wait": 30})
 
@@ -167,7 +167,7 @@ def test_whoever_has_waited_long_enough_is_done(stage):
     presence.seen([ada.pk], late - MINUTE)
     assert presence.waited_enough(stage, table(stage), late - MINUTE) == []
     presence.seen([ada.pk], late)
-    assert dialog_maintenance.look_after(stage, late, FirstOfTwo())["waited enough"] == 1
+    assert dialog_maintenance.maintain_dialogs(stage, late, FirstOfTwo())["waited enough"] == 1
     assert Ticket.objects.get().state == TicketState.DONE
     assert Ticket.objects.get().lease.draft == settlement.DONE
 
@@ -181,6 +181,6 @@ def table(stage):
 def test_nobody_waits_for_what_cannot_come(stage):
     ada = make_waiting(stage, "AADA")
     Topic.objects.update(wanted=0)
-    dialog_maintenance.look_after(stage, SOON, FirstOfTwo())
+    dialog_maintenance.maintain_dialogs(stage, SOON, FirstOfTwo())
     ada.refresh_from_db()
     assert ada.state == TicketState.DONE

@@ -19,7 +19,7 @@ from common.actions import ActionError
 from common.arguments import amount
 from common.command_line import MANAGE
 from tasks.lifecycle.publication import raise_budget
-from tasks.money.estimates import estimate, standing_hits, totals, totals_anew
+from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
 from tasks.pages.wording import price
 
 
@@ -93,7 +93,7 @@ def _told(
 ) -> dict[str, Any]:
     """Return what changes and what it costs, as the command prints it for scripts."""
     changed = revision.applied_to(collection) if revision else collection
-    before, after = totals(collection, estimate(collection)), totals_anew(changed)
+    before, after = totals(collection, estimate(collection)), totals_from_now(changed)
     changes = revision.changes if revision else []
     return {
         "collection": collection.slug,
@@ -111,8 +111,8 @@ def _told(
 def _kept(collection: Collection, revision: Revision | None) -> int:
     """Return how many HITs of the stages that change are up: they stay as they are."""
     touched = {change.key.partition(".")[0] for change in revision.changes} if revision else set()
-    standing = standing_hits(collection)
-    return sum(standing.get(stage.pk, 0) for stage in collection.stages.filter(name__in=touched))
+    live = live_hits(collection)
+    return sum(live.get(stage.pk, 0) for stage in collection.stages.filter(name__in=touched))
 
 
 def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[str]:

@@ -17,7 +17,7 @@ from common.command_line import MANAGE
 from tasks.crowd.requester_api import MarketplaceError
 from tasks.simulation import collection_watch
 from tasks.simulation.behaviour import BEHAVIOURS, MIXED
-from tasks.simulation.browser import UnreachableError, knock
+from tasks.simulation.browser import UnreachableError, check_reachable
 from tasks.simulation.crowd import Crowd, Result
 from tasks.simulation.page_parser import StuckError
 from tasks.simulation.recruiting import real_work, recruit
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError("Give one worker and one thread at least.")
         try:
             # Nothing is written before somebody is at home.
-            knock()
+            check_reachable()
             collection, replay = self._prepared(options)
             crowd = recruit(
                 collection,

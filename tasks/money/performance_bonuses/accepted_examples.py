@@ -11,11 +11,16 @@ from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import BonusesTable, Parameters
 from tasks.models import BonusFund, ExampleCount, Lease, Payment, ReceiptState, Submission
 from tasks.money import budget
-from tasks.money.performance_bonuses.bonus_fund import bonuses_of, cost_cents, enter_bonus, free
-from tasks.money.performance_bonuses.rules import Stretch, crossed, pace, pace_cents, ranking
+from tasks.money.performance_bonuses.bonus_fund import (
+    bonuses_of,
+    cost_cents,
+    enter_bonus,
+    release_surplus,
+)
+from tasks.money.performance_bonuses.rules import Stretch, pace, pace_cents, ranking, rounds_ended
 
 
-def award(stage: Stage, now: datetime) -> int:
+def award_bonuses(stage: Stage, now: datetime) -> int:
     """Count the stage's submissions that were approved since, and return how many bonuses are due.
 
     Accepted is what was approved and not dropped until its hours of waiting were over (HotpotQA
@@ -34,7 +39,7 @@ def award(stage: Stage, now: datetime) -> int:
         ripe = now - timedelta(hours=bonuses.wait_hours)
         for submission in uncounted(stage).filter(received_at__lte=ripe):
             round_of.count(submission)
-        free(fund, table, bonuses, parameters)
+        release_surplus(fund, table, bonuses, parameters)
     return round_of.n_due
 
 
@@ -75,9 +80,9 @@ class ExampleCounter:
             before=self.fund.examples,
             own_before=own,
         )
-        for number in crossed(self.fund.examples, examples, self.bonuses.top_every_examples):
+        for number in rounds_ended(self.fund.examples, examples, self.bonuses.top_every_examples):
             self._end_round(number)
-        for number in crossed(own, examples, self.bonuses.block_examples):
+        for number in rounds_ended(own, examples, self.bonuses.block_examples):
             self._end_block(number, submission.lease)
         self.fund.examples += examples
         self.fund.save(update_fields=["examples", "blocks", "paid_cents"])

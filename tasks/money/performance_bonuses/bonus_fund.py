@@ -28,7 +28,9 @@ def bonuses_of(table: StageTable) -> BonusesTable | None:
     return table.bonuses if table.bonuses.top_cents or table.bonuses.paces else None
 
 
-def cover(stage: Stage, table: StageTable, parameters: Parameters, more_hits: int) -> bool:
+def reserve_bonuses(
+    stage: Stage, table: StageTable, parameters: Parameters, more_hits: int
+) -> bool:
     """Hold what the bonuses can cost at most with `more_hits` beside those that stand open.
 
     Returns False, holding nothing more, when the budget does not suffice. Expects the lock of
@@ -48,7 +50,9 @@ def cover(stage: Stage, table: StageTable, parameters: Parameters, more_hits: in
     return True
 
 
-def free(fund: BonusFund, table: StageTable, bonuses: BonusesTable, parameters: Parameters) -> None:
+def release_surplus(
+    fund: BonusFund, table: StageTable, bonuses: BonusesTable, parameters: Parameters
+) -> None:
     """Give back what nobody can earn any more; expects the lock of the stage's row."""
     surplus = fund.held_cents - _wanted(fund, table, bonuses, parameters, 0)
     if surplus <= 0:
@@ -69,8 +73,8 @@ def _wanted(
     undecided = Submission.objects.filter(
         lease__unit__stage=fund.stage, example_count__isnull=True
     ).exclude(state=ReceiptState.REJECTED)
-    standing = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
-    more = table.items_per_hit * (standing + undecided.count() + more_hits)
+    live = fund.stage.postings.filter(worker__isnull=True, state__in=OPEN).count()
+    more = table.items_per_hit * (live + undecided.count() + more_hits)
     worst = worst_cents(
         fund.examples, fund.blocks, more, bonuses, lambda cents: cost_cents(cents, parameters)
     )

@@ -15,7 +15,7 @@ from tasks.money.performance_bonuses.accepted_examples import (
     uncounted,
 )
 from tasks.money.performance_bonuses.bonus_fund import bonuses_of
-from tasks.money.performance_bonuses.rules import laid_out, pace, ranking
+from tasks.money.performance_bonuses.rules import as_stretches, pace, ranking
 
 # (worker, examples, seconds) of each submission, in order.
 Waiting = Sequence[tuple[str, int, float]]
@@ -60,7 +60,7 @@ def _round(
     counted = fund.examples if fund else 0
     total = counted + sum(examples for _, examples, _ in waiting)
     first = total - total % every
-    later = [one.within(first, first + every) for one in laid_out(waiting, counted)]
+    later = [one.within(first, first + every) for one in as_stretches(waiting, counted)]
     ranked = ranking([*stretches_of_round(stage, first, first + every), *later])
     own = dict(ranked).get(worker, 0)
     place = next((at for at, (who, _) in enumerate(ranked) if who == worker), len(ranked))
@@ -92,7 +92,7 @@ def _block(
     mine = [one for one in waiting if one[0] == worker]
     own = counted + sum(examples for _, examples, _ in mine)
     first = own - own % size
-    later = [one.within(first, first + size) for one in laid_out(mine, counted)]
+    later = [one.within(first, first + size) for one in as_stretches(mine, counted)]
     block = [*stretches_of_block(stage, worker, first, first + size), *later]
     return {
         "size": size,

@@ -29,7 +29,7 @@ class Stretch:
         return Stretch(self.worker, start, examples, self.seconds * share)
 
 
-def laid_out(written: Iterable[tuple[str, int, float]], start: int = 0) -> list[Stretch]:
+def as_stretches(written: Iterable[tuple[str, int, float]], start: int = 0) -> list[Stretch]:
     """Return (worker, examples, seconds) as stretches, one after the other from `start`."""
     found = []
     for worker, examples, seconds in written:
@@ -62,7 +62,7 @@ def pace_cents(per_hour: float, table: BonusesTable) -> int:
     return max(reached, default=0)
 
 
-def crossed(start: int, examples: int, size: int) -> range:
+def rounds_ended(start: int, examples: int, size: int) -> range:
     """Return the numbers, from 0, of the rounds or blocks of `size` that these examples end."""
     return range(start // size, (start + examples) // size)
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
     [("finished", "finish_collection pilot --reopen"), ("paused", "publish pilot")],
 )
 def test_what_opens_it_is_named(monkeypatch: pytest.MonkeyPatch, state: str, command: str) -> None:
-    monkeypatch.setattr("tasks.management.commands.simulate.knock", lambda: None)
+    monkeypatch.setattr("tasks.management.commands.simulate.check_reachable", lambda: None)
     collection = make_collection(slug="pilot")
     collection.state = state
     collection.save()

@@ -26,14 +26,14 @@ def pilot() -> Collection:
 def test_any_hit_of_a_type_will_do_where_all_are_ours(pilot: Collection) -> None:
     make_posting(stage_of(pilot, "question"))
     assert collection_watch.hit_types(pilot) == {"T1": "question"}
-    assert collection_watch.offers(pilot, ["T1"]) == {"T1": []}
+    assert collection_watch.available_hits(pilot, ["T1"]) == {"T1": []}
 
 
 def test_hits_are_named_where_another_collection_shares_their_type(pilot: Collection) -> None:
     mine = make_posting(stage_of(pilot, "question"))
     other = make_collection(make_corpus(slug="other"), slug="other")
     theirs = make_posting(stage_of(other, "question"))
-    assert collection_watch.offers(pilot, ["T1"]) == {"T1": [mine.external_id]}
+    assert collection_watch.available_hits(pilot, ["T1"]) == {"T1": [mine.external_id]}
     assert collection_watch.is_ours(pilot, mine.external_id)
     assert not collection_watch.is_ours(pilot, theirs.external_id)
 
@@ -41,7 +41,7 @@ def test_hits_are_named_where_another_collection_shares_their_type(pilot: Collec
 def test_a_shared_type_without_a_free_hit_is_left_out(pilot: Collection) -> None:
     other = make_collection(make_corpus(slug="other"), slug="other")
     make_posting(stage_of(other, "question"))
-    assert collection_watch.offers(pilot, ["T1"]) == {}
+    assert collection_watch.available_hits(pilot, ["T1"]) == {}
 
 
 def test_one_stage_can_be_chosen(pilot: Collection) -> None:
@@ -51,7 +51,7 @@ def test_one_stage_can_be_chosen(pilot: Collection) -> None:
 
 
 def test_what_waits_for_the_jobs_is_said(pilot: Collection) -> None:
-    assert collection_watch.waiting(pilot) == ""
+    assert collection_watch.unfinished_jobs(pilot) == ""
     posting = make_posting(stage_of(pilot, "question"))
     posting.state = PostingState.PUBLISHING
     posting.save()
@@ -62,7 +62,7 @@ def test_what_waits_for_the_jobs_is_said(pilot: Collection) -> None:
         state=GrantState.GRANTED,
         submitted_at=NOW,
     )
-    assert collection_watch.waiting(pilot) == "1 HITs to publish, 1 decisions to tell"
+    assert collection_watch.unfinished_jobs(pilot) == "1 HITs to publish, 1 decisions to tell"
 
 
 def test_places_left_are_counted_by_stage(pilot: Collection) -> None:

@@ -2,7 +2,7 @@
 
 import { readState } from "./page/page.js";
 import { find, PairPageBase } from "./pairs/page_base.js";
-import { showStanding } from "./pairs/standing.js";
+import { showBonusProgress } from "./pairs/bonus_progress.js";
 import { Skip } from "./widgets/skip.js";
 import { hasWords, TextField } from "./widgets/text.js";
 
@@ -25,7 +25,7 @@ class PairPage extends PairPageBase {
     });
     this.skipButton = find("[data-action=skip]");
     this.skipButton.addEventListener("click", () => this.turn());
-    showStanding(find("[data-standing]"), this.state.standing, this.state.money);
+    showBonusProgress(find("[data-bonus-progress]"), this.state.bonus_progress, this.state.money);
   }
 
   listen() {

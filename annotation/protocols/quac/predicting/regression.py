@@ -185,7 +185,7 @@ def logistic_regression(setting: Setting) -> Answering:
         for at, features in enumerate(found):
             rows.add(features)
             right.append(at == (len(found) - 1 if best is None else best))
-    weights = fitted(rows, right)
+    weights = fit(rows, right)
 
     def answer(turn: Turn) -> Prediction:
         texts = [*texts_of(turn.section, setting.language), CANNOT_ANSWER]
@@ -197,7 +197,7 @@ def logistic_regression(setting: Setting) -> Answering:
     return answer
 
 
-def fitted(rows: Rows, right: Sequence[float]) -> dict[str, float]:
+def fit(rows: Rows, right: Sequence[float]) -> dict[str, float]:
     """Return the weight of each feature that minimises the mean loss and the penalty."""
     import numpy
     from scipy.optimize import minimize

@@ -16,7 +16,7 @@ from annotation.protocols.quac.tests.making import (
 )
 from collector.models import Category, Corpus, Paragraph, Seed, SeedParagraph, Subcategory
 from collector.protocols.loading import get_protocol
-from collector.seeds.looser_thresholds import loosened
+from collector.seeds.looser_thresholds import find_looser
 from collector.seeds.selection import noun_of, select_seeds
 
 pytestmark = pytest.mark.django_db
@@ -154,7 +154,7 @@ def test_what_is_no_number_is_loosened_too_and_links_are_counted_once(
     )
     counted, count = [], seeds.incoming_links
     monkeypatch.setattr(seeds, "incoming_links", lambda one: (counted.append(one), count(one))[1])
-    found = loosened(collection, 1)
+    found = find_looser(collection, 1)
     assert found.single == []
     assert [(one.key, one.value) for one in found.together] == [
         ("seeds.category_keywords", []),

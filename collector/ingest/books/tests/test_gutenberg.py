@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.ingest.books.gutenberg import cut, header
+from collector.ingest.books.gutenberg import book_bounds, header
 from collector.ingest.books.tests.making import gutenberg, story
 from collector.ingest.errors import BookError
 
@@ -18,13 +18,13 @@ OLD = (
 
 def test_nothing_but_the_book_is_left() -> None:
     whole = gutenberg("THE FORD\n\nA tale.")
-    found = cut(whole, "a.txt")
+    found = book_bounds(whole, "a.txt")
     assert whole[found.start : found.end] == "THE FORD\n\nA tale."
     assert found.is_gutenberg
 
 
 def test_files_from_before_2004_are_cut_too() -> None:
-    found = cut(OLD, "a.txt")
+    found = book_bounds(OLD, "a.txt")
     assert OLD[found.start : found.end] == "CRITO\n\nA dialogue."
     told = header(OLD[: found.start])
     assert (told.title, told.author, told.number) == ("Crito", "Plato", 1657)
@@ -47,11 +47,11 @@ def test_a_copyrighted_book_says_so() -> None:
 
 def test_a_book_that_speaks_of_the_end_is_whole() -> None:
     text = story(first="It was the end of the project, Gutenberg said, and of the road.")
-    found = cut(text, "a.txt")
+    found = book_bounds(text, "a.txt")
     assert (found.start, found.end, found.is_gutenberg) == (0, len(text), False)
 
 
 def test_a_file_that_was_cut_short_is_refused() -> None:
     short = gutenberg(story()).partition("End of the Project")[0]
     with pytest.raises(BookError, match=r"a\.txt ends before Project Gutenberg's last lines"):
-        cut(short, "a.txt")
+        book_bounds(short, "a.txt")

@@ -14,7 +14,7 @@ from tasks.models import (
     Submission,
 )
 from tasks.money.estimates import estimate
-from tasks.money.performance_bonuses.accepted_examples import award
+from tasks.money.performance_bonuses.accepted_examples import award_bonuses
 from tasks.money.performance_bonuses.bonus_progress import progress_of
 from tasks.money.performance_bonuses.tests.making import begin, hand_in, make_pairs
 from tasks.posting import hits
@@ -49,10 +49,10 @@ def test_the_two_who_wrote_most_of_a_round_are_owed_its_bonus_once(pairs, stage)
     ada, grace = make_worker("AADA"), make_worker("AGRACE")
     hand_in(begin(pairs, ada), skipped=1)
     hand_in(begin(pairs, grace))
-    assert award(stage, NOW) == 0
+    assert award_bonuses(stage, NOW) == 0
     hand_in(begin(pairs, grace))
-    assert award(stage, NOW) == 3
-    assert award(stage, NOW) == 0
+    assert award_bonuses(stage, NOW) == 3
+    assert award_bonuses(stage, NOW) == 0
     assert due("top") == [(grace.pk, 500), (ada.pk, 200)]
     reasons = Payment.objects.filter(key__startswith="top:").order_by("key")
     assert reasons[0].reason == "Place 1 of round 1: 3 of 4 questions."
@@ -63,11 +63,11 @@ def test_a_block_is_paid_by_the_pace_it_was_written_at(pairs, stage) -> None:
     ada = make_worker("AADA")
     for _ in range(3):
         hand_in(begin(pairs, ada), seconds=600)
-    award(stage, NOW)
+    award_bonuses(stage, NOW)
     # Twelve an hour in the first three, and in the next three.
     assert due("pace") == [(ada.pk, 50), (ada.pk, 50)]
     hand_in(begin(pairs, ada), seconds=60)
-    award(stage, NOW)
+    award_bonuses(stage, NOW)
     assert len(due("pace")) == 2
 
 
@@ -76,10 +76,10 @@ def test_what_is_not_approved_is_not_counted(pairs, stage) -> None:
     for state in (ReceiptState.HELD, ReceiptState.CONFIRMED, ReceiptState.REJECTED):
         submission = hand_in(begin(pairs, ada))
         Submission.objects.filter(pk=submission.pk).update(state=state)
-    assert award(stage, NOW) == 0
+    assert award_bonuses(stage, NOW) == 0
     assert not ExampleCount.objects.exists()
     Submission.objects.update(state=ReceiptState.APPROVED)
-    assert award(stage, NOW) == 3
+    assert award_bonuses(stage, NOW) == 3
 
 
 def drop(number: int) -> None:
@@ -102,9 +102,9 @@ def test_what_was_dropped_counts_for_nobody(pairs, stage) -> None:
         hand_in(begin(pairs, ada), seconds=600)
     drop(0)
     # Three that were not dropped: no round is full, and they are nine an hour.
-    assert award(stage, NOW) == 0
+    assert award_bonuses(stage, NOW) == 0
     hand_in(begin(pairs, grace))
-    award(stage, NOW)
+    award_bonuses(stage, NOW)
     assert due("top") == [(ada.pk, 500), (grace.pk, 200)]
     assert Payment.objects.get(amount_cents=500).reason.endswith("3 of 4 questions.")
 
@@ -114,7 +114,7 @@ def test_a_question_counts_after_hours_in_which_it_can_be_dropped() -> None:
     stage, ada = stage_of(pairs, "question"), make_worker("AADA")
     for _ in range(2):
         hand_in(begin(pairs, ada), seconds=300)
-    assert award(stage, NOW + timedelta(hours=23)) == 0
+    assert award_bonuses(stage, NOW + timedelta(hours=23)) == 0
     told = progress_of(begin(pairs, ada))
     assert told is not None
     assert (told["round"]["done"], told["block"]["own"]) == (0, 1)
@@ -122,7 +122,7 @@ def test_a_question_counts_after_hours_in_which_it_can_be_dropped() -> None:
     told = progress_of(begin(pairs, ada))
     assert told is not None
     assert (told["round"]["own"], told["round"]["cents"], told["block"]["own"]) == (3, 500, 0)
-    assert award(stage, NOW + timedelta(hours=24)) == 1
+    assert award_bonuses(stage, NOW + timedelta(hours=24)) == 1
     assert due("pace") == [(ada.pk, 50)]
     pairs.refresh_from_db()
     assert pairs.reserved_cents >= 700, "what can be earned is held while it waits"
@@ -152,7 +152,7 @@ def test_what_nobody_can_earn_any_more_is_free_again(pairs, stage) -> None:
         worker = make_worker(person)
         for _ in range(2):
             hand_in(begin(pairs, worker), skipped=1, seconds=3600)
-    award(stage, NOW)
+    award_bonuses(stage, NOW)
     pairs.refresh_from_db()
     assert due("top") == [(worker_of("AADA"), 500), (worker_of("AGRACE"), 200)]
     assert due("pace") == []
@@ -167,7 +167,7 @@ def worker_of(person: str) -> str:
     return str(Submission.objects.filter(lease__session__person=person)[0].lease.worker_id)
 
 
-def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, stage) -> None:
+def test_a_worker_sees_their_own_progress_and_the_distance_to_the_bonus(pairs, stage) -> None:
     ada, grace = make_worker("AADA"), make_worker("AGRACE")
     lease = begin(pairs, ada)
     nothing = progress_of(lease)
@@ -178,7 +178,7 @@ def test_a_worker_sees_their_own_standing_and_the_distance_to_the_bonus(pairs, s
     }  # fmt: skip
     hand_in(lease, skipped=1)
     hand_in(begin(pairs, grace), seconds=1200)
-    award(stage, NOW)
+    award_bonuses(stage, NOW)
     told = progress_of(begin(pairs, ada))
     assert told is not None
     assert told["round"] == {

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from collector.protocols.parameters import BonusesTable
 from tasks.money.performance_bonuses.rules import (
     Stretch,
-    crossed,
-    laid_out,
+    as_stretches,
     pace,
     pace_cents,
     ranking,
+    rounds_ended,
     worst_cents,
 )
 
@@ -34,7 +34,7 @@ counts = st.lists(
 
 
 def test_of_equals_the_first_to_get_there_is_before() -> None:
-    stretches = laid_out([("Ada", 2, 1), ("Grace", 5, 1), ("Ada", 3, 1), ("Mallory", 1, 1)])
+    stretches = as_stretches([("Ada", 2, 1), ("Grace", 5, 1), ("Ada", 3, 1), ("Mallory", 1, 1)])
     assert ranking(stretches) == [("Grace", 5), ("Ada", 5), ("Mallory", 1)]
 
 
@@ -54,13 +54,13 @@ def test_the_best_pace_that_is_reached_is_paid() -> None:
 def test_every_round_is_full_and_every_example_in_one(
     written: list[tuple[str, int, float]],
 ) -> None:
-    stretches = laid_out(written)
+    stretches = as_stretches(written)
     total = sum(one.examples for one in stretches)
     for number in range(total // 10):
         inside = [one.within(10 * number, 10 * number + 10) for one in stretches]
         assert sum(one.examples for one in inside) == 10
         assert sum(count for _, count in ranking(inside)) == 10
-    ended = [n for one in stretches for n in crossed(one.start, one.examples, 10)]
+    ended = [n for one in stretches for n in rounds_ended(one.start, one.examples, 10)]
     assert ended == list(range(total // 10))
 
 
@@ -68,15 +68,15 @@ def test_every_round_is_full_and_every_example_in_one(
 def test_no_more_becomes_due_than_was_said_to_be_the_worst(
     written: list[tuple[str, int, float]], known: int
 ) -> None:
-    stretches = laid_out(written)
+    stretches = as_stretches(written)
     total = sum(one.examples for one in stretches)
     own: dict[str, int] = {}
     start = blocks_before = due = 0
     for one in stretches:
-        ended = len(crossed(own.get(one.worker, 0), one.examples, 4))
+        ended = len(rounds_ended(own.get(one.worker, 0), one.examples, 4))
         own[one.worker] = own.get(one.worker, 0) + one.examples
         if one.start + one.examples <= known:
             start, blocks_before = one.start + one.examples, blocks_before + ended
         else:
-            due += 50 * ended + 400 * len(crossed(one.start, one.examples, 10))
+            due += 50 * ended + 400 * len(rounds_ended(one.start, one.examples, 10))
     assert due <= worst_cents(start, blocks_before, total - start, TABLE, lambda cents: cents)

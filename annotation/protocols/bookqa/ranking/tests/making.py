@@ -8,7 +8,7 @@ import orjson
 from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.books import Question, RankedBook
 from collector.ingest.books.decoding import decode
-from collector.ingest.books.gutenberg import cut
+from collector.ingest.books.gutenberg import book_bounds
 from collector.ingest.books.parsing import passages
 from collector.ingest.segmentation import tokens
 from collector.protocols.loading import get_protocol
@@ -44,7 +44,7 @@ def real_books(data: Path, n_books: int = 20) -> list[RankedBook]:
     for document, questions in list(asked.items())[:n_books]:
         path = data / "books" / f"{names[document]}.txt"
         whole = decode(path.read_bytes(), path.name).text
-        story = cut(whole, path.name)
+        story = book_bounds(whole, path.name)
         text = whole[story.start : story.end]
         places = [(first, last) for first, last, _ in passages(tokens(text, "en"), 200)]
         texts = [text[first:last] for first, last in places]

@@ -2,11 +2,11 @@
 
 import { amount } from "../talk/amounts.js";
 
-/** standing: {round, block}, either of them null; money: how amounts are written. */
-export function showStanding(root, standing, money) {
-  const lines = [...(standing?.round ? roundLines(standing.round, money) : []), ...(standing?.block ? blockLines(standing.block, money) : [])];
+/** progress: {round, block}, either of them null; money: how amounts are written. */
+export function showBonusProgress(root, progress, money) {
+  const lines = [...(progress?.round ? roundLines(progress.round, money) : []), ...(progress?.block ? blockLines(progress.block, money) : [])];
   root.hidden = !lines.length;
-  root.querySelector("[data-standing-lines]").replaceChildren(...lines.flatMap(([term, ...words]) => [
+  root.querySelector("[data-bonus-progress-lines]").replaceChildren(...lines.flatMap(([term, ...words]) => [
     element("dt", term), ...words.filter(Boolean).map((sentence) => element("dd", sentence)),
   ]));
 }
