@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from common.tests.row_paths import watch_writes
 from marketplace import clock
 from marketplace.models import HIT, Event, HITType, Requester, SeenRequest
 from marketplace.operations.hits import create_hit
@@ -101,3 +102,15 @@ def test_of_the_same_attempt_at_once_one_counts(rita: Any, rf: Any) -> None:
     results = at_once(lambda n: create_hit(call, PARAMETERS))
     assert sum(isinstance(one, dict) for one in results) == 1, results
     assert HIT.objects.count() == 2
+
+
+@pytest.mark.parametrize("n_before", [0, 1])
+def test_a_hit_passes_eight_modules_from_call_to_row(
+    rita: Any, make_hit: Any, monkeypatch: pytest.MonkeyPatch, n_before: int
+) -> None:
+    for _ in range(n_before):
+        make_hit(rita)
+    ways = watch_writes(monkeypatch, HIT)
+    make_hit(rita)
+    assert ways
+    assert all("marketplace.wire.view" in way and len(way) <= 8 for way in ways), ways

@@ -5,8 +5,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from collector.protocols.loading import get_protocol
+from common.tests.row_paths import watch_writes
 from tasks.kinds import voting, writing
-from tasks.models import Lease, Question
+from tasks.models import Answer, Lease, Question
 from tasks.pages import work_page
 from tasks.tests.making import (
     NOW,
@@ -143,3 +144,12 @@ def test_answers_marked_in_articles_take_two_as_a_draft_and_ten_as_a_submission(
     with CaptureQueriesContext(connection) as captured:
         assert post(client, state, "submit", {"data": data}).status_code == 200
     assert len(statements(captured)) == 10
+
+
+def test_an_answer_passes_eight_modules_from_post_to_row(client, collection, soon, monkeypatch):
+    state = answering(client, collection, soon)
+    ways = watch_writes(monkeypatch, Answer)
+    assert post(client, state, "submit", {"data": answers_for(state)}).status_code == 200
+    assert len(ways) == 1
+    assert len(ways[0]) <= 8, ways
+    assert "tasks.pages.page_api" in ways[0]

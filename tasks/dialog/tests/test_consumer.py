@@ -7,6 +7,7 @@ from django.db import OperationalError
 from django.utils import timezone
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from common.tests.row_paths import watch_writes
 from tasks.dialog import consumer
 from tasks.dialog.messages import MESSAGES
 from tasks.dialog.tests.lines import Line, open_line
@@ -273,3 +274,12 @@ def test_what_was_written_and_not_sent_is_there_after_a_reload(pair, come):
     assert again.state["written"]["draft"] == {"question": "Whe"}
     assert come("AGRACE", lease=teacher.lease).state["written"] is None
     assert "written" not in teacher.state
+
+
+def test_a_move_passes_six_modules_from_socket_to_row(pair, monkeypatch):
+    student, teacher = pair
+    ways = watch_writes(monkeypatch, Turn)
+    assert student.move("ask", text="Where was he born?")["type"] == "taken"
+    teacher.wait_for("talking", "teacher", 1)
+    assert answer(teacher)["type"] == "taken"
+    assert [len(way) <= 6 and way[0] for way in ways] == ["tasks.dialog.consumer"] * 2, ways
