@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Verdict
-from collector.models import Collection, Seed, Stage
+from collector.models import Collection, Corpus, Seed, Stage
 from collector.protocols.creation import create_collection
 from collector.protocols.loading import get_protocol
 from collector.seeds.selection import select_seeds
@@ -54,22 +54,23 @@ def make_browser(**kwargs: Any) -> Client:
     return Client(HTTP_HOST="localhost", **kwargs)
 
 
-def make_lines(settings: Any) -> Collection:
+def make_lines(settings: Any, corpus: Corpus | None = None) -> Collection:
     """Return a collection that was never published, of a small protocol that labels its texts."""
     folder = Path(settings.BASE_DIR) / "tests/protocols"
     settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, folder]
     made = create_collection(
         "lines",
         get_protocol("headline"),
-        make_corpus(),
+        corpus or make_corpus(),
         overrides={},
         seed=3,
         now=NOW,
-        budget_cents=100_000,
+        budget_cents=10_000_000,
         requester_name="Rita",
         requester_contact="rita@example.org",
     )
-    select_seeds(made, 3)
+    if corpus is None:
+        select_seeds(made, 3)
     return made
 
 
