@@ -58,17 +58,20 @@ class CollectedLabels:
 
     def tables(self) -> list[Table]:
         """Return how often each label is and how facets go together, by stage."""
-        found = []
+        found: list[Table] = []
         for stage, facets in self.stages.items():
             items = self.questions(stage)
-            open_ones = [one for one in items if len(one.labels) < len(facets)]
-            note = f"{len(items):,} questions are labelled"
-            note += f"; of {len(open_ones):,} labels are a draw." if open_ones else "."
+            if not items:
+                title = f"Labels of the stage {stage}"
+                found.append(Table(f"labels_{stage}", title, [], [], _what_to_do(stage)))
+                continue
+            n_open = sum(len(facets) - len(one.labels) for one in items)
+            note = f"{len(items):,} questions are labelled."
+            if n_open:
+                note += f" {n_open:,} labels are tied, and in no row until somebody decides."
             head = self.simulated(stage)
-            for table in tables_of_labels([one.labels for one in items], facets, note):
-                rows = table.rows if items else []
-                said = note if items else _what_to_do(stage)
-                found.append(replace(table, rows=rows, note=said, simulated=head))
+            tables = tables_of_labels([one.labels for one in items], facets, note)
+            found += [replace(table, simulated=head) for table in tables]
         return found
 
     def _add(self, question: QuestionRecord) -> None:
@@ -105,4 +108,4 @@ def _most_given(votes: Sequence[VoteRecord], facets: Sequence[FieldTable]) -> di
 
 
 def _what_to_do(stage: str) -> str:
-    return f"Nothing is labelled yet: publish the stage {stage}, or label a sample by hand."
+    return f"Nothing is labelled yet: publish the stage {stage}, or wait for its first labels."

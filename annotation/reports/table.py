@@ -7,6 +7,8 @@ from annotation.reports.flow import Flow
 
 Cell = str | int | float | None
 MISSING = "–"
+# The note of a table that waits for questions.
+NO_QUESTION = "No question is in the dataset yet; the figures come with the first that is kept."
 
 
 @dataclass(frozen=True)

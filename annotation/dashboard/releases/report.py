@@ -44,11 +44,14 @@ def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
             shown["problem"] = str(error)
     if "name" not in shown:
         tables = tables_of(context.collection)
+    # A table without rows says what fills it; where there is nothing at all, the page does.
+    begun = any(table.rows or table.simulated for table in tables)
+    told = [table for table in tables if begun and (table.rows or table.simulated or table.note)]
     return context.render(
         request,
         "releases/report.html",
         tab="releases",
-        tables=[_drawn(table) for table in tables if table.rows or table.simulated],
+        tables=[_drawn(table) for table in told],
         status=422 if "problem" in shown else 200,
         **shown,
     )

@@ -74,6 +74,18 @@ def test_a_flow_is_drawn_over_the_table_that_tells_its_numbers(
 
 
 @pytest.mark.usefixtures("_talks")
+def test_a_table_without_figures_says_what_brings_them(rita: Client) -> None:
+    Question.objects.update(synthetic=True)
+    page = rita.get(PAGE).content.decode()
+    _, _, people = page.partition("How far people agree</h2>")
+    card, _, _ = people.partition("</section>")
+    assert "<table" not in card
+    assert "publish the stage validation" in card
+    make_collection(slug="pilot")
+    assert "No report yet" in rita.get("/collections/pilot/report/").content.decode()
+
+
+@pytest.mark.usefixtures("_talks")
 def test_every_table_says_in_its_head_what_is_simulated(rita: Client) -> None:
     assert "simulated work" not in rita.get(PAGE).content.decode()
     Question.objects.update(synthetic=True)

@@ -101,5 +101,4 @@ class Parameters(EveryProtocol):
     splits: SplitsTable
     passages: PassagesTable
     ranking: RankingTable
-    # As above.
-    report: ReportTable | None = None
+    report: ReportTable

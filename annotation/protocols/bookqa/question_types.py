@@ -106,10 +106,11 @@ def tables_of(
 ) -> list[Table]:
     """Return the accuracies, the confusion and the major errors (Figure 7).
 
-    items: each question with its type; to_do: how to label, said where too few are.
+    items: each question with its type; to_do: how to label, said in the only table where too few
+    are.
     """
     titles = {
-        "question_types": "Question types told by the question's words (6.3 of the Book QA paper)",
+        "question_types": "Question types told by words (6.3, Figure 7 of the Book QA paper)",
         "question_types_confusion": "Question types taken for one another",
         "question_types_errors": "Major errors of question types (Figure 7 of the Book QA paper)",
     }
@@ -117,7 +118,7 @@ def tables_of(
     if len(items) < numbers.min_items or n_types < 2:
         said = f"{len(items):,} questions of {n_types:,} types are labelled; it takes "
         said += f"{numbers.min_items:,} of two types to learn from them. {to_do}"
-        return [Table(name, title, [], [], said) for name, title in titles.items()]
+        return [Table("question_types", titles["question_types"], [], [], said)]
     strengths = tuple(numbers.strengths)
     found = cross_validated(tuple(items), tuple(labels), numbers.folds, strengths, numbers.seed)
     note = (

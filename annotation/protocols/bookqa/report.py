@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from annotation.protocols.bookqa import question_types
 from annotation.protocols.bookqa.scoring import SCHEME
@@ -13,10 +13,9 @@ from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen
 from annotation.reports.collected_labels import CollectedLabels
 from annotation.reports.scheme_labels import cell_of, labels_of, tables_of
 from annotation.reports.table import Table
-from collector.protocols.loading import get_protocol
 
 if TYPE_CHECKING:
-    from annotation.protocols.bookqa.parameters import Parameters, ReportTable
+    from annotation.protocols.bookqa.parameters import Parameters
 
 TYPE, UNIT = "question_type", "answer_unit"
 # The stage of protocol.toml that brings labels.
@@ -70,7 +69,7 @@ def sample(
 ) -> list[dict[str, str]]:
     """Return questions drawn to be labelled by hand, as many as the paper labelled (6.2)."""
     salt = rng.getrandbits(64)
-    number = _numbers(parameters).hand_labels
+    number = parameters.report.hand_labels
     found = heapq.nsmallest(number, _placed(seeds, salt), key=lambda pair: pair[0])
     return [row for _, row in found]
 
@@ -94,16 +93,7 @@ def _classified(
     items: Sequence[tuple[str, str]], parameters: "Parameters", to_do: str
 ) -> list[Table]:
     labels = [choice.value for choice in SCHEME.facet(TYPE).choices]
-    return question_types.tables_of(items, labels, _numbers(parameters), to_do=to_do)
-
-
-def _numbers(parameters: "Parameters") -> "ReportTable":
-    """Return the collection's table; the protocol's own for collections of before it."""
-    if parameters.report is not None:
-        return parameters.report
-    own = cast("Parameters", get_protocol("bookqa").parameters())
-    assert own.report is not None
-    return own.report
+    return question_types.tables_of(items, labels, parameters.report, to_do=to_do)
 
 
 def _beside_paper(table: Table) -> Table:

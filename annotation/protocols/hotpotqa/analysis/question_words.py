@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from annotation.protocols.hotpotqa.analysis.examples import Example
-from annotation.reports.table import Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share
 
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 WH_WORDS = frozenset("what which who whom whose when where why how".split())
@@ -65,9 +65,7 @@ class QuestionWords:
                 if n >= RAREST_TYPE * whole and n > 1
             ]
         note = (
-            f"{len(self.types):,} different types in {whole:,} questions."
-            if whole
-            else "There is no question yet."
+            f"{len(self.types):,} different types in {whole:,} questions." if whole else NO_QUESTION
         )
         columns = ["central question word", "with its neighbours", "questions", "share"]
         return [

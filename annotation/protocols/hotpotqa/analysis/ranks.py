@@ -13,7 +13,7 @@ RANKS = (
     "A paragraph that was not found has the rank after the last one found; CorAns leaves out yes "
     "and no."
 )
-NONE_YET = "No contexts were searched for in the whole corpus yet."
+NONE_YET = "No contexts were searched for in the whole corpus yet; a release searches for them."
 
 
 class Ranks:

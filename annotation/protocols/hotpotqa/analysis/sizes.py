@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from annotation.protocols.hotpotqa.analysis.examples import Example
 from annotation.protocols.hotpotqa.file_format import SPLITS
-from annotation.reports.table import Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share
 from collector.ingest.segmentation import n_tokens as count_of_tokens
 
 ALL = "all"
@@ -109,6 +109,7 @@ class Sizes:
             "Lengths of questions (Figure 5 of the HotpotQA paper)",
             columns,
             rows,
+            "" if rows else NO_QUESTION,
         )
 
 

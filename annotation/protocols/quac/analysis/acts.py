@@ -5,7 +5,7 @@ from itertools import combinations
 
 from annotation.protocols.quac.analysis.sizes import YES_NO
 from annotation.protocols.quac.turns import MarkedAnswer, Turn
-from annotation.reports.table import Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share
 
 FOLLOW_UP = "y"
 
@@ -43,7 +43,7 @@ class Acts:
             "Several answers: of the questions with two spans or more, those where two of them do "
             "not touch."
             if rows
-            else "There is no question yet."
+            else NO_QUESTION
         )
         return [
             Table(

@@ -4,7 +4,7 @@ from collections import Counter
 
 from annotation.protocols.quac.chunks import BEGINNING, Chunks, Transitions
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share
 
 
 class AnswerPositions:
@@ -57,7 +57,7 @@ class AnswerPositions:
         )
         title = "Chunk of the answer by turn, per cent (Figure 5a, c of the QuAC paper)"
         columns = ["turn", "asked", *self.columns]
-        return Table("places", title, columns, rows, note if rows else "", shaded_from=2)
+        return Table("places", title, columns, rows, note if rows else NO_QUESTION, shaded_from=2)
 
     def _steps(self) -> Table:
         rows = []
@@ -69,7 +69,8 @@ class AnswerPositions:
                 rows.append(self._row(name, counts))
         title = "From chunk to chunk, per cent (Figure 5b of the QuAC paper)"
         columns = ["after", "asked", *self.columns]
-        return Table("transitions", title, columns, rows, shaded_from=2)
+        note = "" if rows else NO_QUESTION
+        return Table("transitions", title, columns, rows, note, shaded_from=2)
 
     def _breadth(self) -> Table:
         whole = self.covered.total()
@@ -78,7 +79,7 @@ class AnswerPositions:
             for number in range(1, self.chunks.number + 1)
             if whole
         ]
-        note = "Most dialogs of the paper cover three to six chunks." if whole else ""
+        note = "Most dialogs of the paper cover three to six chunks." if whole else NO_QUESTION
         title = "Chunks that a dialog covers (Figure 5d of the QuAC paper)"
         return Table("coverage", title, ["chunks", "dialogs", "share"], rows, note)
 

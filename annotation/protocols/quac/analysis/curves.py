@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.protocols.quac.analysis.groups import GROUPS, TITLES, Group
-from annotation.protocols.quac.analysis.people import majority_label
+from annotation.protocols.quac.analysis.people import NOBODY, majority_label
 from annotation.protocols.quac.chunks import Chunks
 from annotation.protocols.quac.scoring import Gold, Prediction, Score, score_all, totals
 from annotation.protocols.quac.turns import Turn
@@ -65,6 +65,7 @@ class HumanCurves:
                 f"People: {TITLES[by]}".replace(" and HEQ-Q", ""),
                 [by.replace("-", " "), "questions", "human F1 %"],
                 [_row(name, sums)[:3] for (_, name), sums in sorted(groups.items())],
+                "" if groups else NOBODY,
                 of_people=True,
             )
             for by, groups in self.sums.items()

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from annotation.protocols.quac.turns import Turn
-from annotation.reports.table import Cell, Table, share
+from annotation.reports.table import NO_QUESTION, Cell, Table, share
 
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 # Ours: what is rarer is the tail, which the paper leaves out too (its footnote 10).
@@ -44,7 +44,7 @@ class Openings:
             f"{len(self.first):,} different first words; those shown open {shown:,} of {whole:,} "
             "questions."
             if whole
-            else "There is no question yet."
+            else NO_QUESTION
         )
         columns = ["first word", "second word", "questions", "share"]
         return [

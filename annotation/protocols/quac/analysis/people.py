@@ -18,6 +18,10 @@ from annotation.reports.table import Cell, Table
 from collector.protocols.parameters import FOLDS
 
 ALL = "all"
+NOBODY = (
+    "No question has been answered by validators yet, where simulated ones do not count: publish "
+    "the stage validation."
+)
 # A tie falls as it does where a release's votes are read, which hold words.
 WORDS = {letter: word for word, letter in AFFIRMATION.items()}
 
@@ -107,7 +111,7 @@ class People:
             "in the paper, where human F1 on the others is 80.8. Everybody's answer is compared "
             "with the others'; teachers and validators differ by less than 1 in the paper."
             if shown
-            else "No question has been answered by validators yet."
+            else NOBODY
         )
         columns = ["measure", *shown]
         return [Table("people", "How far people agree", columns, rows, note, of_people=True)]
