@@ -81,8 +81,6 @@ def test_a_table_without_figures_says_what_brings_them(rita: Client) -> None:
     card, _, _ = people.partition("</section>")
     assert "<table" not in card
     assert "publish the stage validation" in card
-    make_collection(slug="pilot")
-    assert "No report yet" in rita.get("/collections/pilot/report/").content.decode()
 
 
 @pytest.mark.usefixtures("_talks")
