@@ -26,11 +26,14 @@ class Votes:
         places = numpy.arange(len(self.labels))
         return (self.codes[:, :, None] == places).sum(axis=1)
 
-    def several(self) -> "Votes":
-        """Return the items that two annotators or more have voted on."""
-        chosen = (self.codes != NONE).sum(axis=1) > 1
+    def several(self, least: int = 2) -> "Votes":
+        """Return the items that so many annotators or more have voted on, and who has of them."""
+        given = self.codes != NONE
+        chosen = given.sum(axis=1) >= least
+        voted = given[chosen].any(axis=0)
         items = tuple(item for item, has in zip(self.items, chosen, strict=True) if has)
-        return Votes(items, self.annotators, self.labels, self.codes[chosen])
+        who = tuple(each for each, has in zip(self.annotators, voted, strict=True) if has)
+        return Votes(items, who, self.labels, self.codes[chosen][:, voted])
 
 
 def votes_of(

@@ -19,8 +19,13 @@ from collector.protocols.stage_tables import FieldTable, LabelTable
 
 # Intervals are drawn anew for every report: with the same seed they are the same.
 SEED = 0
-# With fewer items that several have labelled, nothing can be said of anybody's accuracy.
-MIN_ITEMS = 20
+# With fewer items that three have labelled, nothing can be said of anybody's accuracy: where two
+# differ, nothing tells who of them errs, and what is estimated is too near to the others'.
+MIN_ITEMS, MIN_VOTES = 20, 3
+HOW_TO_TELL = (
+    f"How often each labeller is right is told where {MIN_ITEMS} items or more have {MIN_VOTES} "
+    "labels: of two that differ nothing says which is right."
+)
 
 
 class Agreement:
@@ -131,9 +136,12 @@ def _of_labellers(facet: str, votes: Votes) -> list[Table]:
         for each in confusions
     ]
     columns = ["labellers", "items", "equal share", "Cohen's kappa"]
-    tables = [Table(f"pairs_{facet}", f"Pairs of labellers: {about}", columns, pairs)]
-    if len(votes.items) >= MIN_ITEMS:
-        tables.insert(0, _accuracy(facet, votes, called))
+    thrice = votes.several(MIN_VOTES)
+    can_tell = len(thrice.items) >= MIN_ITEMS
+    note = "" if can_tell else HOW_TO_TELL
+    tables = [Table(f"pairs_{facet}", f"Pairs of labellers: {about}", columns, pairs, note)]
+    if can_tell:
+        tables.insert(0, _accuracy(facet, thrice, called))
     return [*tables, _heat_map(facet, votes, called, confusions)]
 
 
@@ -157,7 +165,10 @@ def _accuracy(facet: str, votes: Votes, called: Mapping[object, str]) -> Table:
             strict=True,
         )
     ]
-    note = "As Dawid and Skene's model estimates it from the labels alone: it knows no truth."
+    note = (
+        "As Dawid and Skene's model estimates it from the labels alone, of what three people or "
+        "more have labelled: it knows no truth."
+    )
     columns = ["labeller", "items", "right share", "95 % interval"]
     title = f"Accuracy of labellers: {facet.replace('_', ' ')}"
     return Table(f"accuracy_{facet}", title, columns, rows, note)

@@ -116,6 +116,24 @@ def test_accuracies_wait_for_enough_items_and_find_the_one_who_guesses() -> None
     assert isinstance(rows[3][2], float)
     assert rows[3][2] < 0.6
     assert "accuracy_tone" not in tables(*several[:5])
+    assert tables(*several)["pairs_tone"].note == ""
+
+
+def test_two_labels_an_item_tell_nobody_s_accuracy() -> None:
+    by_two = [
+        question(number, ("ada", "glad", "long"), ("grace", "wry", "long")) for number in range(60)
+    ]
+    found = tables(*by_two)
+    assert "accuracy_tone" not in found
+    assert "which is right" in found["pairs_tone"].note
+
+
+def test_whoever_shared_no_item_is_no_labeller_of_what_several_labelled() -> None:
+    rows = tables(
+        question(1, ("ada", "glad", "long"), ("grace", "glad", "long")),
+        question(2, ("edith", "glad", "long")),
+    )["label_agreement"].rows
+    assert {row[2] for row in rows} == {2}
 
 
 def test_a_collection_without_labels_of_several_has_no_such_tables() -> None:
