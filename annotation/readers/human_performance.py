@@ -8,9 +8,9 @@ from django.db.models import Q
 from annotation.splits.difficulty.examples import kept_questions
 from collector.models import Collection, Stage, StageState
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import StageTable
+from collector.protocols.parameters import Parameters, StageTable
 from tasks.models import Question
-from tasks.work.units import add_unit, is_done, was_read
+from tasks.work.units import add_unit, is_over
 
 
 def sample_questions(collection: Collection) -> int:
@@ -36,9 +36,10 @@ def sample_questions(collection: Collection) -> int:
 def _make_units(stage: Stage, table: StageTable) -> int:
     """Make units of the questions planned for, or placed in, the splits that are sampled."""
     collection = stage.collection
-    stages = parameters_of(collection).stages()
+    parameters = parameters_of(collection)
+    stages = parameters.stages()
     sources = {table.items_from, stages[table.items_from].items_from} - {"seeds"}
-    if not all(_is_over(collection, name) for name in sources):
+    if not all(_is_over(collection, name, parameters) for name in sources):
         return 0
     kept = list(
         kept_questions(collection).filter(
@@ -53,13 +54,12 @@ def _make_units(stage: Stage, table: StageTable) -> int:
     return (len(sample) + per_unit - 1) // per_unit
 
 
-def _is_over(collection: Collection, name: str) -> bool:
+def _is_over(collection: Collection, name: str, parameters: Parameters) -> bool:
     """Return whether nothing more comes of the stage and all of it is decided."""
-    stage = collection.stages.get(name=name)
+    stage = collection.stages.select_related("collection").get(name=name)
     undecided = Question.objects.filter(
         stage__collection=collection, answers__stage=stage, verdict__isnull=True
     ) | Question.objects.filter(
         stage__collection=collection, answers__stage=stage, verdict__outcome="waiting"
     )
-    is_over = stage.state == StageState.CLOSED or is_done(stage) or was_read(collection)
-    return is_over and not undecided.exists()
+    return is_over(stage, parameters) and not undecided.exists()

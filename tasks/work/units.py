@@ -83,6 +83,21 @@ def is_done(stage: Stage) -> bool:
     )
 
 
+def is_over(stage: Stage, parameters: Parameters) -> bool:
+    """Return whether nothing more comes of the stage: no item waits for a bundle, all are done.
+
+    A stage that is closed makes no more; dialogs too short to be taken up wait for ever.
+    """
+    if stage.state == StageState.CLOSED or was_read(stage.collection):
+        return True
+    table = parameters.stages()[stage.name]
+    source = parameters.stages().get(table.items_from)
+    if kind_of(table).pairs_workers or (source is not None and kind_of(source).pairs_workers):
+        return is_done(stage)
+    waits = _waiting(stage, table, parameters).exists() or _skipped(stage, table)
+    return is_done(stage) and not waits
+
+
 def was_read(collection: Collection) -> bool:
     """Return whether its questions were read from published files: nobody writes or answers any."""
     if collection.corpus.kind != CorpusKind.IMPORTED:

@@ -15,10 +15,12 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from tasks.kinds.registry import kind_of
-from tasks.models import Answer, Question
+from tasks.lifecycle.publication import close_stage
+from tasks.models import Answer, Question, UnitItem
 from tasks.money.estimates import estimate
 from tasks.posting import hits
 from tasks.tests.making import stage_of
+from tasks.work.units import is_done
 from tests.page_workers import Person, look, run
 
 pytestmark = pytest.mark.django_db
@@ -127,6 +129,19 @@ def test_nothing_is_drawn_before_all_is_decided(collection: Collection) -> None:
     Person(WRITERS[0], collection).work("question")
     look(collection)
     assert sample_questions(collection) == 0
+
+
+def test_nothing_is_drawn_while_a_question_waits_for_its_hit(collected: Collection) -> None:
+    run("validate_answers", collected.slug)
+    late = Question.objects.filter(verdict__outcome="kept").latest("pk")
+    Verdict.objects.filter(question=late).delete()
+    late.answers.all().delete()
+    UnitItem.objects.filter(question=late).delete()
+    # All that was handed out is done, and yet one more comes.
+    assert is_done(stage_of(collected, "answer"))
+    assert sample_questions(collected) == 0
+    close_stage(stage_of(collected, "answer"))
+    assert sample_questions(collected) == 1
 
 
 def test_published_pairs_are_labelled_in_the_same_stage(read_in: Collection) -> None:
