@@ -20,6 +20,8 @@ except WrongEnvironment as wrong:
 RELEASES = BASE_DIR / "releases"
 EMBEDDED = ENVIRONMENT.embedded
 HOME = ENVIRONMENT.home
+# What `rank_passages --keep` keeps for releases.
+RANKINGS = HOME / "rankings"
 private_folder(HOME, "secret_key")
 
 SECRET_KEY = ENVIRONMENT.COLLECTOR_SECRET_KEY or key_in(HOME / "secret_key")

@@ -115,6 +115,10 @@ class Ranks:
 class RankersPart(Protocol[P]):
     """rankers.py: what is retrieved of a corpus for the questions that are asked of it."""
 
+    @property
+    def FILES(self) -> Mapping[str, str]:
+        """Return what each file holds that is written, by its name."""
+
     def rank(
         self,
         corpus: Corpus,

@@ -25,17 +25,18 @@ def card(
     tables: Sequence[Table],
     outcomes: Outcomes,
     withheld: Sequence[str] = (),
+    beside: Mapping[str, str] | None = None,
 ) -> str:
     """Return the card in Markdown; synthetic work is named before anything else.
 
     counts: kept questions by split. official: names of the protocol's files. tables: the report's.
-    withheld: splits whose answers are not published.
+    withheld: splits whose answers are not published. beside: what further files hold, by name.
     """
     parts = [
         f"# {collection.title}\n",
         origin(collection, outcomes),
         description(collection, counts) + "\n",
-        _files(official, withheld),
+        _files(official, withheld, beside or {}),
         "## How it was collected\n\n" + _method(collection, withheld),
         "## What is in it\n\n" + "\n".join(markdown(table) for table in tables),
         "## Limitations\n\n" + _limitations(collection, outcomes),
@@ -81,10 +82,11 @@ def origin(collection: Collection, outcomes: Outcomes) -> str:
     )
 
 
-def _files(official: Sequence[str], withheld: Sequence[str]) -> str:
+def _files(official: Sequence[str], withheld: Sequence[str], beside: Mapping[str, str]) -> str:
     described = {
         **dict.fromkeys(official, "in the official layout of the protocol"),
         votes_table.FILE: "every vote on every question, those left out of the dataset included",
+        **beside,
         assignment_log.FILE: "who took which bundle of work, in which order (pseudonyms)",
         articles.FILE: "every article used, with the revision that was read",
         articles.LICENCE_FILE: "what you may do with all this",

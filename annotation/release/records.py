@@ -4,6 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
@@ -11,6 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
 from annotation.decisions.counted_work import counted_in
+from annotation.decisions.label_decisions import stages_apart
 from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
 from annotation.release.records_schema import (
@@ -36,9 +38,10 @@ def records(collection: Collection) -> Iterator[SeedRecord]:
     Raises ProtocolError for parameters of another version of the protocol.
     """
     seeds = _seeds(collection).iterator(CHUNK_SEEDS)
+    labelling = frozenset(stages_apart(parameters_of(collection)))
     while chunk := list(islice(seeds, CHUNK_SEEDS)):
-        read = _read_in(chunk)
-        yield from (_seed(seed, collection.pseudonym_key, read) for seed in chunk)
+        of = _Context(collection.pseudonym_key, _read_in(chunk), labelling)
+        yield from (_seed(seed, of) for seed in chunk)
 
 
 def snapshot() -> AbstractContextManager[None]:
@@ -110,14 +113,23 @@ def _read_in(seeds: list[Seed]) -> dict[int, Paragraph]:
     return rows.in_bulk(wanted) if wanted else {}
 
 
-def _seed(seed: Seed, key: str, read: dict[int, Paragraph]) -> SeedRecord:
+@dataclass(frozen=True)
+class _Context:
+    """What records of a chunk need: the key of pseudonyms, paragraphs read, stages of labels."""
+
+    key: str
+    read: dict[int, Paragraph]
+    labelling: frozenset[str]
+
+
+def _seed(seed: Seed, of: _Context) -> SeedRecord:
     return {
         "id": seed.key,
         "key": seed.key,
         "fold": seed.fold,
         "payload": seed.payload,
         "passages": [_passage(each.paragraph) for each in seed.seed_paragraphs.all()],
-        "questions": [_question(question, key, read) for question in seed.questions.all()],
+        "questions": [_question(question, of) for question in seed.questions.all()],
         "skips": len(seed.skips.all()),  # type: ignore[attr-defined]
     }
 
@@ -137,7 +149,8 @@ def _passage(paragraph: Paragraph) -> PassageRecord:
     return passage
 
 
-def _question(question: Question, key: str, read: dict[int, Paragraph]) -> QuestionRecord:
+def _question(question: Question, of: _Context) -> QuestionRecord:
+    key = of.key
     verdict = getattr(question, "verdict", None)
     split_assignment = getattr(question, "split_assignment", None)
     answers = list(question.answers.all())
@@ -160,10 +173,15 @@ def _question(question: Question, key: str, read: dict[int, Paragraph]) -> Quest
     for answer in answers:
         if answer.corrected_by and answer.pk == chosen:
             record["correction"] = _vote(answer, chosen, agreeing, key)
+        elif answer.corrected_by and answer.stage.name in of.labelling:
+            # In order: the latest holds.
+            decided = _vote(answer, chosen, agreeing, key)
+            decided["payload"].pop("vote", None)
+            record.setdefault("label_decisions", {})[answer.stage.name] = decided
     if split_assignment:
         record["split_reason"] = split_assignment.reason
     for context in _contexts(question):
-        passages = [_passage(read[pk]) for pk in context.paragraphs]
+        passages = [_passage(of.read[pk]) for pk in context.paragraphs]
         # Nobody asks for their links, which are the most of them.
         for passage in passages:
             passage["links"] = []

@@ -83,6 +83,7 @@ class QuestionRecord(TypedDict):
     """One question with every vote. `id` is the released id, `split` set only once placed.
 
     `correction`: the answer that a requester released in place of the votes, where one did.
+    `label_decisions`: the labels that a requester decided on, by the stage of labels.
     `contexts`: what a system reads to answer it, in order, by the name of the setting.
     """
 
@@ -97,6 +98,7 @@ class QuestionRecord(TypedDict):
     split: str | None
     votes: list[VoteRecord]
     correction: NotRequired[VoteRecord]
+    label_decisions: NotRequired[dict[str, VoteRecord]]
     split_reason: NotRequired[str]
     contexts: NotRequired[dict[str, list[PassageRecord]]]
     ranks: NotRequired[RanksRecord]
@@ -152,6 +154,11 @@ def released_votes(question: QuestionRecord) -> list[VoteRecord]:
 def peoples_votes(question: QuestionRecord) -> list[VoteRecord]:
     """Return the votes that tell of people: none on a question that a simulated worker made."""
     return [] if question["synthetic"] else released_votes(question)
+
+
+def label_decision(question: QuestionRecord, stage: str) -> VoteRecord | None:
+    """Return what a requester decided on the labels of a stage, None where votes alone count."""
+    return question.get("label_decisions", {}).get(stage)
 
 
 def is_simulated(question: QuestionRecord) -> bool:

@@ -11,18 +11,27 @@ from typing import Any
 
 from annotation.models import SplitAssignment
 from annotation.protocols.contracts import EXPORT
-from annotation.release import articles, assignment_log, croissant, release_folder, votes_table
+from annotation.release import (
+    articles,
+    assignment_log,
+    croissant,
+    label_files,
+    ranking_files,
+    release_folder,
+    votes_table,
+)
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes, description
 from annotation.release.records import records, sealed, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
-from annotation.release.withholding import asked, hidden, shown
+from annotation.release.withholding import Withheld, asked, hidden, shown
 from annotation.replay.write_log import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
 from common.actions import ActionError
 
@@ -51,6 +60,17 @@ class _Asked:
 
     def __iter__(self) -> Iterator[SeedRecord]:
         return asked(self.seeds, self.contexts)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """All seeds without what is withheld, read anew each time."""
+
+    spool: Spool
+    withheld: Withheld
+
+    def __iter__(self) -> Iterator[SeedRecord]:
+        return shown(self.spool.seeds(), self.withheld)
 
 
 def write(
@@ -88,10 +108,13 @@ def write(
             official.append(name)
     watcher.say("Writing votes, licence and card")
     n_votes = votes_table.write_votes(made / votes_table.FILE, shown(spool.seeds(), withheld))
+    beside = label_files.write_labels(made, _Shown(spool, withheld), parameters_of(collection))
+    beside |= ranking_files.copy_rankings(collection, made)
     used = chain(shown(spool.seeds(), withheld), *in_public.values())
     release_folder.put(made, articles.FILE, articles.attribution_lines(collection.corpus, used))
     release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
-    return _describe(collection, made, private, spool, _kept(spool, by_split), official, n_votes)
+    kept = _kept(spool, by_split)
+    return _describe(collection, made, private, spool, kept, official, beside, n_votes)
 
 
 @contextmanager
@@ -110,15 +133,19 @@ def _describe(
     spool: Spool,
     kept: dict[str, int],
     official: list[str],
+    beside: dict[str, str],
     n_votes: int,
 ) -> dict[str, Any]:
-    """Write card, metadata, manifest and checksums; returns the counts."""
+    """Write card, metadata, manifest and checksums; returns the counts.
+
+    beside: what files hold that only some releases have, by name.
+    """
     withheld = get_protocol(collection.protocol).part(EXPORT).WITHHELD
     secret = [name for name in kept if name in withheld] if private.exists() else []
     tables, outcomes = tables_from(
         collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
     )
-    text = card(collection, kept, official, tables, outcomes, secret)
+    text = card(collection, kept, official, tables, outcomes, secret, beside)
     release_folder.put(made, CARD, [text.encode()])
     counts = {
         "questions": kept,

@@ -9,6 +9,7 @@ from annotation.release.records_schema import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
+    label_decision,
     peoples_votes,
 )
 from annotation.reports.agreement import label_stages, labels_of_vote
@@ -79,7 +80,6 @@ class CollectedLabels:
         if verdict is not None and verdict["outcome"] == "dropped":
             return
         simulated = [vote for vote in question["votes"] if vote["synthetic"]]
-        chosen = chosen_vote(question)
         for votes, found in (
             (peoples_votes(question), self.of_people),
             (simulated, self.of_simulated),
@@ -88,11 +88,26 @@ class CollectedLabels:
                 given = [vote for vote in votes if vote["stage"] == stage]
                 if not given:
                     continue
-                decides = chosen in votes or "correction" in question
-                if chosen and chosen["stage"] == stage and decides:
-                    given = [chosen]
-                labels = _most_given(given, facets)
+                labels = labels_that_hold(question, stage, facets, given)
                 found[stage].append(Labelled(question["text"], labels))
+
+
+def labels_that_hold(
+    question: QuestionRecord,
+    stage: str,
+    facets: Sequence[FieldTable],
+    votes: Sequence[VoteRecord],
+) -> dict[str, str]:
+    """Return the question's label of each facet; a facet that is a draw is missing.
+
+    What a requester decided comes first, then the released vote, then what most of the votes say.
+    """
+    decided, chosen = label_decision(question, stage), chosen_vote(question)
+    if decided is not None:
+        return _most_given([decided], facets)
+    if chosen and chosen["stage"] == stage and (chosen in votes or "correction" in question):
+        return _most_given([chosen], facets)
+    return _most_given(votes, facets)
 
 
 def _most_given(votes: Sequence[VoteRecord], facets: Sequence[FieldTable]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
 from annotation.dashboard.collection_context import CollectionContext
+from annotation.decisions.label_decisions import stages_apart, undecided
 from annotation.decisions.overrides import REASON
 from annotation.decisions.verdicts import LEFT_OUT, voting_stages
 from annotation.models import Verdict
@@ -24,7 +25,7 @@ MAX_SEARCH = 200
 MAX_SPLIT = 40
 NO_VERDICT = "none"
 BY_HAND = "by_hand"
-DISAGREEMENT, ADJUDICATION = "disagreement", "adjudication"
+DISAGREEMENT, ADJUDICATION, LABELS = "disagreement", "adjudication", "labels"
 OVERRIDDEN = "Overridden by a reviewer"
 # What is stored, and released, as the reason stays; this is how people read it.
 REASON_WORDS = {REASON: OVERRIDDEN, LEFT_OUT.reason: "Everything by its writer is excluded"}
@@ -57,6 +58,14 @@ FURTHER = {
 }
 
 
+def further(context: CollectionContext) -> dict[str, tuple[str, Q]]:
+    """Return what else can be looked for: words and condition, by the name in the address."""
+    if not stages_apart(context.parameters):
+        return FURTHER
+    differ = undecided(context.collection, context.parameters)
+    return {**FURTHER, LABELS: ("Labels to decide", differ)}
+
+
 @dataclass(frozen=True)
 class Filter:
     """What a requester looks for; blank fields look for everything."""
@@ -72,7 +81,7 @@ class Filter:
         """Return the filter that an address asks for; unknown values look for everything."""
         outcome, fold = query.get("outcome", ""), query.get("fold", "")
         return cls(
-            outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER) else "",
+            outcome=outcome if outcome in (*dict(OUTCOMES), *FURTHER, LABELS) else "",
             reason=query.get("reason", "")[:80],
             fold=fold[:MAX_SPLIT],
             type=query.get("type", "")[:20],
@@ -85,9 +94,9 @@ class Filter:
         values["q"] = values.pop("search")
         return urlencode({name: value for name, value in values.items() if value})
 
-    def apply(self, rows: QuerySet[Question]) -> QuerySet[Question]:
-        """Return those of `rows` that fit."""
-        rows = _by_outcome(rows, self.outcome)
+    def apply(self, context: CollectionContext) -> QuerySet[Question]:
+        """Return the questions that votes decide on, those that fit."""
+        rows = _by_outcome(context, self.outcome)
         if self.reason:
             rows = rows.filter(verdict__reason=self.reason)
         if self.fold:
@@ -100,9 +109,10 @@ class Filter:
         return rows
 
 
-def _by_outcome(rows: QuerySet[Question], outcome: str) -> QuerySet[Question]:
-    if outcome in FURTHER:
-        return rows.filter(FURTHER[outcome][1])
+def _by_outcome(context: CollectionContext, outcome: str) -> QuerySet[Question]:
+    rows, known = judged(context), further(context)
+    if outcome in known:
+        return rows.filter(known[outcome][1])
     return rows.filter(verdict__outcome=outcome) if outcome else rows
 
 
@@ -122,15 +132,16 @@ def judged(context: CollectionContext) -> QuerySet[Question]:
 
 def outcome_counts(context: CollectionContext) -> list[tuple[str, str, int]]:
     """Return (outcome, words, number of questions) for the tabs above the list; one query."""
+    known = further(context)
     numbers = judged(context).aggregate(
         all=Count("pk"),
         **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
-        **{name: Count("pk", filter=which) for name, (_, which) in FURTHER.items()},
+        **{name: Count("pk", filter=which) for name, (_, which) in known.items()},
     )
     return [
         ("", "All", numbers["all"]),
         *((name, words, numbers[name]) for name, words in OUTCOMES),
-        *((name, words, numbers[name]) for name, (words, _) in FURTHER.items()),
+        *((name, words, numbers[name]) for name, (words, _) in known.items()),
     ]
 
 

@@ -30,6 +30,7 @@ from annotation.dashboard.questions.passages import (
 )
 from annotation.dashboard.questions.question_filter import (
     ADJUDICATION,
+    LABELS,
     Filter,
     choices,
     judged,
@@ -38,6 +39,7 @@ from annotation.dashboard.questions.question_filter import (
     splits_of,
 )
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
+from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import IN_ORDER, voting_stages
 from annotation.models import Override, SplitAssignment, Verdict
@@ -75,7 +77,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Vote:
-    """One answer to a question; `second` marks a later reading that is no vote."""
+    """One answer to a question; `second` marks a later reading that is no vote.
+
+    `labels` marks one that labels the question; `holds` that its labels were decided on.
+    """
 
     letter: str
     who: str
@@ -84,6 +89,8 @@ class Vote:
     agrees: bool
     released: bool
     second: bool
+    labels: bool
+    holds: bool
 
     @property
     def can_be_kept(self) -> bool:
@@ -96,7 +103,7 @@ class Vote:
 def questions(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """List the questions that fit the filter in the address."""
     wanted = Filter.of(request.GET)
-    rows = wanted.apply(judged(context)).order_by("pk")
+    rows = wanted.apply(context).order_by("pk")
     rows = rows.select_related("seed", "verdict__chosen", "split_assignment")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = outcome_counts(context)
@@ -147,6 +154,11 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         address=wanted.address(),
         neighbours=_neighbours(context, wanted, row),
         adjudicates=_adjudicates(wanted) and verdict is not None,
+        decides_labels=wanted.outcome == LABELS,
+        label_decisions=[
+            (each, answer_text(each), letters.get(each.payload["vote"]))
+            for each in decisions_on(row, context.parameters)
+        ],
         typed=request.session.pop(f"override {row.key}", {"base": _released(votes)}),
     )
 
@@ -165,6 +177,10 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
         note = note.strip() or CHOSEN_BY_KEY
     by, now = name_of(request), timezone.now()
     try:
+        if request.POST.get("labels"):
+            _decide_labels(context, row, request, note)
+            messages.success(request, "Recorded: these labels hold. Nobody's reward changes.")
+            return redirect(_next_address(context, request, row))
         if request.POST.get("decision") == VOTES:
             logged = follow_votes(verdict, note, by, now)
         elif request.POST.get("decision") == CORRECTED:
@@ -186,9 +202,20 @@ def override(request: HttpRequest, context: CollectionContext, key: str) -> Http
     return redirect(_address(context, request, key))
 
 
+def _decide_labels(
+    context: CollectionContext, row: Question, request: HttpRequest, note: str
+) -> None:
+    """Record that the labels of the vote with the letter that was picked hold."""
+    given = {letter(place): answer for place, answer in enumerate(_answers(row))}
+    vote = given.get(request.POST["labels"])
+    if vote is None:
+        raise ActionError("Choose one of this question's labels.")
+    decide_labels(row, vote, note, name_of(request), timezone.now(), context.parameters)
+
+
 def _adjudicates(wanted: Filter) -> bool:
     """Return whether one decides question after question, each by one key."""
-    return wanted.outcome == ADJUDICATION
+    return wanted.outcome in (ADJUDICATION, LABELS)
 
 
 def _next_address(context: CollectionContext, request: HttpRequest, row: Question) -> str:
@@ -213,7 +240,7 @@ def _address(context: CollectionContext, request: HttpRequest, key: str) -> str:
 
 def _neighbours(context: CollectionContext, wanted: Filter, row: Question) -> dict[str, str]:
     """Return the keys of the questions before and after this one among those that fit."""
-    keys = wanted.apply(judged(context)).values_list("key", flat=True)
+    keys = wanted.apply(context).values_list("key", flat=True)
     found = {
         "previous": keys.filter(pk__lt=row.pk).order_by("-pk").first(),
         "next": keys.filter(pk__gt=row.pk).order_by("pk").first(),
@@ -316,6 +343,9 @@ def _votes(
 ) -> list[Vote]:
     voting = voting_stages(context.parameters)[row.stage.name]
     given = readable(_answers(row), context.collection.corpus)
+    labelling = stages_apart(context.parameters)
+    decided = decisions_on(row, context.parameters) if labelling else []
+    holding = {each.stage_id: each.payload["vote"] for each in decided}
     return [
         Vote(
             letter=letter(place),
@@ -325,6 +355,8 @@ def _votes(
             agrees=verdict is not None and each.answer.pk in verdict.agreeing,
             released=verdict is not None and each.answer.pk == verdict.chosen_id,
             second=each.answer.stage.name not in voting,
+            labels=each.answer.stage.name in labelling,
+            holds=each.answer.pk == holding.get(each.answer.stage_id),
         )
         for place, each in enumerate(given)
     ]

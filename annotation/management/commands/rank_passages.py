@@ -1,6 +1,7 @@
 """Ranks passages of books for their questions, and writes what rankers are trained with."""
 
 import json
+import shutil
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import RANKERS, Ranks
+from annotation.release.ranking_files import kept_anew, kept_folder
 from annotation.reports.terminal import drawn
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError, get_protocol
@@ -33,6 +35,11 @@ class Command(BaseCommand):
         parser.add_argument("corpus", help="a corpus of books with questions: see ingest_books")
         parser.add_argument("--protocol", required=True, metavar="NAME")
         parser.add_argument("--out", type=Path, metavar="DIR", help="a new folder for the files")
+        parser.add_argument(
+            "--keep",
+            action="store_true",
+            help="also keep the files: each later release of a collection over the corpus has them",
+        )
         parser.add_argument(
             "--ranking",
             type=Path,
@@ -66,8 +73,9 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({**tables, "written": done.written}))
             return
         self.stdout.write(drawn(done.tables, in_colour=self.stdout.isatty()))
+        folder = options["out"] or kept_folder(options["protocol"], corpus)
         for name, number in done.written.items():
-            self.stdout.write(f"{options['out'] / name}: {number:,} lines")
+            self.stdout.write(f"{folder / name}: {number:,} lines")
 
     def _ranked(self, corpus: Corpus, rankings: dict[str, Path], options: dict[str, Any]) -> Ranks:
         protocol = get_protocol(options["protocol"])
@@ -75,7 +83,13 @@ class Command(BaseCommand):
         rank = protocol.part(RANKERS).rank
 
         def run(report: Callable[[int, int], object]) -> Ranks:
-            return rank(corpus, parameters, rankings, options["out"], options["seed"], report)
+            if not options["keep"]:
+                return rank(corpus, parameters, rankings, options["out"], options["seed"], report)
+            with kept_anew(protocol, corpus) as folder:
+                done = rank(corpus, parameters, rankings, folder, options["seed"], report)
+                if options["out"]:
+                    shutil.copytree(folder, options["out"])
+            return done
 
         if options["json"]:
             return run(lambda done, total: None)

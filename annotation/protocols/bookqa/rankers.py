@@ -35,6 +35,12 @@ from annotation.protocols.bookqa.ranking.table import Coverage, table_of
 from annotation.protocols.contracts import Ranks
 from collector.models import Corpus
 
+FILES = {
+    PASSAGES: "every passage of the books, word for word, with its place in its book",
+    CANDIDATES: "the questions that came with the books, each with what BM25 finds for it",
+    SUPERVISION: "passages that hold an answer and that do not, to train rankers with",
+    CLOZE: "sentences of the books as questions, their passages as answers, to train rankers with",
+}
 Report = Callable[[int, int], object]
 
 
