@@ -37,7 +37,7 @@ def is_from_this_machine(request: HttpRequest) -> bool:
         return False
 
 
-def way_back(request: HttpRequest, otherwise: str, under: str = "/") -> str:
+def safe_next_url(request: HttpRequest, otherwise: str, under: str = "/") -> str:
     """Return the path that `next` names, or `otherwise` unless it is one of this site, `under` it.
 
     A word without a slash is no path: it may be the name of a page, or of nothing.

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.decisions.exclusions import leave_out
+from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.overrides import override_verdict
 from annotation.models import Verdict
 from annotation.replay.log import AssignmentLine
@@ -160,7 +160,7 @@ def reject_reward_and_leave_out() -> None:
     one, other, *_ = work.order_by("pk")
     Submission.objects.filter(pk=one.pk).update(state=ReceiptState.REJECTED)
     bonuses.give(other, 75, "Clear.", "Rita", uuid4(), timezone.now())
-    leave_out(collection, least_missed(collection), "Copied.", "Rita", timezone.now())
+    exclude_worker(collection, least_missed(collection), "Copied.", "Rita", timezone.now())
 
 
 def least_missed(collection: Collection) -> Worker:

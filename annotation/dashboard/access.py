@@ -20,7 +20,7 @@ from collector.models import SignInTries, User
 from common.actions import ActionError
 from common.rate_limit import Limit, client_address
 from common.storable import without_nul
-from common.visitors import is_from_this_machine, way_back
+from common.visitors import is_from_this_machine, safe_next_url
 
 View = Callable[..., HttpResponseBase]
 # Wrong passwords for one account from one place; whoever has used them up waits for all again.
@@ -59,7 +59,7 @@ def name_of(request: HttpRequest) -> str:
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Ask for name and password, slowly after several wrong ones; then go where one wanted to."""
-    target = way_back(request, "/")
+    target = safe_next_url(request, "/")
     form = AuthenticationForm(request, data=request.POST or None)
     if request.method == "POST":
         # Of this account, from this address: nobody's guesses keep anybody else out who sits behind

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
-from annotation.decisions.counted_work import left_out_of
+from annotation.decisions.counted_work import excluded_workers
 from annotation.decisions.overrides import decide_as_last_by_hand
 from annotation.decisions.verdicts import decide_anew, voting_stages
 from annotation.models import Exclusion, Verdict
@@ -15,7 +15,7 @@ from common.actions import ActionError
 from tasks.models import Question, Worker, WorkerBlock
 
 
-def leave_out(
+def exclude_worker(
     collection: Collection, worker: Worker, why: str, by: str, now: datetime
 ) -> Exclusion:
     """Return the logged act by which nothing of the worker's counts or is released any more.
@@ -28,7 +28,7 @@ def leave_out(
     why = _checked(why)
     with transaction.atomic():
         _lock(collection)
-        if worker.pk in left_out_of(collection):
+        if worker.pk in excluded_workers(collection):
             raise ActionError("Everything by this worker is excluded already.")
         made = Exclusion.objects.create(
             collection=collection, worker=worker, why=why, by=by, at=now
@@ -38,7 +38,7 @@ def leave_out(
     return made
 
 
-def take_back(exclusion: Exclusion, why: str, by: str, now: datetime) -> None:
+def include_again(exclusion: Exclusion, why: str, by: str, now: datetime) -> None:
     """Believe the worker's work again; what a hand had decided is as it was.
 
     Raises ActionError without a reason or where it was taken back before, and ProtocolError.
@@ -57,7 +57,7 @@ def take_back(exclusion: Exclusion, why: str, by: str, now: datetime) -> None:
 
 def _decide(collection: Collection, worker_id: str, now: datetime) -> None:
     """Decide anew what the worker's work touches; a hand's decision stands where it can."""
-    touched, out = _touched(collection, worker_id), left_out_of(collection)
+    touched, out = _touched(collection, worker_id), excluded_workers(collection)
     decide_anew(collection, touched, now)
     by_hand = Verdict.objects.filter(question__in=touched, overrides__isnull=False).distinct()
     for verdict in by_hand.select_related("question"):

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Q, Value
 from django.db.models.fields.json import KeyTextTransform
 
-from annotation.decisions.counted_work import left_out_of
+from annotation.decisions.counted_work import excluded_workers
 from annotation.decisions.verdicts import lock
 from collector.models import Collection
 from collector.protocols.parameters import Parameters
@@ -39,7 +39,7 @@ def undecided(collection: Collection, parameters: Parameters) -> Q:
     for name, facets in stages.items():
         labels = Answer.objects.filter(stage__collection=collection, stage__name=name).order_by()
         votes = labels.filter(
-            ~Q(worker__in=left_out_of(collection)),
+            ~Q(worker__in=excluded_workers(collection)),
             corrected_by="",
             worker__withdrawn_at__isnull=True,
         ).values("question")

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.agreement.decision import Outcome
-from annotation.decisions.counted_work import left_out_of
+from annotation.decisions.counted_work import excluded_workers
 from annotation.decisions.verdicts import decide_by_votes, lock
 from annotation.models import Override, Verdict
 from common.actions import ActionError
@@ -36,7 +36,7 @@ def override_verdict(
         raise ActionError("Choose one of this question's answers to keep it with.")
     elif chosen.type == UNUSABLE:
         raise ActionError("This answer says that the question is bad: choose another one.")
-    elif left_out_of(verdict.question.stage.collection) & {
+    elif excluded_workers(verdict.question.stage.collection) & {
         verdict.question.worker_id,
         chosen.worker_id,
     }:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, Sum
 
 from annotation.agreement.decision import Decision, Outcome
-from annotation.decisions.counted_work import counted, left_out_of
+from annotation.decisions.counted_work import counted_without, excluded_workers
 from annotation.models import Verdict
 from annotation.protocols.contracts import VALIDATION, ValidationPart
 from collector.models import Collection, CollectionState
@@ -42,11 +42,11 @@ def decide_collection(collection: Collection, now: datetime) -> int:
     """
     parameters = parameters_of(collection)
     validation = get_protocol(collection.protocol).part(VALIDATION)
-    out = left_out_of(collection)
+    out = excluded_workers(collection)
     changed = 0
     for source_name, stage_names in voting_stages(parameters).items():
         given = Q(answers__stage__name__in=stage_names, answers__corrected_by="")
-        given &= counted(out, "answers__")
+        given &= counted_without(out, "answers__")
         votes = Count("answers", filter=given)
         by_hand = Q(verdict__overridden=True, verdict__chosen__worker__withdrawn_at__isnull=True)
         asked = (
@@ -72,7 +72,7 @@ def decide_anew(collection: Collection, questions: Iterable[Question], now: date
     """
     parameters = parameters_of(collection)
     validation = get_protocol(collection.protocol).part(VALIDATION)
-    out, stages = left_out_of(collection), voting_stages(parameters)
+    out, stages = excluded_workers(collection), voting_stages(parameters)
     for question in questions:
         names = stages[question.stage.name]
         lock(question)
@@ -108,7 +108,9 @@ def votes_on(question: Question, stage_names: Sequence[str], out: AbstractSet[st
 
     out: the workers who are left out.
     """
-    rows = question.answers.filter(counted(out), stage__name__in=stage_names, corrected_by="")
+    rows = question.answers.filter(
+        counted_without(out), stage__name__in=stage_names, corrected_by=""
+    )
     return list(rows.order_by(*IN_ORDER))
 
 
@@ -131,7 +133,7 @@ def _decide(
 ) -> int:
     with transaction.atomic():
         lock(question)
-        out = left_out_of(collection)
+        out = excluded_workers(collection)
         decided = _decided(question, stage_names, validation, parameters, out, now)
         row = Verdict.objects.select_for_update().filter(question=question).first()
         if row and row.overridden and not _is_out(row, out):
@@ -151,7 +153,7 @@ def decide_by_votes(verdict: Verdict, now: datetime) -> None:
     collection = question.stage.collection
     parameters = parameters_of(collection)
     validation = get_protocol(collection.protocol).part(VALIDATION)
-    names, out = voting_stages(parameters)[question.stage.name], left_out_of(collection)
+    names, out = voting_stages(parameters)[question.stage.name], excluded_workers(collection)
     decided = _decided(question, names, validation, parameters, out, now)
     for name, value in decided.items():
         setattr(verdict, name, value)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from annotation.readers.example import Prediction, StoredExamples
-from annotation.readers.reader import make
+from annotation.readers.reader import make_reader
 
 SAY_SECONDS = 1.0
 
@@ -43,7 +43,7 @@ def main(folder: Path) -> None:
     train = StoredExamples(folder / "train.jsonl", work["n_train"])
     asked = StoredExamples(folder / "asked.jsonl", work["n_asked"])
     tell = Progress(folder / "progress.json", work["n_asked"])
-    reader = make(work["reader"])
+    reader = make_reader(work["reader"])
     reader.fit(train, random.Random(work["rng"]), tell)
     _write(folder / "predictions.jsonl", reader.predict(asked, tell))
 

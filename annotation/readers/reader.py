@@ -37,7 +37,7 @@ class Reader(Protocol):
         """Return a reader that was saved here; never load a file from elsewhere."""
 
 
-def make(name: str) -> Reader:
+def make_reader(name: str) -> Reader:
     """Return a new reader that has learned nothing; raises KeyError for an unknown name."""
     module, kind = READERS[name]
     made: Reader = getattr(importlib.import_module(module), kind)()

@@ -64,7 +64,7 @@ def article_record(title: str, article: Article) -> ArticleRecord:
     }
 
 
-def reached(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Article]]:
+def linked_articles(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Article]]:
     """Yield (title, the article it leads to) as an answerer's links do, in few queries.
 
     In the order of `titles`; one that leads nowhere is left out.
@@ -77,7 +77,7 @@ def reached(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str, Articl
 
 
 def _linked(corpus: Corpus, titles: Iterable[str]) -> Iterator[ArticleRecord]:
-    for title, article in reached(corpus, titles):
+    for title, article in linked_articles(corpus, titles):
         yield article_record(title, article)
 
 
@@ -126,7 +126,7 @@ def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
             for passage in chain(*question.get("contexts", {}).values()):
                 read.setdefault(passage["title"], _row(passage, "context"))
     used = read | used
-    for _, article in reached(corpus, sorted(linked)):
+    for _, article in linked_articles(corpus, sorted(linked)):
         if article.title not in used:
             used[article.title] = (
                 article.title,

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db.models import Q, QuerySet
 
 from annotation.models import SplitAssignment
-from annotation.release.records import pseudonym, sealed
+from annotation.release.records import keyed_digest, pseudonym
 from collector.models import Collection
 from tasks.models import Grant, GrantState, Lease, LeaseEvent, LeaseEventKind, Submission, UnitItem
 
@@ -54,8 +54,8 @@ def assignment_lines(collection: Collection, withheld: Iterable[str] = ()) -> It
         lease, submission = one.lease, one.submission
         unit, work = one.unit, work_digest(submission.raw) if submission else None
         if lease.unit_id in secret:
-            unit = sealed(collection.pseudonym_key, unit)[:32]
-            work = work and sealed(collection.pseudonym_key, work)
+            unit = keyed_digest(collection.pseudonym_key, unit)[:32]
+            work = work and keyed_digest(collection.pseudonym_key, work)
         line = {
             "assignment": one.number,
             "taken": one.taken,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from annotation.decisions.counted_work import left_out_of
+from annotation.decisions.counted_work import excluded_workers
 from annotation.release import articles, assignment_log, croissant, votes_table
 from annotation.release.release_folder import SUMS
 from annotation.reports.outcomes import Outcomes
@@ -160,7 +160,7 @@ def _decided(collection: Collection) -> list[str]:
             f"* Of {handed_in:,} assignments handed in {rejected:,} were rejected and not paid. "
             "That alone leaves nothing out of the data."
         )
-    out = left_out_of(collection)
+    out = excluded_workers(collection)
     if out:
         of = {"stage__collection": collection, "worker__in": out}
         lines.append(

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from annotation.decisions.counted_work import counted_in
+from annotation.decisions.counted_work import counted_work_of
 from annotation.models import Release
 from annotation.release import release_folder
 from annotation.release.contexts import find_contexts
@@ -90,7 +90,7 @@ def beside_release(target: Path) -> Path:
 def _check(collection: Collection) -> None:
     """Raise ActionError unless there is something to release and all of it has a split."""
     kept = Question.objects.filter(
-        counted_in(collection),
+        counted_work_of(collection),
         stage__collection=collection,
         stage__name__in=main_stages(collection),
         verdict__outcome="kept",

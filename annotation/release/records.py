@@ -11,7 +11,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import Count, Prefetch, QuerySet
 
-from annotation.decisions.counted_work import counted_in
+from annotation.decisions.counted_work import counted_work_of
 from annotation.decisions.label_decisions import stages_apart
 from annotation.decisions.verdicts import IN_ORDER
 from annotation.models import Context
@@ -78,12 +78,12 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
     ).order_by("position")
     questions = (
         Question.objects.select_related("stage", "verdict", "split_assignment")
-        .filter(counted_in(collection), stage__name__in=main_stages(collection))
+        .filter(counted_work_of(collection), stage__name__in=main_stages(collection))
         .order_by("position", "key")
     )
     answers = (
         Answer.objects.select_related("stage", "submission")
-        .filter(counted_in(collection))
+        .filter(counted_work_of(collection))
         .annotate(hit_items=Count("submission__answers"))
         .order_by(*IN_ORDER)
     )
@@ -93,7 +93,7 @@ def _seeds(collection: Collection) -> QuerySet[Seed]:
             Prefetch("seed_paragraphs", paragraphs),
             Prefetch("questions", questions),
             Prefetch("questions__answers", answers),
-            Prefetch("skips", Skip.objects.filter(counted_in(collection))),
+            Prefetch("skips", Skip.objects.filter(counted_work_of(collection))),
             Prefetch("questions__contexts", Context.objects.order_by("setting")),
         )
         .order_by("position")
@@ -228,9 +228,9 @@ def _vote(answer: Answer, chosen: int | None, agreeing: set[int], key: str) -> V
 @lru_cache(maxsize=65536)
 def pseudonym(key: str, worker_id: str) -> str:
     """Return the worker's name in releases: HMAC-SHA256 under the collection's `key`, 20 digits."""
-    return f"worker_{sealed(key, worker_id)[:20]}"
+    return f"worker_{keyed_digest(key, worker_id)[:20]}"
 
 
-def sealed(key: str, text: str) -> str:
+def keyed_digest(key: str, text: str) -> str:
     """Return 64 digits that follow from `text`, which nobody can find by trying without `key`."""
     return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

@@ -23,10 +23,15 @@ from annotation.release import (
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.dataset_card import MANIFEST, card, changes, description
-from annotation.release.records import records, sealed, snapshot
+from annotation.release.records import keyed_digest, records, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
-from annotation.release.withholding import Withheld, asked, hidden, shown
+from annotation.release.withholding import (
+    Withheld,
+    public_records,
+    questions_alone,
+    withheld_records,
+)
 from annotation.replay.write_log import log_lines
 from annotation.reports.collection import tables_from
 from annotation.reports.pay import rates_table
@@ -59,7 +64,7 @@ class _Asked:
     contexts: tuple[str, ...]
 
     def __iter__(self) -> Iterator[SeedRecord]:
-        return asked(self.seeds, self.contexts)
+        return questions_alone(self.seeds, self.contexts)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class _Shown:
     withheld: Withheld
 
     def __iter__(self) -> Iterator[SeedRecord]:
-        return shown(self.spool.seeds(), self.withheld)
+        return public_records(self.spool.seeds(), self.withheld)
 
 
 def write(
@@ -107,10 +112,12 @@ def write(
             release_folder.put(made, name, chunks)
             official.append(name)
     watcher.say("Writing votes, licence and card")
-    n_votes = votes_table.write_votes(made / votes_table.FILE, shown(spool.seeds(), withheld))
+    n_votes = votes_table.write_votes(
+        made / votes_table.FILE, public_records(spool.seeds(), withheld)
+    )
     beside = label_files.write_labels(made, _Shown(spool, withheld), parameters_of(collection))
     beside |= ranking_files.copy_rankings(collection, made)
-    used = chain(shown(spool.seeds(), withheld), *in_public.values())
+    used = chain(public_records(spool.seeds(), withheld), *in_public.values())
     release_folder.put(made, articles.FILE, articles.attribution_lines(collection.corpus, used))
     release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
     kept = _kept(spool, by_split)
@@ -161,7 +168,7 @@ def _describe(
     if secret:
         # Another answer makes another release, and nobody can guess at answers by it.
         sums = json.dumps(release_folder.digests(private), sort_keys=True)
-        seal = sealed(collection.pseudonym_key, sums)
+        seal = keyed_digest(collection.pseudonym_key, sums)
         value |= {"seed": None, "withheld": {"splits": secret, "seal": seal}}
     release_folder.put(made, MANIFEST, [_as_json(value)])
     release_folder.write_sums(made)
@@ -184,7 +191,7 @@ def _write_private(
         release_folder.put(private, name, chunks)
     if private.exists():
         n_votes = votes_table.write_votes(
-            private / votes_table.FILE, hidden(spool.seeds(), withheld)
+            private / votes_table.FILE, withheld_records(spool.seeds(), withheld)
         )
         release_folder.put(private, CARD, [PRIVATE_CARD.encode()])
         value = _manifest(collection, {"votes": n_votes}, release_folder.digests(private))

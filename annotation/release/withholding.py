@@ -13,7 +13,7 @@ Withheld = Mapping[str, Sequence[str]]
 NOTHING: Withheld = {}
 
 
-def shown(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
+def public_records(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
     """Yield the seeds that may be known, without the questions of withheld splits.
 
     A seed of such a question is not told at all, nor is what was asked about it and left out;
@@ -25,15 +25,15 @@ def shown(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecor
             yield {**seed, "questions": in_the_open}
 
 
-def hidden(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
-    """Yield what `shown` leaves out."""
+def withheld_records(seeds: Iterable[SeedRecord], withheld: Withheld) -> Iterator[SeedRecord]:
+    """Yield what `public_records` leaves out."""
     for seed in seeds:
         _, kept_back = _parted(seed, withheld)
         if kept_back:
             yield {**seed, "questions": kept_back}
 
 
-def asked(seeds: Iterable[SeedRecord], contexts: Sequence[str]) -> Iterator[SeedRecord]:
+def questions_alone(seeds: Iterable[SeedRecord], contexts: Sequence[str]) -> Iterator[SeedRecord]:
     """Yield the seeds of a withheld split as they are published: questions with these contexts.
 
     Of a question that was read from a published file, IMPORTED holds what was published.

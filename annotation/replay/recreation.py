@@ -18,7 +18,7 @@ from tasks.models import Worker
 OWN_MAINTENANCE = timedelta(minutes=10)
 
 
-def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
+def recreate_collection(log: Log, corpus: Corpus, now: datetime) -> Collection:
     """Return the log's collection, a draft over `corpus`, with its seeds.
 
     Raises LogError where this database or corpus cannot hold it, ActionError for a taken name,
@@ -58,7 +58,7 @@ def lay_out(log: Log, corpus: Corpus, now: datetime) -> Collection:
             CollectionRevision(collection=collection, **revision.model_dump())
             for revision in log.revisions
         )
-        plant_seeds(collection, log)
+        recreate_seeds(collection, log)
     return collection
 
 
@@ -74,7 +74,7 @@ def write_texts(collection: Collection, log: Log, newest: dict[str, int], now: d
             )
 
 
-def plant_seeds(collection: Collection, log: Log) -> None:
+def recreate_seeds(collection: Collection, log: Log) -> None:
     """Make the log's seeds of the paragraphs that their keys name; raises LogError."""
     wanted = {seed.key for seed in log.seeds}
     found: dict[str, Candidate] = {}

@@ -10,7 +10,7 @@ import httpx
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.decisions.exclusions import leave_out
+from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.overrides import correct, follow_votes, override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
@@ -19,7 +19,7 @@ from annotation.release.assignment_log import units_of
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
 from annotation.replay.log import AssignmentLine, Log, LogError
-from annotation.replay.recreation import OWN_MAINTENANCE, lay_out
+from annotation.replay.recreation import OWN_MAINTENANCE, recreate_collection
 from annotation.replay.rerun import Rerun
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.runs import run_of_answers
@@ -64,7 +64,7 @@ def remake(
     and issuing raise; a collection on which work has begun then stays for jobs to maintain.
     """
     check_unused(log)
-    collection = lay_out(log, corpus, now)
+    collection = recreate_collection(log, corpus, now)
     own = Collection.objects.filter(pk=collection.pk)
 
     def step() -> None:
@@ -168,7 +168,7 @@ def settle_again(collection: Collection, log: Log, now: datetime) -> None:
             work = Submission.objects.filter(lease__unit=units[one.unit], lease__worker=one.worker)
             _settle(collection, work.latest("pk"), one, now)
     for line in log.exclusions:
-        leave_out(collection, Worker.objects.get(pk=line.worker), line.why, line.by, now)
+        exclude_worker(collection, Worker.objects.get(pk=line.worker), line.why, line.by, now)
 
 
 def _settle(collection: Collection, work: Submission, one: AssignmentLine, now: datetime) -> None:

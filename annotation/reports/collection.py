@@ -6,7 +6,7 @@ from pathlib import Path
 from annotation.protocols.contracts import EXPORT, REPORT
 from annotation.release.records import records
 from annotation.release.records_schema import SeedRecord
-from annotation.release.withholding import NOTHING, Withheld, shown
+from annotation.release.withholding import NOTHING, Withheld, public_records
 from annotation.reports.agreement import Agreement
 from annotation.reports.collected_labels import CollectedLabels
 from annotation.reports.outcomes import Outcomes
@@ -57,7 +57,7 @@ def tables_from(
     protocol = get_protocol(collection.protocol)
     agreement = Agreement(parameters_of(collection))
     labels = CollectedLabels(parameters_of(collection))
-    watched = labels.watch(agreement.watch(shown(outcomes.watch(seeds), withheld)))
+    watched = labels.watch(agreement.watch(public_records(outcomes.watch(seeds), withheld)))
     tables: list[Table] = []
     if protocol.has(REPORT):
         tables += protocol.part(REPORT).tables(watched, parameters_of(collection))

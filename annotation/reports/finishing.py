@@ -10,17 +10,17 @@ from annotation.models import Verdict
 from annotation.reports.attention import decisions_waiting
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from tasks.lifecycle.unfinished_work import UnderWay, under_way
+from tasks.lifecycle.unfinished_work import UnfinishedWork, unfinished_work_of
 from tasks.models import Grant, GrantState, Question
 
 Price = Callable[[int], str]
 
 
 @dataclass(frozen=True)
-class Closing:
+class FinishingReport:
     """What is under way, and what waits for a decision."""
 
-    work: UnderWay
+    work: UnfinishedWork
     to_inspect: int
     pay_decisions: int
     undecided: int
@@ -72,7 +72,7 @@ class Closing:
         return rest
 
 
-def closing_of(collection: Collection) -> Closing:
+def finishing_report(collection: Collection) -> FinishingReport:
     """Return what is under way and undecided now; raises ProtocolError."""
     grants = Grant.objects.filter(
         qualification__stage__collection=collection, state=GrantState.SUBMITTED
@@ -83,15 +83,15 @@ def closing_of(collection: Collection) -> Closing:
         stage__name__in=voting_stages(parameters_of(collection)),
         verdict__isnull=True,
     )
-    return Closing(
-        work=under_way(collection),
+    return FinishingReport(
+        work=unfinished_work_of(collection),
         to_inspect=grants.count(),
         pay_decisions=decisions_waiting(collection),
         undecided=waiting.count() + unanswered.count(),
     )
 
 
-def _until(work: UnderWay) -> str:
+def _until(work: UnfinishedWork) -> str:
     """Return how long whoever is at work may go on."""
     if work.until is None:
         return ""

@@ -14,7 +14,7 @@ WIDTH = 110
 UNLIMITED = 10_000
 
 
-def drawn(tables: Iterable[Table], *, in_colour: bool) -> str:
+def table_lines(tables: Iterable[Table], *, in_colour: bool) -> str:
     """Return the tables one below the other, each with its note.
 
     A table is as wide as WIDTH, or wider where words or numbers would be cut.

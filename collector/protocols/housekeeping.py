@@ -74,7 +74,7 @@ def archive(collection: Collection, now: datetime) -> None:
         raise ActionError("People can work on it still: finish it first, then archive it.")
 
 
-def take_out(collection: Collection) -> None:
+def unarchive(collection: Collection) -> None:
     """Take a collection out of the archive, back into the lists."""
     Collection.objects.filter(pk=collection.pk).update(archived_at=None)
 

@@ -39,7 +39,7 @@ def prepare() -> None:
         Collection.objects.filter(maintained_until__isnull=False).update(maintained_until=None)
 
 
-def move_in() -> None:
+def adopt_moved_hits() -> None:
     """Show the HITs that went up under another address of this site, such as another port, here.
 
     Whoever is at work goes on. The addresses are kept in a file beside the databases.

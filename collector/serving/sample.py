@@ -15,7 +15,7 @@ from collector.protocols.creation import parameters_of
 FOLDER = Path(settings.BASE_DIR) / "deploy" / "sample"
 
 
-def plan() -> dict[str, dict[str, Any]]:
+def read_plan() -> dict[str, dict[str, Any]]:
     """Return demo.toml: the sample corpus and its collections, each with what it collects from."""
     found: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "demo.toml").read_text("utf-8"))
     for chosen in (found["finished"], found["half_done"], *found["demos"].values()):
@@ -30,7 +30,7 @@ def demos(chosen: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def is_sample(collection: Collection) -> bool:
     """Return whether a first start walks the collection to a release by itself."""
-    return collection.slug == plan()["finished"]["slug"]
+    return collection.slug == read_plan()["finished"]["slug"]
 
 
 def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
@@ -106,7 +106,7 @@ def _simulate(chosen: dict[str, Any], **options: Any) -> None:
 
 def prepare_sample(**options: Any) -> None:
     """Make what a visitor finds: a release to download, submissions to review, HITs to take."""
-    chosen = plan()
+    chosen = read_plan()
     finished, half_done = chosen["finished"], chosen["half_done"]
     read_corpus(chosen["corpus"], **options)
     open_collection(half_done, **options)

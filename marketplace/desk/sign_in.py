@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from common.visitors import way_back
+from common.visitors import safe_next_url
 from marketplace import clock
 from marketplace.desk.access import desk_page, is_open_desk, record
 from marketplace.desk.pages import leave_notice, show
@@ -31,7 +31,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not (user or DeskUser()).has_password(request.POST.get("password", "")) or user is None:
         return _door(request, WRONG, 403)
     signed_in(request, f"desk:{name}")
-    response = redirect(way_back(request, "desk-home", under="/desk/"))
+    response = redirect(safe_next_url(request, "desk-home", under="/desk/"))
     begin(request, response, user)
     return response
 

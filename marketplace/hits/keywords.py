@@ -11,7 +11,7 @@ AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,2})?")
 
 
 @dataclass(frozen=True)
-class Promises:
+class StatedTerms:
     """Pay beside the reward in cents, times in minutes; 0, "" and () where nothing is stated.
 
     `asked_by` names who asks for the work where one account posts for several. `earns` are the ids
@@ -39,13 +39,13 @@ class Promises:
 
 
 @lru_cache(maxsize=1024)
-def promises_in(keywords: str) -> Promises:
+def stated_terms(keywords: str) -> StatedTerms:
     """Return what is stated among the keywords of a HIT type; what makes no sense is left out."""
     found: dict[str, list[str]] = {}
     for word in keywords.split(","):
         name, _, value = word.partition(":")
         found.setdefault(name.strip().lower(), []).append(value.strip())
-    return Promises(
+    return StatedTerms(
         expected_minutes=_minutes(found, "expected-minutes"),
         extension_minutes=_minutes(found, "extension-minutes"),
         bonus_cents=_cents(found, "bonus-up-to"),

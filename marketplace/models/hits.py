@@ -10,7 +10,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 
-from marketplace.hits.keywords import Promises, promises_in
+from marketplace.hits.keywords import StatedTerms, stated_terms
 from marketplace.hits.questions.question import kind_of
 from marketplace.models.identifiers import new_entity_id
 from marketplace.models.requesters import Requester
@@ -59,9 +59,9 @@ class HITType(models.Model):
         return self.title
 
     @property
-    def stated(self) -> Promises:
+    def stated(self) -> StatedTerms:
         """Return what its requester states of pay and time beyond the wire's members."""
-        return promises_in(self.keywords)
+        return stated_terms(self.keywords)
 
     @property
     def asked_by(self) -> str:

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.hits.keywords import promises_in
+from marketplace.hits.keywords import stated_terms
 from marketplace.models.identifiers import new_entity_id
 from marketplace.models.requesters import Requester
 from marketplace.models.workers import Worker
@@ -45,7 +45,7 @@ class QualificationType(models.Model):
     @property
     def asked_by(self) -> str:
         """Return the name of who gives it, as workers read it."""
-        return promises_in(self.keywords).asked_by or self.requester.name
+        return stated_terms(self.keywords).asked_by or self.requester.name
 
 
 class QualificationGrant(models.Model):

@@ -54,7 +54,7 @@ class Worker(models.Model):
         return self.display_name
 
     @property
-    def liking(self) -> dict[str, str]:
+    def display_preferences(self) -> dict[str, str]:
         """Return how they like pages, "" where they have not said."""
         large = "xl" if self.has_large_text else ""
         return {"theme": self.theme, "text_size": large, "language": self.language}

@@ -25,7 +25,7 @@ SENTENCES = {
 HOST_ACCOUNT = gettext_noop("The host of this marketplace")
 
 
-def written(column: str, key: str, **given: str) -> dict[str, Any]:
+def system_message(column: str, key: str, **given: str) -> dict[str, Any]:
     """Return a sentence as the values of the column and of the one beside it.
 
     `given` is what the sentence has places for. Raises KeyError for a sentence that there is not.
@@ -34,7 +34,7 @@ def written(column: str, key: str, **given: str) -> dict[str, Any]:
     return {column: text, f"{column}_message": {"key": key, **given}}
 
 
-def in_own_words(column: str, text: str) -> dict[str, Any]:
+def own_message(column: str, text: str) -> dict[str, Any]:
     """Return somebody's own words as the values of the column and of the one beside it."""
     return {column: text, f"{column}_message": None}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from common.prepared_sql import PreparedQuery, fields_of, instance_of
 from marketplace.configuration import granted_cap_seconds
-from marketplace.hits.keywords import promises_in
+from marketplace.hits.keywords import stated_terms
 from marketplace.hits.review_policies import refresh
 from marketplace.models import HITType
 from marketplace.models.hits import fingerprint_of
@@ -72,7 +72,7 @@ def hit_type_of(call: Call, parameters: dict[str, Any]) -> HITType:
     if row := SAME_TYPE.first(requester=call.requester.pk, fingerprint=fingerprint):
         return instance_of(HITType, TYPE_FIELDS, row)
     check_requirements(values.get("QualificationRequirements", []))
-    stated = promises_in(values.get("Keywords", ""))
+    stated = stated_terms(values.get("Keywords", ""))
     found, _ = HITType.objects.get_or_create(
         requester=call.requester,
         fingerprint=fingerprint,

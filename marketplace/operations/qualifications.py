@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from marketplace.models import Message, QualificationGrant
-from marketplace.notifications.system_messages import in_own_words, written
+from marketplace.notifications.system_messages import own_message, system_message
 from marketplace.operations.descriptions import describe_qualification
 from marketplace.operations.ownership import known_worker, own_type
 from marketplace.people.qualifications.grants import grant
@@ -33,7 +33,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
                 text=row.description,
                 text_message=row.description_message,
                 sent_at=call.now,
-                **written("subject", "qualification_given", name=row.name[:LONGEST_NAME]),
+                **system_message("subject", "qualification_given", name=row.name[:LONGEST_NAME]),
             )
     return {}
 
@@ -42,7 +42,7 @@ def associate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str,
 def disassociate_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Take a qualification away; the worker can read the reason."""
     found = _granted(call, parameters)
-    reason = in_own_words("reason", parameters.get("Reason", ""))
+    reason = own_message("reason", parameters.get("Reason", ""))
     QualificationGrant.objects.filter(pk=found.pk).update(is_revoked=True, **reason)
     return {}
 

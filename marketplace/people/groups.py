@@ -12,7 +12,7 @@ from marketplace.models import (
     Worker,
     WorkerGroup,
 )
-from marketplace.notifications.system_messages import HOST_ACCOUNT, in_own_words, written
+from marketplace.notifications.system_messages import HOST_ACCOUNT, own_message, system_message
 from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 
@@ -56,9 +56,9 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
                 requester=account,
                 name=name,
                 **(
-                    in_own_words("description", own)
+                    own_message("description", own)
                     if own
-                    else written("description", "members_of_group", name=name)
+                    else system_message("description", "members_of_group", name=name)
                 ),
                 # Nobody asks to be in a group; the host decides.
                 is_active=False,
@@ -84,5 +84,5 @@ def add_members(
 def remove_member(row: QualificationType, worker: Worker) -> None:
     """Take a worker out of a group; twice is as once."""
     row.grants.filter(worker=worker, is_revoked=False).update(
-        is_revoked=True, **written("reason", "taken_out_of_group")
+        is_revoked=True, **system_message("reason", "taken_out_of_group")
     )

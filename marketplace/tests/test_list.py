@@ -7,7 +7,7 @@ import pytest
 
 from marketplace.models import HITType, Requester, Worker
 from marketplace.people.qualifications.requirements import LOCALE
-from marketplace.site.hits.available import Choices, choices_from
+from marketplace.site.hits.available import ListFilters, filters_from
 from marketplace.site.hits.facts import least_width
 from marketplace.tests.conftest import QUESTION
 from marketplace.tests.visitor import Visitor, simulated
@@ -60,7 +60,7 @@ def test_it_is_filtered_as_asked(ada: Visitor) -> None:
 
 def test_junk_in_the_form_means_nothing() -> None:
     junk = {"order": "x", "least": "-1", "hourly": "1e9", "minutes": "٣", "requester": "1 or 1"}
-    assert choices_from(junk) == Choices()
+    assert filters_from(junk) == ListFilters()
 
 
 @pytest.mark.usefixtures("three")

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from marketplace import clock
 from marketplace.models import Message, QualificationGrant, QualificationType, Worker
-from marketplace.notifications.system_messages import SENTENCES, translated, written
+from marketplace.notifications.system_messages import SENTENCES, system_message, translated
 from marketplace.people.groups import add_members, make_group, remove_member
 from marketplace.router import DATABASE
 from marketplace.tests.visitor import Visitor
@@ -40,7 +40,9 @@ def read_by(worker: Visitor) -> str:
 
 @pytest.mark.parametrize("key", SENTENCES)
 def test_a_sentence_is_kept_in_english_and_read_in_german(key: str) -> None:
-    values = written("text", key, **({"name": "Ü 100 %"} if "%(name)s" in SENTENCES[key] else {}))
+    values = system_message(
+        "text", key, **({"name": "Ü 100 %"} if "%(name)s" in SENTENCES[key] else {})
+    )
     assert translated(text=values["text"], message=values["text_message"]) == values["text"]
     with translation.override("de"):
         read = translated(values["text"], values["text_message"])
@@ -72,7 +74,7 @@ def test_who_comes_back_and_is_withdrawn_by_words_reads_those(german: Visitor) -
 def test_a_changed_description_is_the_requester_s_own(rita: Any, german: Visitor) -> None:
     type_id = given(rita, german.worker)
     rows = QualificationType.objects.filter(qualification_type_id=type_id)
-    rows.update(**written("description", "members_of_group", name="a guild"))
+    rows.update(**system_message("description", "members_of_group", name="a guild"))
     rita.update_qualification_type(QualificationTypeId=type_id, Description="Mine")
     assert rows.get().description_message is None
     assert "Mine" in read_by(german)

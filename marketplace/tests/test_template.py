@@ -76,8 +76,8 @@ def test_the_elements_that_are_named_are_those_that_are_drawn() -> None:
     assert defined | {"crowd-tab"} == crowd_elements.DRAWN
     script_tag = f'<script src="https://a.example/{crowd_elements.SCRIPT}"></script>'
     page = f"{script_tag}<!-- <crowd-a> --><crowd-b>"
-    assert crowd_elements.undrawn(page) == ["crowd-b"]
-    assert crowd_elements.undrawn("<crowd-b>") == []
+    assert crowd_elements.unsupported_elements(page) == ["crowd-b"]
+    assert crowd_elements.unsupported_elements("<crowd-b>") == []
 
 
 def test_a_script_that_is_there_is_not_put_in_twice() -> None:

@@ -16,7 +16,7 @@ from tasks.dialog.rules import Ending, Reply, Role, limits_of
 from tasks.kinds.kind import table_as
 from tasks.models import Dialog, Lease, Posting, Session, Ticket, Topic
 
-A_TICKET = JoinedQuery(
+TICKET_QUERY = JoinedQuery(
     Table("ticket", Ticket, "id lease_id stage_id worker_id can_ask can_teach state"),
     Table("stage", Stage, "id collection_id name kind", "stage.id = ticket.stage_id"),
     Table(
@@ -179,7 +179,7 @@ def dialog_table(stage: Stage) -> DialogTable:
 
 def _context_of(ticket_id: int) -> TicketContext:
     """Return a ticket's context; raises Ticket.DoesNotExist."""
-    found = A_TICKET.first("ticket.id = %(ticket)s", ticket=ticket_id)
+    found = TICKET_QUERY.first("ticket.id = %(ticket)s", ticket=ticket_id)
     if found is None:
         raise Ticket.DoesNotExist(f"There is no ticket {ticket_id}.")
     ticket, stage, collection, _, _, posting, parameters = found

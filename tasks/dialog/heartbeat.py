@@ -18,7 +18,7 @@ from tasks.models import Dialog, Ticket, TicketState
 
 log = logging.getLogger(__name__)
 # How often the server notes that its sockets are still there, and looks whether a notice was lost.
-SIGN_SECONDS = 20
+HEARTBEAT_SECONDS = 20
 # How often it looks while notices may be lost.
 POLL_SECONDS = 2.0
 
@@ -87,7 +87,7 @@ class Heartbeats:
 
     async def _pause(self) -> None:
         """Wait until it is time, or notices may have been lost."""
-        until = time.monotonic() + SIGN_SECONDS * (0.75 + secrets.randbelow(50) / 100)
+        until = time.monotonic() + HEARTBEAT_SECONDS * (0.75 + secrets.randbelow(50) / 100)
         while time.monotonic() < until:
             await asyncio.sleep(POLL_SECONDS)
             if is_shaky():

@@ -54,7 +54,7 @@ class DialogKind(StageKind):
         own = table_as(table, DialogTable)
         return own.requires_student, own.requires_teacher
 
-    def promise(self, table: StageTable) -> ExtraPay:
+    def extra_pay(self, table: StageTable) -> ExtraPay:
         """Return what a dialog pays beside its HIT's reward: answered questions, and waiting."""
         own = table_as(table, DialogTable)
         return ExtraPay(

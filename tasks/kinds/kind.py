@@ -74,7 +74,7 @@ class StageKind(ABC):
         """
         return ()
 
-    def promise(self, table: StageTable) -> ExtraPay:
+    def extra_pay(self, table: StageTable) -> ExtraPay:
         """Return what HITs of the stage promise beyond their reward."""
         return ExtraPay()
 

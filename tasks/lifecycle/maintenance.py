@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 # A process that died, or whose database went away, amid a round blocks nobody for longer.
 CLAIM = timedelta(seconds=10)
 # A round that is at work says so this often.
-SIGN_SECONDS = 3.0
+RENEW_SECONDS = 3.0
 
 
 def maintain_alone(collection: Collection, now: datetime) -> dict[str, int]:
@@ -75,7 +75,7 @@ class Claim:
             keeper.join()
 
     def _keep(self, over: threading.Event) -> None:
-        while not over.wait(SIGN_SECONDS):
+        while not over.wait(RENEW_SECONDS):
             try:
                 self.renew()
             except DatabaseError as error:

@@ -20,7 +20,7 @@ from tasks.models import (
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class UnfinishedWork:
     """`hits` nobody works on hold `held_cents`; whoever is at work has time until `until`.
 
     `places` of the main task nobody has handed in; `due_cents` is owed and not confirmed, fees
@@ -35,7 +35,7 @@ class UnderWay:
     due_cents: int
 
 
-def under_way(collection: Collection) -> UnderWay:
+def unfinished_work_of(collection: Collection) -> UnfinishedWork:
     """Return what is under way now; four queries."""
     stages = parameters_of(collection).stages()
     main = [name for name, table in stages.items() if not table.qualifies]
@@ -49,7 +49,7 @@ def under_way(collection: Collection) -> UnderWay:
     due = Payment.objects.filter(collection=collection, state=PaymentState.DUE).aggregate(
         cents=Sum(F("amount_cents") + F("fee_cents"), default=0)
     )
-    return UnderWay(
+    return UnfinishedWork(
         hits=hits["n"],
         held_cents=hits["cents"],
         at_work=live["n"],

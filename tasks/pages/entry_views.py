@@ -28,7 +28,7 @@ from tasks.money.lease_reserves import ReserveFailed
 from tasks.pages import entry as entries
 from tasks.pages import lease_context, notice_pages
 from tasks.pages.entry import Refused
-from tasks.pages.page_state import LIKINGS, preferences_asked_for
+from tasks.pages.page_state import FRAME_PREFERENCES, preferences_asked_for
 from tasks.pages.tokens import session_of, session_token
 from tasks.pages.wording import fill_placeholders, markdown, pay
 from tasks.pages.work_page import preview_page, work_page
@@ -180,7 +180,7 @@ def _ask_consent(request: HttpRequest, session: Session, stage: Stage) -> HttpRe
             "fields": {
                 "token": session_token(session),
                 "version": text.version,
-                **{name: asked[name] for name in LIKINGS if name in asked},
+                **{name: asked[name] for name in FRAME_PREFERENCES if name in asked},
             },
             "state": {"preferences": preferences_asked_for(asked)},
             "html": markdown(

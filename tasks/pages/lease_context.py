@@ -11,7 +11,7 @@ from tasks.crowd import marketplace
 from tasks.models import Lease, LeaseState, Posting, Session, Unit, Worker
 from tasks.pages.entry import Entry
 
-STAY = (
+LEASE_TABLES = (
     Table(
         "lease",
         Lease,
@@ -43,17 +43,17 @@ COLLECTION = Table(
 )
 WORDS = Table("words", CollectionText, "id version markdown", "words.collection_id = collection.id")
 PARAMETERS = "collection.parameters"
-A_STAY = JoinedQuery(
-    *STAY, replace(STAGE, on="stage.id = unit.stage_id"), COLLECTION, plain=(PARAMETERS,)
+LEASE_QUERY = JoinedQuery(
+    *LEASE_TABLES, replace(STAGE, on="stage.id = unit.stage_id"), COLLECTION, plain=(PARAMETERS,)
 )
-A_STAY_WITH_DRAFT = JoinedQuery(
-    *STAY,
+LEASE_WITH_DRAFT_QUERY = JoinedQuery(
+    *LEASE_TABLES,
     replace(STAGE, on="stage.id = unit.stage_id"),
     COLLECTION,
     replace(WORDS, on="words.id = lease.instructions_id"),
     plain=(PARAMETERS, "lease.draft"),
 )
-A_SETTING = JoinedQuery(STAGE, COLLECTION, WORDS, plain=(PARAMETERS,))
+STAGE_QUERY = JoinedQuery(STAGE, COLLECTION, WORDS, plain=(PARAMETERS,))
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def resume(entry: Entry) -> LeaseContext | None:
     if entry.preview:
         return None
     return _context(
-        A_STAY_WITH_DRAFT.first(
+        LEASE_WITH_DRAFT_QUERY.first(
             "session.provider = %(provider)s AND session.environment = %(environment)s"
             " AND session.person = %(person)s AND session.session_id = %(session)s"
             " AND session.submit_url = %(address)s AND posting.external_id = %(hit)s"
@@ -97,14 +97,14 @@ def resume(entry: Entry) -> LeaseContext | None:
 
 def context_of(lease: Lease) -> LeaseContext:
     """Return a lease that was claimed just now as its page needs it."""
-    found = _context(A_STAY_WITH_DRAFT.first("lease.id = %(lease)s", lease=lease.pk))
+    found = _context(LEASE_WITH_DRAFT_QUERY.first("lease.id = %(lease)s", lease=lease.pk))
     assert found is not None
     return found
 
 
 def held_lease(lease_id: int, worker_id: str) -> Lease | None:
     """Return a worker's lease, in whatever state, with the rows around it; None without one."""
-    row = A_STAY.first(
+    row = LEASE_QUERY.first(
         "lease.id = %(lease)s AND lease.worker_id = %(worker)s", lease=lease_id, worker=worker_id
     )
     if row is None:
@@ -115,7 +115,7 @@ def held_lease(lease_id: int, worker_id: str) -> Lease | None:
 
 def stage_context_of(stage_id: int, words_id: int) -> StageContext:
     """Return a stage with its collection and one version of its words."""
-    row = A_SETTING.first(
+    row = STAGE_QUERY.first(
         "stage.id = %(stage)s AND words.id = %(words)s", stage=stage_id, words=words_id
     )
     assert row is not None

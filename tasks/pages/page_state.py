@@ -35,7 +35,7 @@ DEFAULTS = {
 
 
 # What the address of the frame may say of how somebody likes pages, and which preference it is.
-LIKINGS = {
+FRAME_PREFERENCES = {
     "workerTheme": ("theme", ("light", "dark")),
     "workerTextSize": ("text_size", ("l", "xl")),
 }
@@ -45,7 +45,7 @@ def preferences_asked_for(query: Mapping[str, str]) -> dict[str, str]:
     """Return the preferences that the frame's address asks for: those of the page around it."""
     return {
         preference: query[name]
-        for name, (preference, known) in LIKINGS.items()
+        for name, (preference, known) in FRAME_PREFERENCES.items()
         if query.get(name) in known
     }
 

@@ -26,7 +26,7 @@ def price(cents: int, parameters: Parameters) -> str:
 
 def pay(cents: int, table: StageTable, parameters: Parameters) -> str:
     """Return all that a HIT pays: its reward and what is beside it, in the marketplace's words."""
-    promise, parts = kind_of(table).promise(table), [price(cents, parameters)]
+    promise, parts = kind_of(table).extra_pay(table), [price(cents, parameters)]
     if promise.bonus_cents:
         parts.append(f"up to {price(promise.bonus_cents, parameters)} in bonuses")
     if promise.waiting_cents:

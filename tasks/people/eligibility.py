@@ -36,7 +36,7 @@ def has_work(worker: Worker, stage: Stage) -> bool:
     done = Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
     if table.qualifies and done.exists():
         return False
-    one_at_a_time = table.qualifies or kind_of(table).promise(table).is_one_at_a_time
+    one_at_a_time = table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time
     return has_suitable(stage, worker, one_at_a_time=one_at_a_time)
 
 

@@ -1,4 +1,4 @@
-"""Letters to workers, which the marketplace passes on once work of theirs has been decided."""
+"""Messages to workers, which the marketplace passes on once work of theirs has been decided."""
 
 from typing import TypeVar
 
@@ -18,5 +18,5 @@ def with_reachable(rows: QuerySet[Row], worker: str) -> QuerySet[Row]:
 
 
 def send(worker: Worker, *, subject: str, text: str) -> bool:
-    """Send a letter; return whether it got there. Raises MarketplaceError."""
+    """Send a message; return whether it got there. Raises MarketplaceError."""
     return marketplace.send_message(worker.identity.person, subject=subject, text=text)

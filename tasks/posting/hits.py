@@ -240,7 +240,7 @@ def keywords(stage: Stage, parameters: Parameters) -> str:
     how long it is estimated to take, and which qualification it earns.
     """
     table = parameters.stages()[stage.name]
-    promise, minor_units = kind_of(table).promise(table), parameters.pay.minor_units
+    promise, minor_units = kind_of(table).extra_pay(table), parameters.pay.minor_units
     # Equal values would share a HIT type, and "next" would lead into another collection.
     part_of = f"part-of:{marketplace.as_keyword(stage.collection.title)}"
     stated = [stage.collection.slug, part_of, qualifications.requester_keyword(stage.collection)]

@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from django.conf import settings
 
-from tasks.simulation.page_parser import Form, Page, StuckError, read
+from tasks.simulation.page_parser import Form, Page, StuckError, parse_page
 
 TIMEOUT_SECONDS = 60
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -100,7 +100,7 @@ class Browser:
 
     def _page(self, answer: httpx.Response) -> Page:
         policy = answer.headers.get("Content-Security-Policy", "")
-        page = read(answer.text, str(answer.url), answer.status_code, policy)
+        page = parse_page(answer.text, str(answer.url), answer.status_code, policy)
         if answer.status_code >= 500:
             raise StuckError(f"{page} is an error of the server.")
         return page

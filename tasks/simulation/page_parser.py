@@ -96,7 +96,7 @@ class Page:
         return f"The page “{self.heading}” ({self.status}, {self.url.split('?')[0]}{said})"
 
 
-def read(html: str, url: str, status: int = 200, policy: str = "") -> Page:
+def parse_page(html: str, url: str, status: int = 200, policy: str = "") -> Page:
     """Return the page that `html` is when it was fetched from `url`."""
     page = Page(url, status, policy)
     reader = _Reader(page)

@@ -53,7 +53,7 @@ def stage_replay(
             requester_contact="ask@localhost",
         )
         offered = pairs_of(collection, replay)
-        plant_seeds(collection, protocol, replay.stages[0], offered)
+        store_replay_seeds(collection, protocol, replay.stages[0], offered)
     for name in replay.stages:
         publish(collection, name)
     collection.refresh_from_db()
@@ -146,7 +146,7 @@ def pairs_of(collection: Collection, replay: RealWork) -> list[Candidate] | None
     return offered
 
 
-def plant_seeds(
+def store_replay_seeds(
     collection: Collection,
     protocol: Protocol,
     stage: str,

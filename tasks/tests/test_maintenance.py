@@ -45,7 +45,7 @@ def test_a_round_keeps_its_claim_however_long_one_step_is(
         # Whoever comes meanwhile has nothing to do.
         seen.append(maintenance.maintain_alone(collection, NOW + maintenance.CLAIM))
 
-    monkeypatch.setattr(maintenance, "SIGN_SECONDS", 0.05)
+    monkeypatch.setattr(maintenance, "RENEW_SECONDS", 0.05)
     monkeypatch.setattr(maintenance.estimates, "keep_maximum", wait_for_signs)
     assert maintenance.maintain_alone(collection, NOW)
     assert seen[0] > timedelta(0)

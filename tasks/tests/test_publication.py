@@ -14,7 +14,7 @@ from tasks.crowd import marketplace
 from tasks.lifecycle import publication
 from tasks.lifecycle.maintenance import maintain
 from tasks.lifecycle.publication import finish, publish, reopen
-from tasks.lifecycle.unfinished_work import under_way
+from tasks.lifecycle.unfinished_work import unfinished_work_of
 from tasks.models import EmptySubmission, LeaseState, Posting
 from tasks.money import compensation, payments
 from tasks.money.estimates import estimate
@@ -150,7 +150,7 @@ def test_finishing_takes_idle_hits_down_and_lets_who_is_at_work_go_on(
     Posting.objects.update(expires_at=now + timedelta(days=14))
     finish(pilot, "", "rita", now)
     pilot.refresh_from_db()
-    work = under_way(pilot)
+    work = unfinished_work_of(pilot)
     assert (work.hits, work.held_cents, work.at_work) == (1, 400, 1)
     assert work.until == lease.expires_at
     maintain(pilot, now)
@@ -159,7 +159,7 @@ def test_finishing_takes_idle_hits_down_and_lets_who_is_at_work_go_on(
     assert pilot.reserved_cents == 400
     lease.refresh_from_db()
     assert lease.state == LeaseState.LIVE
-    assert under_way(pilot).hits == 0
+    assert unfinished_work_of(pilot).hits == 0
 
 
 def test_hits_that_are_only_planned_are_never_put_up_after_the_end(

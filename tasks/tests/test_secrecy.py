@@ -6,7 +6,7 @@ import json
 import pytest
 
 from collector.ingest.ingestion import CorpusOptions, ingest_files
-from collector.serving.sample import FOLDER, plan
+from collector.serving.sample import FOLDER, read_plan
 from tasks.models import Lease
 from tasks.pages.page_state import URLS
 from tasks.tests.making import (
@@ -29,7 +29,7 @@ RUN = 24
 
 @pytest.fixture
 def collection(collection):
-    path = FOLDER / plan()["corpus"]["files"][0]
+    path = FOLDER / read_plan()["corpus"]["files"][0]
     return make_collection(ingest_files([path], CorpusOptions(slug="sample")), slug="secret")
 
 

@@ -30,7 +30,7 @@ def open_draft() -> str:
 def open_answered() -> str:
     """Open a collection whose pairs are all asked about, and return its slug."""
     read_sample()
-    plan = sample.plan()
+    plan = sample.read_plan()
     chosen = sample.demos(plan)["hotpotqa"]
     sample.open_collection(chosen)
     slug = chosen["slug"]
@@ -41,5 +41,5 @@ def open_answered() -> str:
 
 def finish(slug: str) -> None:
     """Judge, split and release it."""
-    chosen = sample.demos(sample.plan())["hotpotqa"]
+    chosen = sample.demos(sample.read_plan())["hotpotqa"]
     sample.finish_collection(chosen, settings.HOME / "releases" / slug)

@@ -10,7 +10,7 @@ from tasks.models import Answer, Question
 
 def open_stories(slug: str, title: str, *changes: str, seeds: int = 2) -> None:
     """Open a collection about stories of the sample; each is asked about once."""
-    chosen = sample.demos(sample.plan())["bookqa"]
+    chosen = sample.demos(sample.read_plan())["bookqa"]
     sample.read_corpus(chosen["corpus"], processes=1)
     once = "redundancy={ train = 1, dev = 1, test = 1 }"
     call_command(

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from marketplace.tests.boto import HOST
 from tasks.dialog.consumer import DialogConsumer
-from tasks.simulation.page_parser import read
+from tasks.simulation.page_parser import parse_page
 from tasks.tests.making import entry_query
 from tests.hostile.rows import World, bodies_for, names_of_fields, token_of
 from tests.hostile.values import PLACES, mutated, written
@@ -149,7 +149,7 @@ class Knocking:
                         waiting.append(response["Location"])
                     continue
                 html = response.content.decode("utf-8", "replace")
-                page = read(html, path)
+                page = parse_page(html, path)
                 waiting += [_path(link) for link, _ in page.links if _is_own(link)]
                 for form, choices in zip(page.forms, _choices(html), strict=False):
                     fields = {**dict.fromkeys(form.vacant, "on"), **form.fields, **choices}

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from annotation.dashboard.collection_context import CollectionContext
-from annotation.dashboard.collections.parameter_form import label_of, shown
+from annotation.dashboard.collections.parameter_form import label_of, readable_value
 from annotation.dashboard.people.worker_names import People
 from annotation.models import Exclusion, Override, Release
 from collector.models import CollectionRevision, CollectionState
@@ -132,7 +132,7 @@ def _revised(context: CollectionContext, row: CollectionRevision) -> str:
     if row.key == "state":
         done = row.new == CollectionState.FINISHED
         return "finished the collection" if done else "reopened the collection"
-    return f"changed {label_of(row.key)}: {shown(row.key, row.new, context.parameters)}"
+    return f"changed {label_of(row.key)}: {readable_value(row.key, row.new, context.parameters)}"
 
 
 def _releases(context: CollectionContext, people: People) -> Iterator[Event]:

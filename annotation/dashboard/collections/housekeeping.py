@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.reports.finishing import closing_of
+from annotation.reports.finishing import finishing_report
 from collector.models import CollectionState
 from collector.protocols import housekeeping
 from collector.protocols.housekeeping import AT_REST
@@ -20,7 +20,7 @@ from tasks.lifecycle import publication
 
 @collection_page
 @require_safe
-def keep(request: HttpRequest, context: CollectionContext) -> HttpResponse:
+def housekeeping_page(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Offer a copy, the archive, and to drop a draft."""
     row = context.collection
     return context.render(
@@ -55,7 +55,7 @@ def duplicate(request: HttpRequest, context: CollectionContext) -> HttpResponse:
 def archive(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     """Put the collection away, or take it out again."""
     if "out" in request.POST:
-        housekeeping.take_out(context.collection)
+        housekeeping.unarchive(context.collection)
         messages.success(request, "It is in the lists again.")
         return redirect(context.url("collection"))
     return _done(
@@ -124,7 +124,7 @@ def finish(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         else:
             messages.success(request, "Finished. Nobody gets new work.")
         return redirect(context.url("finish"))
-    closing = closing_of(context.collection)
+    closing = finishing_report(context.collection)
     is_finished = context.collection.state == CollectionState.FINISHED
     return context.render(
         request,

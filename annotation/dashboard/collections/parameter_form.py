@@ -62,7 +62,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ParameterSheet:
     """`always` may change at any time, `draft` before the first publication alone.
 
     `wanted` holds what was typed and differs; `problems` what could not be read, by key.
@@ -74,7 +74,7 @@ class Sheet:
     problems: dict[str, str]
 
 
-def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> Sheet:
+def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> ParameterSheet:
     """Return the form with what was typed into it; fields that were not sent are as stored."""
     stages = context.parameters.stages()
     stored = dict(_leaves(context.parameters.model_dump(mode="json")))
@@ -93,7 +93,7 @@ def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> Sheet:
     problems: dict[str, str] = {}
     for key in [*always, *(others if is_draft else ())]:
         try:
-            value = read(
+            value = parsed_value(
                 key, given.get(key, _typed(context, key, stored)), stored[key], context.parameters
             )
         except ValueError as error:
@@ -114,7 +114,7 @@ def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> Sheet:
             is_number=_is_number(key, stored[key]),
         )
 
-    return Sheet(_grouped(always, field), _grouped(others, field), wanted, problems)
+    return ParameterSheet(_grouped(always, field), _grouped(others, field), wanted, problems)
 
 
 def _is_number(key: str, value: Any) -> bool:
@@ -133,7 +133,7 @@ def _rank(key: str) -> int:
 
 
 def _typed(context: CollectionContext, key: str, stored: Mapping[str, Any]) -> str:
-    return typed(key, stored[key], context.parameters)
+    return editable_value(key, stored[key], context.parameters)
 
 
 def _nested(key: str) -> str:
@@ -188,23 +188,23 @@ def is_money(key: str) -> bool:
     return "cents" in key.rpartition(".")[2].split("_")
 
 
-def shown(key: str, value: Any, parameters: Parameters) -> str:
+def readable_value(key: str, value: Any, parameters: Parameters) -> str:
     """Return a value for people to read."""
     if isinstance(value, list):
-        return ", ".join(shown(key, each, parameters) for each in value) or "none"
+        return ", ".join(readable_value(key, each, parameters) for each in value) or "none"
     if isinstance(value, dict):
         # A field of a form: its labels are read where they are written.
         labels = f" ({len(value['choices'])} labels)" if value.get("choices") else ""
         return f"{value.get('name', '')}{labels}"
     if is_money(key) and isinstance(value, int):
         return price(value, parameters)
-    return typed(key, value, parameters)
+    return editable_value(key, value, parameters)
 
 
-def typed(key: str, value: Any, parameters: Parameters) -> str:
+def editable_value(key: str, value: Any, parameters: Parameters) -> str:
     """Return a value as a person types it into a form; of a list one value a line."""
     if isinstance(value, list):
-        return "\n".join(typed(key, each, parameters) for each in value)
+        return "\n".join(editable_value(key, each, parameters) for each in value)
     if isinstance(value, bool):
         return YES if value else NO
     if is_money(key) and isinstance(value, int):
@@ -212,11 +212,13 @@ def typed(key: str, value: Any, parameters: Parameters) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def read(key: str, text: str, old: Any, parameters: Parameters) -> Any:
+def parsed_value(key: str, text: str, old: Any, parameters: Parameters) -> Any:
     """Return what a person typed as a value of the kind of `old`; raises ValueError, a sentence."""
     if isinstance(old, list):
         kind = old[0] if old else ""
-        return [read(key, line, kind, parameters) for line in text.splitlines() if line.strip()]
+        return [
+            parsed_value(key, line, kind, parameters) for line in text.splitlines() if line.strip()
+        ]
     text = " ".join(text.replace("\x00", "").split())
     if isinstance(old, bool):
         if text not in (YES, NO):

@@ -12,7 +12,12 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
-from annotation.dashboard.collections.parameter_form import Sheet, label_of, sheet_of, shown
+from annotation.dashboard.collections.parameter_form import (
+    ParameterSheet,
+    label_of,
+    readable_value,
+    sheet_of,
+)
 from annotation.dashboard.money.spending import Spending, spending_of
 from collector.models import CollectionState
 from collector.protocols.creation import parameters_of
@@ -70,7 +75,7 @@ def change(request: HttpRequest, context: CollectionContext) -> HttpResponse:
     )
 
 
-def _preview(context: CollectionContext, sheet: Sheet) -> Preview:
+def _preview(context: CollectionContext, sheet: ParameterSheet) -> Preview:
     """Return what the sheet would change; raises ActionError."""
     if sheet.problems:
         raise ActionError("What is filled in wrongly is marked below. Nothing typed is lost.")
@@ -80,8 +85,8 @@ def _preview(context: CollectionContext, sheet: Sheet) -> Preview:
         lines=[
             (
                 label_of(each.key),
-                shown(each.key, each.old, context.parameters),
-                shown(each.key, each.new, context.parameters),
+                readable_value(each.key, each.old, context.parameters),
+                readable_value(each.key, each.new, context.parameters),
             )
             for each in revision.changes
         ],
@@ -114,7 +119,7 @@ def _check_seen(request: HttpRequest, context: CollectionContext) -> None:
 
 
 def _store(
-    request: HttpRequest, context: CollectionContext, sheet: Sheet, preview: Preview
+    request: HttpRequest, context: CollectionContext, sheet: ParameterSheet, preview: Preview
 ) -> None:
     """Store what was previewed; raises ActionError for anything else."""
     if request.POST.get("previewed") != preview.wanted:
@@ -136,8 +141,8 @@ def _history(context: CollectionContext) -> list[dict[str, Any]]:
         {
             "row": row,
             "label": label_of(row.key),
-            "old": shown(row.key, row.old, context.parameters),
-            "new": shown(row.key, row.new, context.parameters),
+            "old": readable_value(row.key, row.old, context.parameters),
+            "new": readable_value(row.key, row.new, context.parameters),
         }
         for row in rows
     ]

@@ -14,7 +14,7 @@ from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.money.assignments import lines_of
 from annotation.dashboard.people.worker_names import people_of
-from annotation.decisions.exclusions import leave_out, take_back
+from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.verdicts import voting_stages
 from annotation.models import Exclusion
 from common.actions import ActionError
@@ -73,10 +73,10 @@ def leave_out_worker(request: HttpRequest, context: CollectionContext, number: i
             newest = rows.first()
             if newest is None:
                 raise ActionError("Nothing by this worker is excluded.")
-            take_back(newest, why, by, now)
+            include_again(newest, why, by, now)
             sentence = "Taken back: their work counts again, and every verdict follows it."
         else:
-            leave_out(context.collection, row, why, by, now)
+            exclude_worker(context.collection, row, why, by, now)
             sentence = "Excluded. Verdicts follow the votes that are left; nobody's pay changes."
     except ActionError as error:
         request.session[_typed(context, number)] = why

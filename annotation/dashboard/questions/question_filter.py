@@ -110,7 +110,7 @@ class Filter:
 
 
 def _by_outcome(context: CollectionContext, outcome: str) -> QuerySet[Question]:
-    rows, known = judged(context), further(context)
+    rows, known = voted_questions(context), further(context)
     if outcome in known:
         return rows.filter(known[outcome][1])
     return rows.filter(verdict__outcome=outcome) if outcome else rows
@@ -123,7 +123,7 @@ def splits_of(context: CollectionContext) -> Sequence[str]:
     return get_protocol(context.collection.protocol).part(EXPORT).SPLITS
 
 
-def judged(context: CollectionContext) -> QuerySet[Question]:
+def voted_questions(context: CollectionContext) -> QuerySet[Question]:
     """Return the questions that votes decide on: not those of a qualification."""
     return Question.objects.filter(
         stage__collection=context.collection, stage__name__in=voting_stages(context.parameters)
@@ -133,7 +133,7 @@ def judged(context: CollectionContext) -> QuerySet[Question]:
 def outcome_counts(context: CollectionContext) -> list[tuple[str, str, int]]:
     """Return (outcome, words, number of questions) for the tabs above the list; one query."""
     known = further(context)
-    numbers = judged(context).aggregate(
+    numbers = voted_questions(context).aggregate(
         all=Count("pk"),
         **{name: Count("pk", filter=Q(verdict__outcome=name)) for name, _ in OUTCOMES},
         **{name: Count("pk", filter=which) for name, (_, which) in known.items()},
@@ -161,7 +161,7 @@ def sentence_of(verdict: Verdict) -> str:
 
 def choices(context: CollectionContext) -> dict[str, Any]:
     """Return what the lists of reasons and of types of answer offer; two queries."""
-    rows = judged(context).filter(verdict__isnull=False).order_by()
+    rows = voted_questions(context).filter(verdict__isnull=False).order_by()
     reasons = sorted(rows.values_list("verdict__reason", flat=True).distinct())
     types = rows.filter(verdict__chosen__isnull=False)
     names = sorted(types.values_list("verdict__chosen__type", flat=True).distinct())

@@ -33,10 +33,10 @@ from annotation.dashboard.questions.question_filter import (
     LABELS,
     Filter,
     choices,
-    judged,
     outcome_counts,
     sentence_of,
     splits_of,
+    voted_questions,
 )
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
 from annotation.decisions.label_decisions import decide_labels, decisions_on, stages_apart
@@ -327,7 +327,7 @@ def letter(place: int) -> str:
 
 
 def _question(context: CollectionContext, key: str) -> Question:
-    rows = judged(context).select_related("seed", "verdict", "stage", "split_assignment")
+    rows = voted_questions(context).select_related("seed", "verdict", "stage", "split_assignment")
     return get_object_or_404(rows.prefetch_related(seed_paragraphs("seed")), key=key)
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.dashboard.collections.parameter_form import label_of, read, shown
+from annotation.dashboard.collections.parameter_form import label_of, parsed_value, readable_value
 from collector.models import Collection, CollectionState
 from collector.protocols.creation import parameters_of
 from collector.protocols.revisions import newest, revise
@@ -159,7 +159,7 @@ def test_a_list_is_written_one_a_line(rita: Client) -> None:
     parameters = parameters_of(collection)
     wrong = rita.post("/collections/talks/change/", {"dialog.turn_cents": "0.05\r\nmuch"})
     assert "Write an amount" in wrong.content.decode()
-    assert read("seeds.person_titles", "Ada\nGrace", [], parameters) == ["Ada", "Grace"]
+    assert parsed_value("seeds.person_titles", "Ada\nGrace", [], parameters) == ["Ada", "Grace"]
 
 
 def test_a_value_that_disappoints_is_cautioned_before_it_is_saved(
@@ -196,11 +196,11 @@ def test_the_page_asks_no_more_with_many_hits_and_changes(rita: Client, pilot: C
 def test_values_are_read_and_written_as_people_do(pilot: Collection) -> None:
     parameters = parameters_of(pilot)
     assert label_of("answer.places_at_once") == "Answer: HITs open at a time"
-    assert shown("pay.floor_cents_per_hour", 900, parameters) == "$9.00"
-    assert shown("question.qualifies", True, parameters) == "yes"
-    assert read("question.qualifies", "no", True, parameters) is False
-    assert read("pay.approve_after_hours", "1.5", 0.0, parameters) == 1.5
+    assert readable_value("pay.floor_cents_per_hour", 900, parameters) == "$9.00"
+    assert readable_value("question.qualifies", True, parameters) == "yes"
+    assert parsed_value("question.qualifies", "no", True, parameters) is False
+    assert parsed_value("pay.approve_after_hours", "1.5", 0.0, parameters) == 1.5
     with pytest.raises(ValueError, match="yes or no"):
-        read("question.qualifies", "maybe", True, parameters)
+        parsed_value("question.qualifies", "maybe", True, parameters)
     with pytest.raises(ValueError, match="Write a number"):
-        read("pay.approve_after_hours", "soon", 0.0, parameters)
+        parsed_value("pay.approve_after_hours", "soon", 0.0, parameters)

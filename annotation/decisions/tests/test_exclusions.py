@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_submission
-from annotation.decisions.exclusions import leave_out, take_back
+from annotation.decisions.exclusions import exclude_worker, include_again
 from annotation.decisions.overrides import override_verdict
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Exclusion, Verdict
@@ -79,14 +79,14 @@ def test_one_act_leaves_out_all_and_one_takes_it_all_back(
     collection, mallory, written, answered
 ) -> None:
     before, paid, all_of_it = beliefs(collection), ledger(), released(collection)
-    made = leave_out(collection, mallory, "Copied answers.", "rita", NOW)
+    made = exclude_worker(collection, mallory, "Copied answers.", "rita", NOW)
     now = beliefs(collection)
     assert now[written.key][:2] == ("dropped", "writer_left_out")
     assert now[answered.key][5] == before[answered.key][5] - 1 == 1
     assert written.key not in released(collection)
     assert released(collection)[answered.key] == 1
     assert decide_collection(collection, NOW) == 0
-    take_back(made, "They were quotations.", "grace", NOW)
+    include_again(made, "They were quotations.", "grace", NOW)
     assert beliefs(collection) == before
     assert released(collection) == all_of_it
     assert ledger() == paid
@@ -106,12 +106,12 @@ def test_what_a_hand_decided_falls_with_it_and_comes_back(
     mallorys = answered.answers.get(worker=mallory)
     override_verdict(verdict, "kept", mallorys, "It is right.", "rita", NOW)
     before = beliefs(collection)
-    made = leave_out(collection, mallory, "Copied answers.", "rita", NOW)
+    made = exclude_worker(collection, mallory, "Copied answers.", "rita", NOW)
     assert beliefs(collection)[answered.key][3] != mallorys.pk
     verdict.refresh_from_db()
     with pytest.raises(ActionError, match="include it again first"):
         override_verdict(verdict, "kept", mallorys, "It is right.", "rita", NOW)
-    take_back(made, "They were not.", "rita", NOW)
+    include_again(made, "They were not.", "rita", NOW)
     assert beliefs(collection) == before
 
 
@@ -119,15 +119,15 @@ def test_a_question_that_nobody_has_answered_is_dropped_and_waits_again(
     collection, mallory
 ) -> None:
     question = make_question(stage_of(collection, "question"), worker=mallory)
-    made = leave_out(collection, mallory, "Copied.", "rita", NOW)
+    made = exclude_worker(collection, mallory, "Copied.", "rita", NOW)
     assert Verdict.objects.get(question=question).reason == "writer_left_out"
     assert decide_collection(collection, NOW) == 0
-    take_back(made, "Not copied.", "rita", NOW)
+    include_again(made, "Not copied.", "rita", NOW)
     assert not Verdict.objects.filter(question=question).exists()
 
 
 def test_what_they_make_later_is_left_out_too(collection, mallory, answered) -> None:
-    leave_out(collection, mallory, "Copied answers.", "rita", NOW)
+    exclude_worker(collection, mallory, "Copied answers.", "rita", NOW)
     stage = stage_of(collection, "answer")
     later = make_question(stage_of(collection, "question"))
     make_answer(later, stage, submission=make_submission(stage, mallory))
@@ -137,7 +137,7 @@ def test_what_they_make_later_is_left_out_too(collection, mallory, answered) -> 
 
 def test_another_collection_is_not_touched(collection, mallory, written) -> None:
     other = make_collection(collection.corpus, slug="other")
-    leave_out(other, mallory, "Copied answers.", "rita", NOW)
+    exclude_worker(other, mallory, "Copied answers.", "rita", NOW)
     decide_collection(collection, NOW)
     assert beliefs(collection)[written.key][1] != "writer_left_out"
     assert written.key in released(collection)
@@ -145,13 +145,13 @@ def test_another_collection_is_not_touched(collection, mallory, written) -> None
 
 def test_it_is_done_once_and_never_without_a_reason(collection, mallory) -> None:
     with pytest.raises(ActionError, match="Say why"):
-        leave_out(collection, mallory, " ", "rita", NOW)
-    made = leave_out(collection, mallory, "Copied.", "rita", NOW)
+        exclude_worker(collection, mallory, " ", "rita", NOW)
+    made = exclude_worker(collection, mallory, "Copied.", "rita", NOW)
     with pytest.raises(ActionError, match="excluded already"):
-        leave_out(collection, mallory, "Copied.", "grace", NOW)
+        exclude_worker(collection, mallory, "Copied.", "grace", NOW)
     with pytest.raises(ActionError, match="Say why"):
-        take_back(made, "", "rita", NOW)
-    take_back(made, "Not copied.", "rita", NOW)
+        include_again(made, "", "rita", NOW)
+    include_again(made, "Not copied.", "rita", NOW)
     with pytest.raises(ActionError, match="taken back already"):
-        take_back(made, "Not copied.", "rita", NOW)
+        include_again(made, "Not copied.", "rita", NOW)
     assert Exclusion.objects.count() == 1

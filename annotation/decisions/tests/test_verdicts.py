@@ -9,7 +9,7 @@ from django.db import connection
 
 from annotation.dashboard.tests.making import make_answer, make_question
 from annotation.decisions import verdicts
-from annotation.decisions.exclusions import leave_out
+from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from tasks.models import Question
@@ -61,7 +61,7 @@ def test_a_decision_by_fewer_votes_is_not_written_over_one_by_more(question, mon
 def test_a_question_excluded_meanwhile_is_not_kept_again(question, monkeypatch):
     collection = question.stage.collection
     decide_while(
-        lambda: leave_out(collection, question.worker, "Copied.", "Rita", NOW),
+        lambda: exclude_worker(collection, question.worker, "Copied.", "Rita", NOW),
         collection,
         monkeypatch,
     )

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from annotation.reports.finishing import Closing, closing_of
+from annotation.reports.finishing import FinishingReport, finishing_report
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -43,12 +43,12 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         change = reopen if options["reopen"] else finish
         try:
-            before = closing_of(collection)
+            before = finishing_report(collection)
             if not options["dry_run"]:
                 change(collection, options["why"], options["by"][:150], timezone.now())
                 collection.refresh_from_db()
                 maintain_alone(collection, timezone.now())
-            after = closing_of(collection)
+            after = finishing_report(collection)
         except (ActionError, ProtocolError) as error:
             raise CommandError(str(error)) from None
         collection.refresh_from_db()
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(_lines(collection, before, after, options)))
 
 
-def _plain(collection: Collection, closing: Closing) -> dict[str, Any]:
+def _plain(collection: Collection, closing: FinishingReport) -> dict[str, Any]:
     return {
         "collection": collection.slug,
         "state": collection.state,
@@ -70,7 +70,7 @@ def _plain(collection: Collection, closing: Closing) -> dict[str, Any]:
 
 
 def _lines(
-    collection: Collection, before: Closing, after: Closing, options: dict[str, Any]
+    collection: Collection, before: FinishingReport, after: FinishingReport, options: dict[str, Any]
 ) -> list[str]:
     parameters = parameters_of(collection)
 

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import RANKERS, Ranks
 from annotation.release.ranking_files import kept_anew, kept_folder
-from annotation.reports.terminal import drawn
+from annotation.reports.terminal import table_lines
 from collector.models import Corpus
 from collector.protocols.loading import ProtocolError, get_protocol
 from collector.protocols.parameters import assignment
@@ -72,7 +72,7 @@ class Command(BaseCommand):
             tables = {table.name: table.plain() for table in done.tables}
             self.stdout.write(json.dumps({**tables, "written": done.written}))
             return
-        self.stdout.write(drawn(done.tables, in_colour=self.stdout.isatty()))
+        self.stdout.write(table_lines(done.tables, in_colour=self.stdout.isatty()))
         folder = options["out"] or kept_folder(options["protocol"], corpus)
         for name, number in done.written.items():
             self.stdout.write(f"{folder / name}: {number:,} lines")

@@ -12,7 +12,7 @@ from rich.console import Console
 from annotation.metrics.result import ScoreError
 from annotation.reports import hand_labels, tables_of, tables_of_predictions
 from annotation.reports.table import Table
-from annotation.reports.terminal import drawn
+from annotation.reports.terminal import table_lines
 from collector.lookup import collection_named
 from collector.models import Collection
 from collector.protocols.loading import ProtocolError
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({table.name: table.plain() for table in tables}))
             return
-        self.stdout.write(drawn(tables, in_colour=self.stdout.isatty()))
+        self.stdout.write(table_lines(tables, in_colour=self.stdout.isatty()))
 
     def _sample(self, collection: Collection, options: dict[str, Any]) -> None:
         """Write the sample and say how to go on."""

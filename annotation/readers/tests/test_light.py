@@ -14,7 +14,7 @@ from annotation.metrics.squad import exact_match
 from annotation.readers.candidates import candidates
 from annotation.readers.example import YES_NO, Example, Text, asked, read, write
 from annotation.readers.light import LightReader
-from annotation.readers.reader import make
+from annotation.readers.reader import make_reader
 from annotation.readers.tests.making import make_examples
 from annotation.readers.words import tokens
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.pure
 @pytest.fixture(scope="module")
 def reader():
     """Return a reader that has learned from 160 examples."""
-    made = make("light")
+    made = make_reader("light")
     made.fit(make_examples(160), random.Random(3))
     return made
 

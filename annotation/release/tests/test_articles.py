@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from annotation.protocols.iirc.tests.island import TEXTS, island
-from annotation.release.articles import article_record, articles_of, linked_titles, reached
+from annotation.release.articles import article_record, articles_of, linked_articles, linked_titles
 from annotation.release.records import records
 from annotation.tests.making import make_article, make_corpus
 from tasks.work.articles import article_text
@@ -50,7 +50,7 @@ def test_titles_lead_where_an_answerer_was_led() -> None:
     for title, target in [*pairwise(chain), ("Loop", "Loop"), ("X", "Gone")]:
         make_article(corpus, title, kind="redirect", redirect_target=target)
     titles = ["Nowhere", "Meanings", "X", "Loop", *chain]
-    found = dict(reached(corpus, titles))
+    found = dict(linked_articles(corpus, titles))
     assert found == {
         title: article for title in titles if (article := find_article(corpus, title)) is not None
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotation.decisions.exclusions import leave_out
+from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.verdicts import decide_collection
 from annotation.models import Release, Verdict
 from annotation.protocols.iirc.tests.island import island
@@ -212,7 +212,7 @@ def test_the_card_counts_what_was_rejected_and_who_was_left_out(
     handed_in = Submission.objects.filter(lease__unit__stage__collection=collection)
     assert f"Of {handed_in.count()} assignments handed in 0 were rejected" in before
     handed_in.filter(pk=handed_in[0].pk).update(state="rejected")
-    leave_out(collection, Worker.objects.get(pk="mallory"), "Copied.", "rita", NOW)
+    exclude_worker(collection, Worker.objects.get(pk="mallory"), "Copied.", "rita", NOW)
     make_splits(collection, NOW)
     folder = publish_release(collection, tmp_path / "two", NOW).folder
     card = (folder / "README.md").read_text()

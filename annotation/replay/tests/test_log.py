@@ -14,7 +14,7 @@ from annotation.protocols.iirc.tests.island import island
 from annotation.release.assignment_log import work_digest
 from annotation.release.publish_release import publish_release
 from annotation.replay.log import LogError, SeedLine, read_log
-from annotation.replay.recreation import lay_out, plant_seeds
+from annotation.replay.recreation import recreate_collection, recreate_seeds
 from annotation.replay.remake_release import different_files, override_again
 from annotation.replay.write_log import check_loggable
 from annotation.splits.assignment import make_splits
@@ -129,19 +129,19 @@ def test_it_is_laid_out_in_an_empty_database_over_the_same_corpus_alone(
     log = read_log(logged(collection, tmp_path))
     corpus = collection.corpus
     with pytest.raises(LogError, match="This database knows workers of the log"):
-        lay_out(log, corpus, NOW)
+        recreate_collection(log, corpus, NOW)
     for one in log.assignments:
         object.__setattr__(one, "worker", "somebody new")
     with pytest.raises(ActionError, match="already a collection 'pilot'"):
-        lay_out(log, corpus, NOW)
+        recreate_collection(log, corpus, NOW)
     object.__setattr__(log.collection, "slug", "../../evil")
     with pytest.raises(ActionError, match=r"The short name '../../evil' cannot be kept"):
-        lay_out(log, corpus, NOW)
+        recreate_collection(log, corpus, NOW)
     object.__setattr__(log.collection, "slug", "pilot")
     Collection.objects.update(slug="earlier")
     other = make_corpus("other")
     with pytest.raises(LogError, match="'other' lacks 3 of the 3 seeds of the log"):
-        lay_out(log, other, NOW)
+        recreate_collection(log, other, NOW)
     assert Collection.objects.count() == 1
     assert Corpus.objects.count() == 2
 
@@ -155,7 +155,7 @@ def test_pairs_are_drawn_again_from_the_sets_that_were_proposed(tmp_path: Path) 
         for seed in drawn.seeds.all()
     ]
     again = make_pairs(corpus, "again", keep_defaults=True)
-    plant_seeds(again, SimpleNamespace(seeds=lines))
+    recreate_seeds(again, SimpleNamespace(seeds=lines))
     keys = [list(each.seeds.values_list("position", "key")) for each in (drawn, again)]
     assert keys[0] == keys[1]
     assert len(keys[0]) == 4

@@ -45,7 +45,7 @@ def test_a_replay_that_fails_leaves_the_collection_to_the_jobs(
         raise LogError("It goes otherwise.")
 
     monkeypatch.setattr(marketplace, "find_hits", lambda tokens: {})
-    monkeypatch.setattr(remake_release, "lay_out", lambda *given: collection)
+    monkeypatch.setattr(remake_release, "recreate_collection", lambda *given: collection)
     monkeypatch.setattr(remake_release, "Rerun", lambda *given: SimpleNamespace(run=fail))
     with pytest.raises(LogError, match="It goes otherwise"):
         remake_release.remake(LOG, collection.corpus, tmp_path, NOW)

@@ -1,7 +1,7 @@
 """Cells are read the same wherever a table is drawn."""
 
 from annotation.reports.table import Table, markdown, text
-from annotation.reports.terminal import drawn
+from annotation.reports.terminal import table_lines
 
 TABLE = Table(
     "types", "Types", ["type", "questions", "share"], [["a|b", 1234, 0.5], ["c", 0, None]], "So."
@@ -21,7 +21,9 @@ def test_a_table_is_drawn_as_markdown_and_for_terminals() -> None:
         "### Types\n\n| type | questions | share |\n| --- | ---: | ---: |\n"
         "| a\\|b | 1,234 | 50.0 % |\n| c | 0 | – |\n\nSo.\n"
     )
-    seen = drawn([TABLE, Table("none", "Empty", ["x"], [], "Nothing [yet].")], in_colour=False)
+    seen = table_lines(
+        [TABLE, Table("none", "Empty", ["x"], [], "Nothing [yet].")], in_colour=False
+    )
     assert "1,234" in seen
     assert "Nothing [yet]." in seen
 
@@ -41,7 +43,7 @@ def test_a_map_shows_whole_per_cents_and_nothing_where_there_is_none() -> None:
 def test_a_wide_table_breaks_its_heads_and_never_its_numbers() -> None:
     columns = ["ranker", *(f"a head of many words {number}" for number in range(9))]
     row = ["Upperbound", *("15.4–50.0" for _ in range(9))]
-    lines = drawn([Table("t", "A table", columns, [row])], in_colour=False).splitlines()
+    lines = table_lines([Table("t", "A table", columns, [row])], in_colour=False).splitlines()
     assert max(map(len, lines)) < 125
     (found,) = (line for line in lines if "Upperbound" in line)
     assert found.count("15.4–50.0") == 9

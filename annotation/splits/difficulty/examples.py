@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from django.db.models import Prefetch, QuerySet
 
-from annotation.decisions.counted_work import counted_in
+from annotation.decisions.counted_work import counted_work_of
 from annotation.readers.example import YES_NO, Example, Text
 from annotation.release.records import main_stages
 from collector.models import Collection, SeedParagraph
@@ -16,7 +16,7 @@ CHUNK = 500
 def kept_questions(collection: Collection) -> QuerySet[Question]:
     """Return the questions in the dataset, by key, without those of people who have withdrawn."""
     return Question.objects.filter(
-        counted_in(collection),
+        counted_work_of(collection),
         stage__collection=collection,
         stage__name__in=main_stages(collection),
         verdict__outcome="kept",

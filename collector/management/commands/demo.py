@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Walk the whole way and print the report and the path last."""
         began = time.monotonic()
-        plan = sample.plan()
+        plan = sample.read_plan()
         demos = sample.demos(plan)
         chosen = demos.get(options["protocol"]) if options["protocol"] else plan["finished"]
         if chosen is None:

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from collector.serving import sample
 from collector.serving.embedded_jobs import jobs
-from collector.serving.one_process import move_in, prepare, server
+from collector.serving.one_process import adopt_moved_hits, prepare, server
 from collector.serving.port_file import announced_port
 from common.command_line import MANAGE
 from common.visitors import SAID_AT_START
@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 raise CommandError(f"Port {settings.PORT} is taken: set PORT to a free one.")
         prepare()
         if settings.EMBEDDED:
-            move_in()
+            adopt_moved_hits()
         self.stdout.write(f"Collector          {settings.COLLECTOR_URL}/")
         if settings.EMBEDDED:
             self.stdout.write(f"Workers go to      {settings.MARKETPLACE_URL}/")

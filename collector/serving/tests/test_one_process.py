@@ -32,20 +32,20 @@ def test_hits_move_from_every_earlier_address_once(moved: list[Any], settings: A
         settings.COLLECTOR_URL = f"http://localhost:{port}"
         one_process.prepare()
     moved.clear()
-    one_process.move_in()
+    one_process.adopt_moved_hits()
     assert moved == [
         ("move_questions", f"http://localhost:{port}", "http://localhost:8002")
         for port in (8000, 8001)
     ]
     moved.clear()
-    one_process.move_in()
+    one_process.adopt_moved_hits()
     assert moved == []
 
 
 def test_a_site_that_stays_where_it_was_moves_nothing(moved: list[Any]) -> None:
     one_process.prepare()
     moved.clear()
-    one_process.move_in()
+    one_process.adopt_moved_hits()
     assert moved == []
 
 

@@ -35,7 +35,7 @@ MOST_CHOSEN = 10_000
 
 
 @requester_page
-def of_batch(request: DeskRequest, key: int) -> HttpResponse:
+def bonuses_of_batch(request: DeskRequest, key: int) -> HttpResponse:
     """Choose work of a batch for a bonus, see what it comes to, send it."""
     found = own_batch(request, key)
     settle_due(clock.now(), batch_row__batch=found)
@@ -45,7 +45,7 @@ def of_batch(request: DeskRequest, key: int) -> HttpResponse:
 
 
 @requester_page
-def of_hit(request: DeskRequest, key: int) -> HttpResponse:
+def bonuses_of_hit(request: DeskRequest, key: int) -> HttpResponse:
     """Choose work of one HIT for a bonus, see what it comes to, send it."""
     mine = HIT.objects.filter(requester=request.requester, pk=key)
     settle_due(clock.now(), pk=key, requester=request.requester)

@@ -72,7 +72,7 @@ def events(request: DeskRequest) -> HttpResponse:
 
 @requester_page
 @require_POST
-def again(request: DeskRequest, key: int) -> HttpResponse:
+def resend_event(request: DeskRequest, key: int) -> HttpResponse:
     """Send an event once more, whatever became of it before."""
     event = first_or_error(
         events_of(request.requester).filter(pk=key),

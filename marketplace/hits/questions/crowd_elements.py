@@ -55,7 +55,7 @@ class _Names(HTMLParser):
         self.found.add(tag)
 
 
-def undrawn(html: str) -> list[str]:
+def unsupported_elements(html: str) -> list[str]:
     """Return the crowd elements of a page that nothing here draws, in order of their names.
 
     Without the elements' script a page draws its own, whatever they are called.

@@ -51,10 +51,10 @@ def preview_url(external_url: str, hit_id: str) -> str:
     return _with_query(external_url, {"assignmentId": PREVIEW_ASSIGNMENT_ID, "hitId": hit_id})
 
 
-def with_liking(url: str, liking: Mapping[str, str]) -> str:
+def with_preferences(url: str, preferences: Mapping[str, str]) -> str:
     """Return the address with how the worker likes pages, where they have said so; not signed."""
     names = {"theme": "workerTheme", "text_size": "workerTextSize", "language": "workerLanguage"}
-    chosen = {names[name]: value for name, value in liking.items() if value}
+    chosen = {names[name]: value for name, value in preferences.items() if value}
     return _with_query(url, chosen) if chosen else url
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from marketplace.hits.questions.answers import RESERVED
-from marketplace.hits.questions.crowd_elements import undrawn
+from marketplace.hits.questions.crowd_elements import unsupported_elements
 from marketplace.hits.questions.question_form import QuestionForm, QuestionFormError, form_in
 from marketplace.hits.questions.xml_tree import SCHEMAS, Node, XMLError, read_xml
 
@@ -95,7 +95,7 @@ def _read(xml: str) -> AnyQuestion:
     html = root.text_of("HTMLContent")
     if not html:
         raise QuestionError("HTMLContent is empty; put the page into <![CDATA[ … ]]>.")
-    if missing := undrawn(html):
+    if missing := unsupported_elements(html):
         raise UnsupportedQuestionError(
             f"<{missing[0]}> is not drawn here, so its answers would be lost. Ask in another way."
         )

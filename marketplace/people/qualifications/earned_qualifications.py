@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Max
 
 from marketplace.hits.acceptance import available_hits
-from marketplace.hits.keywords import promises_in
+from marketplace.hits.keywords import stated_terms
 from marketplace.models import (
     HANDED_IN,
     Assignment,
@@ -85,7 +85,7 @@ def _way(
     times = [
         at
         for owner, keywords, at in done
-        if owner == row.requester_id and earns in promises_in(keywords).earns
+        if owner == row.requester_id and earns in stated_terms(keywords).earns
     ]
     has_answer = was_taken or earns in record.scores
     if times and not has_answer:

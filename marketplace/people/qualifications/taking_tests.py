@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from marketplace.hits.questions.answers import form_answers_xml
 from marketplace.hits.questions.question_form import QuestionForm, answers_of, parse
 from marketplace.models import QualificationRequest, QualificationType, RequestState, Worker
-from marketplace.notifications.system_messages import written
+from marketplace.notifications.system_messages import system_message
 from marketplace.people.qualifications.answer_key import read_key, score
 from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
@@ -85,7 +85,7 @@ def hand_in(request: QualificationRequest, sent: Mapping[str, list[str]], now: d
         if row.deleted_at is not None:
             # Nobody can decide on it, but what was written is the worker's to keep.
             request.state, request.decided_at = RequestState.REJECTED, now
-            withdrawn = written("reason", "test_withdrawn")
+            withdrawn = system_message("reason", "test_withdrawn")
             request.reason, request.reason_message = withdrawn.values()
         elif row.answer_key:
             value = score(given, read_key(row.answer_key))
@@ -126,5 +126,5 @@ def _check_retry(row: QualificationType, worker: Worker, now: datetime) -> None:
 def _end_overdue(row: QualificationType, worker: Worker, now: datetime) -> None:
     over = now - timedelta(seconds=row.test_duration_seconds or 0) - GRACE
     row.requests.filter(worker=worker, state=RequestState.STARTED, started_at__lte=over).update(
-        state=RequestState.REJECTED, decided_at=now, **written("reason", "test_time_was_up")
+        state=RequestState.REJECTED, decided_at=now, **system_message("reason", "test_time_was_up")
     )

@@ -25,7 +25,7 @@ from marketplace.hits.acceptance import (
 from marketplace.hits.contests import ContestError, can_contest, raise_contest
 from marketplace.hits.lifecycle import settle_due
 from marketplace.hits.questions.answers import readable
-from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_liking
+from marketplace.hits.questions.entry import GRACE_SECONDS, Entry, entry_url, with_preferences
 from marketplace.models import HANDED_IN, Assignment, AssignmentState
 from marketplace.money.amounts import price_of
 from marketplace.people.qualifications.requirements import access_to, record_of
@@ -123,7 +123,7 @@ def frame_url(request: SignedInRequest, assignment: Assignment) -> str:
     )
     address = page_address(request, hit, assignment.secret)
     url = entry_url(address, hit.requester.entry_secret, entry)
-    return with_liking(url, assignment.worker.liking)
+    return with_preferences(url, assignment.worker.display_preferences)
 
 
 @worker_page

@@ -57,12 +57,12 @@ def available(request: SignedInRequest) -> HttpResponse:
     now, worker = clock.now(), request.worker
     is_changed = RESET in request.GET or any(name in request.GET for name in NAMES)
     given = {} if RESET in request.GET else request.GET
-    choices = choices_from(given if is_changed else worker.list_choices)
+    choices = filters_from(given if is_changed else worker.list_choices)
     if is_changed:
-        keep(worker, choices)
+        remember_filters(worker, choices)
     groups = groups_for(worker, now)
     takeable = [group for group in groups if group.access.can_accept]
-    rows = chosen(takeable, choices)
+    rows = filtered(takeable, choices)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     held = Assignment.objects.filter(
         worker=worker, state=AssignmentState.ACCEPTED, deadline__gt=now
@@ -125,7 +125,7 @@ def groups_for(worker: Worker, now: datetime) -> list[Group]:
 
 
 @dataclass(frozen=True)
-class Choices:
+class ListFilters:
     """What stands in the form above the list, as it was typed."""
 
     order: str = "newest"
@@ -140,10 +140,10 @@ class Choices:
         return any((self.least, self.hourly, self.minutes, self.requester))
 
 
-NAMES = tuple(field.name for field in fields(Choices))
+NAMES = tuple(field.name for field in fields(ListFilters))
 
 
-def choices_from(given: Mapping[str, str]) -> Choices:
+def filters_from(given: Mapping[str, str]) -> ListFilters:
     """Return the choices of a form or of a worker's row; what makes no sense is left out."""
     typed = {name: str(given.get(name, "")).strip()[:LONGEST] for name in NAMES}
     if typed["order"] not in ORDERS:
@@ -154,17 +154,17 @@ def choices_from(given: Mapping[str, str]) -> Choices:
     for name in ("minutes", "requester"):
         if not (typed[name].isascii() and typed[name].isdigit() and len(typed[name]) < 10):
             typed[name] = ""
-    return Choices(**typed)
+    return ListFilters(**typed)
 
 
-def keep(worker: Worker, choices: Choices) -> None:
+def remember_filters(worker: Worker, choices: ListFilters) -> None:
     """Remember the choices for the worker's next visit."""
     if worker.list_choices != asdict(choices):
         worker.list_choices = asdict(choices)
         worker.save(update_fields=["list_choices"])
 
 
-class Listed(Protocol):
+class HasFacts(Protocol):
     """Something in the list: it has facts."""
 
     @property
@@ -172,10 +172,10 @@ class Listed(Protocol):
         """Return what stands beside it."""
 
 
-Item = TypeVar("Item", bound=Listed)
+Item = TypeVar("Item", bound=HasFacts)
 
 
-def chosen(items: Iterable[Item], choices: Choices) -> list[Item]:
+def filtered(items: Iterable[Item], choices: ListFilters) -> list[Item]:
     """Return the items that pass the filters, in the chosen order; `items` come newest first.
 
     Where the usual time is not known the time allotted counts, and pay per hour comes last.
@@ -191,7 +191,7 @@ def chosen(items: Iterable[Item], choices: Choices) -> list[Item]:
     return passed if key is None else sorted(passed, key=lambda item: key(item.facts))
 
 
-def _passes(facts: Facts, choices: Choices) -> bool:
+def _passes(facts: Facts, choices: ListFilters) -> bool:
     if choices.requester and facts.kind.requester_id != int(choices.requester):
         return False
     if choices.least and facts.kind.reward_cents < _cents(choices.least):

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from marketplace.configuration import granted_cap_seconds
-from marketplace.hits.keywords import Promises
+from marketplace.hits.keywords import StatedTerms
 from marketplace.hits.timing import Time, hourly_cents, time_of
 from marketplace.models import HITType
 
@@ -28,7 +28,7 @@ class Facts:
         return int(min(self.kind.auto_approval_delay_seconds, granted_cap_seconds()))
 
     @property
-    def stated(self) -> Promises:
+    def stated(self) -> StatedTerms:
         """Return what its requester states of pay and time."""
         return self.kind.stated
 

@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.configuration import is_own_origin, payment_terms
 from marketplace.hits.acceptance import RefusedError, accept, accept_next, available_hits
 from marketplace.hits.lifecycle import settle_due
-from marketplace.hits.questions.entry import preview_url, with_liking
+from marketplace.hits.questions.entry import preview_url, with_preferences
 from marketplace.models import HIT, Assignment, AssignmentState, HITType
 from marketplace.people.qualifications.earned_qualifications import ways_to_earn
 from marketplace.people.qualifications.requirements import access_to, custom_types_of, record_of
@@ -66,8 +66,8 @@ def preview(request: SignedInRequest, hit_id: str) -> HttpResponse:
         facts=facts,
         reasons=reasons,
         can_accept=access.can_accept,
-        frame_url=with_liking(
-            preview_url(page_address(request, hit), hit.hit_id), request.worker.liking
+        frame_url=with_preferences(
+            preview_url(page_address(request, hit), hit.hit_id), request.worker.display_preferences
         ),
         frame_origin=origin_of(hit.external_url),
         sandbox=SANDBOX[hit.question_kind],

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.http import require_POST
 
-from common.visitors import way_back
+from common.visitors import safe_next_url
 from marketplace.models import Worker
 from marketplace.people.countries import is_country, is_subdivision
 from marketplace.site.languages import CODES, LANGUAGES, remember
@@ -63,7 +63,7 @@ def _preferences(request: SignedInRequest, status: int = 200, problem: str = "")
 @require_POST
 def language(request: HttpRequest) -> HttpResponse:
     """Change the language of the site for this browser, and for the worker who is signed in."""
-    response = redirect(way_back(request, "home"))
+    response = redirect(safe_next_url(request, "home"))
     code = request.POST.get("language", "")
     if code in CODES:
         remember(response, code, secure=request.is_secure())

@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from common.visitors import way_back
+from common.visitors import safe_next_url
 from marketplace import clock
 from marketplace.configuration import open_sign_in
 from marketplace.models import Worker
@@ -60,7 +60,7 @@ def _let_in(request: HttpRequest, worker: Worker) -> HttpResponse:
         return sign_in_page(
             request, _("This account is closed. Ask the host of the marketplace."), 403
         )
-    response = redirect(way_back(request, "available"))
+    response = redirect(safe_next_url(request, "available"))
     begin(request, response, worker)
     return response
 

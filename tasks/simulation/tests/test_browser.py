@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from tasks.simulation.browser import Browser, UnreachableError
-from tasks.simulation.page_parser import StuckError, read
+from tasks.simulation.page_parser import StuckError, parse_page
 
 SITE, FRAME = "http://127.0.0.1:8000", "http://localhost:8000"
 POLICY = f"default-src 'none'; frame-ancestors {SITE}; form-action 'self' {SITE}"
@@ -86,4 +86,4 @@ def test_a_site_that_is_not_there_is_named() -> None:
 def test_json_without_json_is_an_error() -> None:
     ada = browser({"localhost/hit/draft": httpx.Response(502, html="<h1>Proxy</h1>")})
     with pytest.raises(StuckError, match="answered 502 without JSON"):
-        ada.post(read("", f"{FRAME}/hit/"), "/hit/draft", "token", {})
+        ada.post(parse_page("", f"{FRAME}/hit/"), "/hit/draft", "token", {})

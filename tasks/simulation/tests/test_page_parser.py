@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.simulation.page_parser import StuckError, read
+from tasks.simulation.page_parser import StuckError, parse_page
 
 HTML = """<!doctype html><h1>Hand <em>in</em></h1><p role="alert">Mend this.</p>
 <main data-page="notice"><form method="post" action="/go">
@@ -15,7 +15,7 @@ HTML = """<!doctype html><h1>Hand <em>in</em></h1><p role="alert">Mend this.</p>
 
 
 def test_it_reads_forms_links_frames_and_data() -> None:
-    page = read(HTML, "http://host.example/here/")
+    page = parse_page(HTML, "http://host.example/here/")
     assert page.heading == "Hand in"
     assert page.kind == "notice"
     assert page.message == "Mend this."
@@ -25,7 +25,7 @@ def test_it_reads_forms_links_frames_and_data() -> None:
 
 
 def test_a_pressed_button_sends_the_fields_and_itself() -> None:
-    form = read(HTML, "http://host.example/here/").form("I agree")
+    form = parse_page(HTML, "http://host.example/here/").form("I agree")
     assert form.action == "http://host.example/go"
     assert form.filled("I agree", {"name": "Grace"}) == {
         "csrf": "1",
@@ -37,7 +37,7 @@ def test_a_pressed_button_sends_the_fields_and_itself() -> None:
 
 
 def test_it_refuses_a_button_that_is_not_there() -> None:
-    page = read(HTML, "http://host.example/here/")
+    page = parse_page(HTML, "http://host.example/here/")
     with pytest.raises(StuckError, match="no button 'Not a submit'"):
         page.form("Not a submit")
     with pytest.raises(StuckError, match=r"no button 'Submit' to press. Buttons: 'I agree: go'"):
@@ -45,11 +45,11 @@ def test_it_refuses_a_button_that_is_not_there() -> None:
 
 
 def test_it_refuses_a_field_that_is_not_there() -> None:
-    form = read(HTML, "http://host.example/here/").form("I agree")
+    form = parse_page(HTML, "http://host.example/here/").form("I agree")
     with pytest.raises(StuckError, match="no field 'wage'"):
         form.filled("I agree", {"wage": "9"})
 
 
 def test_missing_data_is_named() -> None:
     with pytest.raises(StuckError, match="page-state"):
-        read("<h1>Bare</h1>", "http://host.example/").data("page-state")
+        parse_page("<h1>Bare</h1>", "http://host.example/").data("page-state")

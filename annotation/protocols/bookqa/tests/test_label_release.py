@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.dashboard.tests.making import make_browser
-from annotation.decisions.exclusions import leave_out
+from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.label_decisions import decide_labels
 from annotation.models import Verdict
 from annotation.protocols.bookqa.tests.making import rows
@@ -125,7 +125,7 @@ def test_who_is_left_out_differs_from_nobody(labelled: Collection, rita: Client)
     gil = Answer.objects.filter(worker__identity__person="AGIL").first()
     assert gil is not None
     assert gil.worker is not None
-    leave_out(labelled, gil.worker, "Guesses.", "rita", NOW)
+    exclude_worker(labelled, gil.worker, "Guesses.", "rita", NOW)
     assert "Labels to decide <span>0</span>" in rita.get(PAGE).content.decode()
 
 

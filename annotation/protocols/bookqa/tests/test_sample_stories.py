@@ -18,14 +18,14 @@ CHAPTERS = {"The Summer Flag": 6, "The Last Ferry": 3, "The Runaway Stone": 3}
 @pytest.fixture
 def chosen() -> dict[str, Any]:
     """Return what the demo collects, its stories read in."""
-    chosen = sample.demos(sample.plan())["bookqa"]
+    chosen = sample.demos(sample.read_plan())["bookqa"]
     sample.read_corpus(chosen["corpus"], stdout=StringIO(), processes=1)
     return chosen
 
 
 def test_every_protocol_has_a_demo() -> None:
     known = {protocol.name for protocol in all_protocols()}
-    assert sample.demos(sample.plan()).keys() == known
+    assert sample.demos(sample.read_plan()).keys() == known
     with pytest.raises(CommandError, match=f"Known: {', '.join(sorted(known))}"):
         call_command("demo", protocol="nothing")
 

@@ -20,7 +20,7 @@ from annotation.protocols.hotpotqa.export import (
 from annotation.protocols.hotpotqa.file_format import LayoutError, sentences_of
 from annotation.protocols.hotpotqa.tests.items import TEXTS, item, passage, record, released
 from annotation.release.records_schema import SeedRecord
-from annotation.release.withholding import asked
+from annotation.release.withholding import questions_alone
 
 DEV, DEV_WIKI = "hotpot_dev_distractor_v1.json", "hotpot_dev_fullwiki_v1.json"
 TRAIN, TEST = "hotpot_train_v1.1.json", "hotpot_test_fullwiki_v1.json"
@@ -46,7 +46,7 @@ def written(seeds: list[SeedRecord]) -> dict[str, list[Any]]:
     """Return the files of seeds collected here, withheld splits as a release hands them out."""
     parts = {split: [] for split in SPLITS} | by_split(seeds)
     public = {
-        split: list(asked(part, WITHHELD[split])) if split in WITHHELD else part
+        split: list(questions_alone(part, WITHHELD[split])) if split in WITHHELD else part
         for split, part in parts.items()
     }
     return {name: json.loads(b"".join(chunks)) for name, chunks in files(public, None)}

@@ -20,7 +20,7 @@ from annotation.release.assignment_log import work_digest
 from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.records import records
-from annotation.release.withholding import shown
+from annotation.release.withholding import public_records
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.status import Facts
 from annotation.tests.making import NOW
@@ -247,9 +247,9 @@ def pair_in(collection: Collection, name: str, at: datetime) -> Question:
 def test_a_question_kept_since_the_splits_were_made_is_not_told(issued: PublishedRelease) -> None:
     collection = issued.release.collection
     late = pair_in(collection, "Late", NOW)
-    seeds = list(shown(records(collection), {"test-fullwiki": ()}))
+    seeds = list(public_records(records(collection), {"test-fullwiki": ()}))
     assert late.text not in json.dumps(seeds)
-    assert late.text in json.dumps(list(shown(records(collection), {})))
+    assert late.text in json.dumps(list(public_records(records(collection), {})))
 
 
 def test_withheld_questions_are_in_no_order_of_pairs(issued: PublishedRelease) -> None:

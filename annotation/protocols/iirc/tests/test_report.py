@@ -7,7 +7,7 @@ from annotation.protocols.iirc.tests.island import TEXTS, island
 from annotation.release.records import records
 from annotation.reports import tables_of
 from annotation.reports.table import Cell, markdown
-from annotation.reports.terminal import drawn
+from annotation.reports.terminal import table_lines
 from annotation.tests.making import make_answer, span
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
@@ -104,5 +104,9 @@ def test_simulated_annotators_are_no_people() -> None:
     Question.objects.filter(seed__fold="test").update(synthetic=True)
     found = {table.name: table for table in tables_of(collection)}
     assert found["size"].simulated.startswith("With simulated work: 3 of ")
-    assert drawn([found["size"]], in_colour=False).split("\n")[1].startswith("With simulated work")
+    assert (
+        table_lines([found["size"]], in_colour=False)
+        .split("\n")[1]
+        .startswith("With simulated work")
+    )
     assert found["agreement"].rows[-1][2] == 0
