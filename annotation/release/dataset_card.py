@@ -29,8 +29,9 @@ def card(
 ) -> str:
     """Return the card in Markdown; synthetic work is named before anything else.
 
-    counts: kept questions by split. official: names of the protocol's files. tables: the report's.
-    withheld: splits whose answers are not published. beside: what further files hold, by name.
+    counts: kept questions by split. official: names of the protocol's files. tables: the report's;
+    one without columns only tells its requester what is still to do. withheld: splits whose answers
+    are not published. beside: what further files hold, by name.
     """
     parts = [
         f"# {collection.title}\n",
@@ -38,7 +39,7 @@ def card(
         description(collection, counts) + "\n",
         _files(official, withheld, beside or {}),
         "## How it was collected\n\n" + _method(collection, withheld),
-        "## What is in it\n\n" + "\n".join(markdown(table) for table in tables),
+        "## What is in it\n\n" + "\n".join(markdown(table) for table in tables if table.columns),
         "## Limitations\n\n" + _limitations(collection, outcomes),
         "## Licence\n\n" + articles.licence_text(collection),
         "## How to cite\n\n" + croissant.citation(collection) + "\n",

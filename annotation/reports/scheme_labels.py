@@ -79,7 +79,13 @@ def _group_shares(facet: FieldTable, values: Sequence[str], note: str) -> Table:
     rows: list[list[Cell]] = [
         [group, counts[group], share(counts[group], len(values))] for group in groups
     ]
-    return Table(facet.groups, f"{facet.label} In groups", ["group", "items", "share"], rows, note)
+    return Table(
+        facet.groups,
+        facet.groups.replace("_", " ").capitalize(),
+        ["group", "items", "share"],
+        rows,
+        note,
+    )
 
 
 def _flow(

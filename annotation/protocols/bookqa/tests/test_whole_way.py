@@ -40,6 +40,10 @@ def test_it_runs_from_books_to_a_release(collected: Collection, tmp_path: Path) 
     }
     told = rows(tmp_path / "out" / "summaries.csv")
     assert [row["summary"] for row in told] == [f"{SUMMARY} It is {n}." for n in ("ford", "weir")]
+    # What its requester could still do is no part of what is published.
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "What became of the questions" in card
+    assert "labelled" not in card
 
 
 def test_what_is_released_is_read_back_and_released_again(
