@@ -2,8 +2,24 @@
 """Run Collector's commands: `.venv/bin/python manage.py help` lists them."""
 
 import sys
+from contextlib import suppress
 
 from common.command_line import MANAGE, run_command
 
+
+def have_jobs_look() -> None:
+    """Let what a command did to a collection be looked after at once."""
+    from django.apps import apps
+    from django.db import DatabaseError
+
+    if apps.ready:
+        from tasks.lifecycle import due_work
+
+        # Some commands need no tables.
+        with suppress(DatabaseError):
+            due_work.wake_all()
+
+
 if __name__ == "__main__":
-    run_command(sys.argv, "collector.settings", f"{MANAGE} run (or, on a server, serve --prepare)")
+    set_up = f"{MANAGE} run (or, on a server, serve --prepare)"
+    run_command(sys.argv, "collector.settings", set_up, have_jobs_look)

@@ -10,25 +10,44 @@ from annotation.splits.difficulty.runs import runs_to_sum_up, sum_up
 from annotation.splits.difficulty.training import fail_exhausted, folds_to_train, train_alone
 from collector.celery import app
 from collector.models import Collection, CollectionState
+from collector.serving import liveness
+from tasks.lifecycle import due_work
+from tasks.lifecycle.maintenance import maintain_alone
 
 
 @app.task
-def decide(collection_id: int) -> None:
-    """Decide what has enough votes, and sample for the second reading what is decided."""
-    collection = Collection.objects.get(pk=collection_id)
-    decide_collection(collection, timezone.now())
-    if collection.state == CollectionState.COLLECTING:
-        sample_questions(collection)
+def look_after_collection(collection_id: int) -> None:
+    """Maintain one collection and decide what its work brought; see tasks.lifecycle.due_work.
 
-
-@app.task
-def decide_all() -> None:
-    """Look after every collection that is not a draft, and every release asked for.
-
-    Work that was under way is handed in after a pause or the end too.
+    Work that was under way is handed in, decided and paid after a pause or the end too.
     """
-    for collection in Collection.objects.exclude(state=CollectionState.DRAFT):
-        decide.delay(collection.pk)
+    collection, now = Collection.objects.get(pk=collection_id), timezone.now()
+
+    def round_of() -> bool:
+        done = maintain_alone(collection, now)
+        # Somebody else was at it: whether that changed anything shows in the next round.
+        return decide(collection) > 0 or not done or any(done.values())
+
+    due_work.look_after(collection, now, round_of)
+
+
+def decide(collection: Collection) -> int:
+    """Decide what has enough votes, and sample for the second reading what is decided.
+
+    Returns how much that was.
+    """
+    decided = decide_collection(collection, timezone.now())
+    if collection.state == CollectionState.COLLECTING:
+        decided += sample_questions(collection)
+    return decided
+
+
+@app.task
+def look_after_what_is_due() -> None:
+    """Look after every collection that is due, every release asked for, and every reader."""
+    liveness.record_beat(liveness.JOBS)
+    for collection_id in due_work.due(timezone.now()):
+        look_after_collection.delay(collection_id)
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)
     judge_what_is_due()

@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "annotation.dashboard.waking.WakingMiddleware",
 ]
 TEMPLATES = [
     {
@@ -171,7 +172,7 @@ if ENVIRONMENT.REDIS_URL:
 CELERY_BROKER_URL = ENVIRONMENT.CELERY_BROKER_URL or ENVIRONMENT.REDIS_URL or "memory://localhost/"
 # The in-memory transport sleeps a whole second between looks unless told otherwise.
 CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.02} if CELERY_BROKER_URL.startswith("memory:") else {}
+    {"polling_interval": 0.1} if CELERY_BROKER_URL.startswith("memory:") else {}
 )
 CELERY_TASK_IGNORE_RESULT = True
 # A job that is lost is due again at the next look, since rows say what is to do. One that the queue
@@ -183,8 +184,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # However long an outage, whoever waits for its end is there.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-# How often the jobs look; rows say what is to do, so a look too many costs little.
-POLL_SECONDS = 2.0 if CELERY_BROKER_URL.startswith("memory:") else 15.0
+# How often the jobs ask what is due: one query, however many collections there are.
+POLL_SECONDS = 2.0
 # Somebody waits for a partner, or for one who may have left; a queue of their own lets a worker
 # look after them while others wait for a marketplace.
 DIALOG_POLL_SECONDS = 1.0
@@ -197,8 +198,7 @@ CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
     for name, task, seconds in (
-        ("maintain", "tasks.jobs.maintain_all", POLL_SECONDS),
-        ("decide", "annotation.jobs.decide_all", POLL_SECONDS),
+        ("due", "annotation.jobs.look_after_what_is_due", POLL_SECONDS),
         ("dialogs", "tasks.jobs.look_after_dialogs", DIALOG_POLL_SECONDS),
     )
 }

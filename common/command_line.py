@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
@@ -21,14 +21,21 @@ REFUSALS = (
 MANAGE = ".venv/bin/python manage.py"
 
 
-def run_command(arguments: Sequence[str], settings: str, set_up: str) -> None:
+def run_command(
+    arguments: Sequence[str],
+    settings: str,
+    set_up: str,
+    afterwards: Callable[[], object] = lambda: None,
+) -> None:
     """Run one command; ends the process with one line and code 1 where its world is not fit.
 
-    set_up: the command that makes the database's tables.
+    set_up: the command that makes the database's tables. `afterwards` is called where the command
+    was carried out.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings)
     try:
         execute_from_command_line(list(arguments))
+        afterwards()
     except REFUSALS as error:
         sys.exit(sentence(error, set_up))
     except KeyboardInterrupt:

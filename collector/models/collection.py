@@ -28,8 +28,8 @@ class Collection(models.Model):
     `reserved_cents` is held for places that someone can still earn, `spent_cents` is owed or
     paid; together they never exceed `budget_cents` nor `maximum_cents`: what it was said to cost at
     most, for the seeds and parameters that `maximum_for` names; None before it was published.
-    `maintained_until` is until when one job has the
-    collection to itself, `archived_at` since when it is out of the lists.
+    `maintained_until` is until when one job has the collection to itself, `look_at` when the jobs
+    look at it next (see tasks.lifecycle.due_work), `archived_at` since when it is out of the lists.
     """
 
     slug = NameField("short name", unique=True, max_length=80)
@@ -54,6 +54,7 @@ class Collection(models.Model):
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
     maintained_until = models.DateTimeField(null=True, blank=True)
+    look_at = models.DateTimeField(null=True, blank=True, db_index=True)
 
     class Meta:
         ordering = ["-created_at"]

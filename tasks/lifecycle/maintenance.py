@@ -32,6 +32,8 @@ from tasks.work import leases, units
 log = logging.getLogger(__name__)
 # A process that died, or whose database went away, amid a round blocks nobody for longer.
 CLAIM = timedelta(seconds=10)
+# What a round says of the steps that could not be done.
+FAILED = "steps failed"
 # A round that is at work says so this often.
 RENEW_SECONDS = 3.0
 
@@ -105,8 +107,8 @@ class Claim:
 def maintain(collection: Collection, now: datetime) -> dict[str, int]:
     """Run every step once and return what each did; a step that fails leaves the others alone.
 
-    A marketplace that does not answer, and a step that fails, are logged and met again in the next
-    round.
+    A marketplace that does not answer, and a step that fails, are logged, counted as FAILED, and
+    met again in the next round.
     """
     done: dict[str, int] = {}
     stages = list(collection.stages.select_related("collection"))
@@ -115,11 +117,11 @@ def maintain(collection: Collection, now: datetime) -> dict[str, int]:
             done[name] = step()
         except MarketplaceError as error:
             log.warning("%s: %s: %s", collection.slug, name, error)
-            done[name] = 0
+            done[FAILED] = done.get(FAILED, 0) + 1
         except Exception:
             # Nobody's pay may hang on one row that a step cannot digest.
             log.exception("%s: %s failed", collection.slug, name)
-            done[name] = 0
+            done[FAILED] = done.get(FAILED, 0) + 1
     return done
 
 

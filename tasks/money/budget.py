@@ -3,6 +3,7 @@
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.db.models import F, Q
+from django.utils import timezone
 
 from collector.models import Collection
 from collector.protocols.parameters import PayTable
@@ -10,7 +11,8 @@ from common.prepared_sql import change
 
 EARN = """
 UPDATE collector_collection
-SET reserved_cents = reserved_cents - %(reserved)s, spent_cents = spent_cents + %(cost)s
+SET reserved_cents = reserved_cents - %(reserved)s, spent_cents = spent_cents + %(cost)s,
+    look_at = %(now)s
 WHERE id = %(collection)s
 """
 
@@ -65,5 +67,14 @@ def give_back_beside(collection_id: int, cents: int) -> None:
 
 
 def earn(collection_id: int, *, reserved_cents: int, cost_cents: int) -> None:
-    """Turn a reservation into money spent; both change in one statement."""
-    change(EARN, collection=collection_id, reserved=reserved_cents, cost=cost_cents)
+    """Turn a reservation into money spent; both change in one statement.
+
+    The jobs look at once after whom it is owed (see tasks.lifecycle.due_work).
+    """
+    change(
+        EARN,
+        collection=collection_id,
+        reserved=reserved_cents,
+        cost=cost_cents,
+        now=timezone.now(),
+    )

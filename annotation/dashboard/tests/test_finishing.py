@@ -19,7 +19,7 @@ from annotation.dashboard.tests.making import (
     make_verdict,
     plain,
 )
-from annotation.jobs import decide, decide_all
+from annotation.jobs import decide
 from annotation.models import Verdict
 from collector.models import Collection, CollectionState
 from tasks.crowd import marketplace
@@ -130,14 +130,11 @@ def test_the_page_asks_no_more_with_more_of_everything(rita: Client, busy: Colle
     assert queries() == before
 
 
-def test_answers_handed_in_after_the_end_are_decided(
-    pilot: Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_handed_in_after_the_end_are_decided(pilot: Collection) -> None:
     question = make_question(stage_of(pilot, "question"))
     make_answer(question, stage_of(pilot, "answer"))
     Collection.objects.update(state=CollectionState.FINISHED)
-    monkeypatch.setattr(decide, "delay", decide)
-    decide_all()
+    assert decide(Collection.objects.get(pk=pilot.pk)) == 1
     assert Verdict.objects.filter(question=question).exists()
 
 

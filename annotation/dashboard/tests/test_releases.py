@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
-from annotation.jobs import decide_all, fulfil_order
+from annotation.jobs import fulfil_order, look_after_what_is_due
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release import release_jobs
 from annotation.release.publish_release import PublishedRelease
@@ -92,8 +92,8 @@ def test_a_job_finds_the_order_and_says_why_it_cannot_be(
     rita.post(f"{PAGE}make/")
     found: list[int] = []
     monkeypatch.setattr(fulfil_order, "delay", found.append)
-    monkeypatch.setattr("annotation.jobs.decide.delay", lambda pk: None)
-    decide_all()
+    monkeypatch.setattr("annotation.jobs.look_after_collection.delay", lambda pk: None)
+    look_after_what_is_due()
     fulfil_order(found[0])
     order = ReleaseOrder.objects.get()
     why = "There is no question to release yet: none has enough answers that agree."

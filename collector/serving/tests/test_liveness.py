@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.mark.pure
 def test_a_clock_that_is_set_back_puts_nothing_off(clock: Clock) -> None:
     names = set(clock.schedule)
-    assert names == {"maintain", "decide", "dialogs"}
+    assert names == {"due", "dialogs"}
     clock.tick()
     # What was sent, and what is to come, was noted a year from now.
     for entry in clock.schedule.values():

@@ -1,0 +1,82 @@
+"""When the jobs look at a collection next: work costs what there is to do.
+
+`Collection.look_at` tells it. Whatever happens to a collection wakes it; a round that did something
+is followed by another at once, and one that found nothing by a pause as long as what is open can
+wait.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from collector.models import Collection, CollectionState
+from tasks.models import Lease, LeaseState, ReceiptState, Submission
+
+# A round that died is made up for after this.
+ROUND = timedelta(seconds=15)
+# What was just handed in is asked about at once, and less often the longer nobody knows of it.
+SHORTEST, LONGEST = timedelta(seconds=2), timedelta(seconds=15)
+# Whoever is at work may leave without a word; that is asked about now and then.
+WHILE_AT_WORK = timedelta(seconds=15)
+# Some things happen at the marketplace alone: HITs handed in empty, decided, or run out.
+WHILE_COLLECTING = timedelta(minutes=1)
+WHILE_AT_REST = timedelta(hours=6)
+
+
+def wake(collection_id: int) -> None:
+    """Have the jobs look at the collection next time; costs nothing where they will anyway."""
+    _wake(Q(pk=collection_id))
+
+
+def wake_all() -> None:
+    """Have the jobs look at every collection next time."""
+    _wake(Q())
+
+
+def due(now: datetime) -> list[int]:
+    """Return the ids of the collections to look at now, save those that somebody is at; one query.
+
+    Drafts have nothing to look after.
+    """
+    never = Q(look_at__isnull=True, state=CollectionState.COLLECTING)
+    free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=now)
+    rows = Collection.objects.exclude(state=CollectionState.DRAFT).filter(free)
+    return list(rows.filter(never | Q(look_at__lte=now)).values_list("pk", flat=True))
+
+
+def look_after(collection: Collection, now: datetime, round_of: Callable[[], bool]) -> None:
+    """Run a round and note when the next is due; what happens meanwhile makes it due at once.
+
+    round_of: returns whether it did anything, or could not look.
+    """
+    rows, until = Collection.objects.filter(pk=collection.pk), now + ROUND
+    rows.update(look_at=until)
+    is_done = not round_of()
+    after = now + _pause(collection, now) if is_done else now
+    rows.filter(look_at=until).update(look_at=after)
+
+
+def _wake(which: Q) -> None:
+    now = timezone.now()
+    rows = Collection.objects.filter(which).exclude(state=CollectionState.DRAFT)
+    rows.exclude(look_at__lte=now).update(look_at=now)
+
+
+def _pause(collection: Collection, now: datetime) -> timedelta:
+    """Return how long a collection with nothing to do now can be left alone."""
+    work = Submission.objects.filter(lease__unit__stage__collection=collection)
+    open_work = work.filter(state__in=[ReceiptState.HELD, ReceiptState.APPROVING])
+    newest = open_work.order_by("-received_at").values_list("received_at", flat=True).first()
+    if newest is not None:
+        return min(LONGEST, max(SHORTEST, (now - newest) / 4))
+    leases = Lease.objects.filter(unit__stage__collection=collection, state=LeaseState.LIVE)
+    if leases.exists():
+        return WHILE_AT_WORK
+    if (
+        collection.state == CollectionState.COLLECTING
+        or work.filter(state__in=[ReceiptState.CONFIRMED, ReceiptState.DISPUTED]).exists()
+    ):
+        return WHILE_COLLECTING
+    return WHILE_AT_REST
