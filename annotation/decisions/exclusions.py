@@ -39,7 +39,7 @@ def exclude_worker(
 
 
 def include_again(exclusion: Exclusion, why: str, by: str, now: datetime) -> None:
-    """Believe the worker's work again; what a hand had decided is as it was.
+    """Count the worker's work again; what was decided by hand is as it was.
 
     Raises ActionError without a reason or where it was taken back before, and ProtocolError.
     """

@@ -193,7 +193,7 @@ class _Rows:
         cast: dict[int, list[tuple[Answer, VoteRecord]]] = {row.pk: [] for row in questions}
         for answer, (row, vote) in zip(answers, voted, strict=True):
             cast[row.pk].append((answer, vote))
-        self._believe(questions, cast, [question for _, _, question in asked])
+        self._store_verdicts(questions, cast, [question for _, _, question in asked])
 
     def _seed(self, record: SeedRecord) -> Seed:
         self.n_seeds += 1
@@ -256,7 +256,7 @@ class _Rows:
             created_at=self.now,
         )
 
-    def _believe(
+    def _store_verdicts(
         self,
         rows: list[Question],
         cast: Mapping[int, list[tuple[Answer, VoteRecord]]],

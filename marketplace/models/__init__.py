@@ -22,7 +22,13 @@ from marketplace.models.qualifications import (
     RequestState,
 )
 from marketplace.models.requesters import AccessKey, IdempotencyToken, Requester, SeenRequest
-from marketplace.models.workers import Session, SignInTries, Worker, WorkerBlock, WorkerProfile
+from marketplace.models.workers import (
+    SignInTries,
+    Worker,
+    WorkerBlock,
+    WorkerProfile,
+    WorkerSession,
+)
 
 __all__ = [
     "HANDED_IN",
@@ -62,11 +68,11 @@ __all__ = [
     "ReviewPolicy",
     "Role",
     "SeenRequest",
-    "Session",
     "Setting",
     "SignInTries",
     "Worker",
     "WorkerBlock",
     "WorkerGroup",
     "WorkerProfile",
+    "WorkerSession",
 ]

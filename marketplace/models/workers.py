@@ -101,7 +101,7 @@ class WorkerBlock(models.Model):
         return f"{self.requester_id} blocks {self.worker_id}"
 
 
-class Session(models.Model):
+class WorkerSession(models.Model):
     """One signed-in browser; only the digest of its cookie is kept."""
 
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="sessions")

@@ -13,7 +13,7 @@ from django.utils.decorators import decorator_from_middleware
 from django.utils.translation import gettext_noop
 
 from common.storable import without_nul
-from marketplace.models import Message, Session, Worker
+from marketplace.models import Message, Worker, WorkerSession
 from marketplace.site.languages import language_active
 from marketplace.site.page_error import PageError
 from marketplace.site.signing_in.sessions import session_of
@@ -40,7 +40,7 @@ class SignedInRequest(HttpRequest):
     """A request of a signed-in worker, as `worker_page` hands it on."""
 
     worker: Worker
-    worker_session: Session
+    worker_session: WorkerSession
 
 
 WorkerView = Callable[Concatenate[SignedInRequest, Arguments], HttpResponse]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from marketplace import clock
-from marketplace.models import Assignment, AssignmentState, Message, Session, Worker
+from marketplace.models import Assignment, AssignmentState, Message, Worker, WorkerSession
 from marketplace.money import funds
 from marketplace.people.account_opening import open_worker
 from marketplace.people.invitations import make_class_code
@@ -92,9 +92,9 @@ def test_a_password_has_rules(ada: Visitor, grace: Visitor) -> None:
 
 def test_a_new_password_ends_other_sign_ins(ada: Visitor) -> None:
     Visitor("Ada")
-    assert Session.objects.count() == 2
+    assert WorkerSession.objects.count() == 2
     ada.post("/account/", "/account/password/", name="Ada", password=PASSWORD)
-    assert Session.objects.count() == 1
+    assert WorkerSession.objects.count() == 1
     assert is_in(ada)
 
 
@@ -144,7 +144,7 @@ def test_erasing_forgets_who_it_was_and_keeps_the_books(
     row = Worker.objects.get()
     assert (row.worker_id, row.is_active) == (worker.worker_id, False)
     assert "Ada" not in json.dumps([row.display_name, row.sign_in_name, row.country])
-    assert not Session.objects.exists()
+    assert not WorkerSession.objects.exists()
     assert not Message.objects.exists()
     assert funds.owed_cents(row) == 450
     states = set(Assignment.objects.values_list("state", flat=True))

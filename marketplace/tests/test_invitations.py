@@ -12,9 +12,9 @@ from marketplace.models import (
     ClassCode,
     Invitation,
     InvitationDelivery,
-    Session,
     Worker,
     WorkerProfile,
+    WorkerSession,
 )
 from marketplace.money import funds
 from marketplace.people.account_merge import MergeError, merge
@@ -77,7 +77,7 @@ def test_a_revoked_link_lets_nobody_in_and_signs_out() -> None:
     html = visitor.get(f"/enter/{letter.token}/").content.decode()
     visitor._send(html, f"/enter/{letter.token}/", {})
     revoke(letter.invitation, clock.now())
-    assert not Session.objects.exists()
+    assert not WorkerSession.objects.exists()
     assert Visitor().get(f"/enter/{letter.token}/").status_code == 404
 
 

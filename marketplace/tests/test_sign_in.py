@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from marketplace import clock
-from marketplace.models import Session, Worker
+from marketplace.models import Worker, WorkerSession
 from marketplace.people.account_opening import open_worker
 from marketplace.site.signing_in.sessions import COOKIE
 from marketplace.tests.visitor import Visitor
@@ -21,13 +21,13 @@ def test_the_cookie_is_for_the_server_alone(ada: Visitor) -> None:
     cookie = ada.client.cookies[COOKIE]
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
-    assert cookie.value not in Session.objects.get().token_digest
+    assert cookie.value not in WorkerSession.objects.get().token_digest
 
 
 def test_signing_out_ends_the_session(ada: Visitor) -> None:
     token = ada.client.cookies[COOKIE].value
     ada.post("/hits/", "/sign-out/")
-    assert not Session.objects.exists()
+    assert not WorkerSession.objects.exists()
     ada.client.cookies[COOKIE] = token
     assert "Your name" in ada.get("/hits/").content.decode()
 
@@ -67,7 +67,7 @@ def test_a_personal_link_signs_in_when_its_button_is_pressed(settings: Any) -> N
     visitor = Visitor()
     page = visitor.get(f"/enter/{token}/")
     assert "Welcome, Grace" in page.content.decode()
-    assert not Session.objects.exists()
+    assert not WorkerSession.objects.exists()
     visitor._send(page.content.decode(), f"/enter/{token}/", {})
     assert "Grace" in visitor.get("/hits/").content.decode()
     assert visitor.get("/enter/wrong/").status_code == 404

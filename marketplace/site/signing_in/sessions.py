@@ -6,19 +6,19 @@ from django.http import HttpRequest, HttpResponse
 
 from marketplace import clock
 from marketplace.configuration import session_lifetime
-from marketplace.models import Session, Worker
+from marketplace.models import Worker, WorkerSession
 from marketplace.models.identifiers import digest, new_secret
 
 COOKIE = "marketplace_session"
 
 
-def session_of(request: HttpRequest) -> Session | None:
+def session_of(request: HttpRequest) -> WorkerSession | None:
     """Return the live session of this browser, its worker loaded, or None."""
     token = request.COOKIES.get(COOKIE)
     if not token:
         return None
     return (
-        Session.objects.select_related("worker")
+        WorkerSession.objects.select_related("worker")
         .filter(token_digest=digest(token), expires_at__gt=clock.now(), worker__is_active=True)
         .first()
     )
@@ -28,7 +28,7 @@ def begin(request: HttpRequest, response: Any, worker: Worker) -> None:
     """Sign `worker` in: a new session in the table, its token in the response's cookie."""
     end(request, response)
     token, now = new_secret(), clock.now()
-    Session.objects.create(
+    WorkerSession.objects.create(
         worker=worker,
         token_digest=digest(token),
         created_at=now,
@@ -55,5 +55,5 @@ def keep_token(
 def end(request: HttpRequest, response: HttpResponse) -> None:
     """Sign this browser out, if it was in."""
     if token := request.COOKIES.get(COOKIE):
-        Session.objects.filter(token_digest=digest(token)).delete()
+        WorkerSession.objects.filter(token_digest=digest(token)).delete()
     response.delete_cookie(COOKIE, samesite="Lax")
