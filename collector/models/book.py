@@ -21,7 +21,8 @@ class Book(models.Model):
     text is `front` + `text` + `back`: licence, credits and blanks are kept there as provenance, and
     no passage holds them. `document` names the book in tables about it; `set` is the part of the
     published dataset that it belongs to (train, valid, test), blank elsewhere. Passages of
-    `passage_tokens` tokens are made by `tokenizer`.
+    `passage_tokens` tokens are made by `tokenizer`. `table_rows` has by the name of a table the row
+    that the book was given with; what a row of documents.csv leaves blank is counted.
     """
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="books")
@@ -40,6 +41,7 @@ class Book(models.Model):
     n_tokens = models.PositiveIntegerField()
     passage_tokens = models.PositiveIntegerField()
     tokenizer = models.CharField(max_length=60)
+    table_rows = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["document"]

@@ -84,14 +84,21 @@ def _document(split: str, seed: SeedRecord) -> Row:
     if IMPORTED in seed["payload"]:
         return _imported(seed["payload"]).get(DOCUMENTS, {})
     told = seed["payload"]
-    row = dict.fromkeys(COLUMNS[DOCUMENTS], "")
-    return row | {
+    row = {"wiki_title": told["title"], **_of_corpus(told).get(DOCUMENTS, {})}
+    row |= {
         "document_id": told["document_id"],
         "set": SET_OF_SPLIT[split],
         "kind": KIND_OF[told["kind"]],
         "story_url": told["url"],
-        "wiki_title": told["title"],
     }
+    return {column: row.get(column, "") for column in COLUMNS[DOCUMENTS]}
+
+
+def _of_corpus(payload: Mapping[str, Any]) -> dict[str, Row]:
+    """Return what the corpus knows of a book, by the table that says it."""
+    # Collections of before have none.
+    rows: dict[str, Row] = payload.get("tables") or {}
+    return rows
 
 
 def _imported(payload: Mapping[str, Any]) -> dict[str, Row]:
@@ -104,11 +111,12 @@ def _summary(split: str, seed: SeedRecord) -> Row:
     if IMPORTED in seed["payload"]:
         return _imported(seed["payload"]).get(SUMMARIES, {})
     (passage,) = seed["passages"]
+    told = _of_corpus(seed["payload"]).get(SUMMARIES, {})
     return {
         "document_id": _document_id(seed),
         "set": SET_OF_SPLIT[split],
-        "summary": passage["text"],
-        "summary_tokenized": tokenized(passage["text"]),
+        "summary": told.get("summary") or passage["text"],
+        "summary_tokenized": told.get("summary_tokenized") or tokenized(passage["text"]),
     }
 
 

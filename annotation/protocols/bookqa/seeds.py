@@ -10,7 +10,7 @@ from collector.seeds.candidate import Candidate
 
 NOUN = "book"
 COLUMNS = ("pk", "text", "article__title", "article__book__document", "article__book__set")
-MORE = ("article__book__kind", "article__book__url")
+MORE = ("article__book__kind", "article__book__url", "article__book__table_rows")
 
 
 def candidates(corpus: Corpus, parameters: Parameters, rng: random.Random) -> Iterator[Candidate]:
@@ -27,10 +27,17 @@ def candidates(corpus: Corpus, parameters: Parameters, rng: random.Random) -> It
         if limits.min_summary_words <= len(row[1].split()) <= limits.max_summary_words
     ]
     rng.shuffle(found)
-    for pk, text, title, document, part, kind, url in found:
+    for pk, text, title, document, part, kind, url, rows in found:
         yield Candidate(
             uuid5(NAMESPACE_URL, f"{document}\n{text}").hex,
             text,
             (pk,),
-            {"document_id": document, "set": part, "kind": kind, "url": url, "title": title},
+            {
+                "document_id": document,
+                "set": part,
+                "kind": kind,
+                "url": url,
+                "title": title,
+                "tables": rows,
+            },
         )

@@ -10,7 +10,16 @@ from django.db import transaction
 from django.db.models import Count, Max, Sum
 
 from collector.ingest.books.parsing import BookRecord, IdentifiedBook, identify, read_books
-from collector.ingest.books.tables import Pair, Tables, is_table, read_tables
+from collector.ingest.books.tables import (
+    DOCUMENTS,
+    SUMMARIES,
+    Pair,
+    Row,
+    Tables,
+    counted,
+    is_table,
+    read_tables,
+)
 from collector.ingest.errors import BookError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import licence_address
@@ -207,12 +216,16 @@ def _additions(
             )
         new_pairs, new_summary = [] if have else pairs, None if told else summary
         if new_pairs or new_summary:
-            added[book] = partial(_add, pairs=new_pairs, summary=new_summary)
+            row = tables.summary_rows.get(book.document)
+            added[book] = partial(_add, pairs=new_pairs, summary=new_summary, summary_row=row)
     return added
 
 
-def _add(book: Book, pairs: Sequence[Pair], summary: str | None) -> None:
+def _add(book: Book, pairs: Sequence[Pair], summary: str | None, summary_row: Row | None) -> None:
     with transaction.atomic():
+        if summary and summary_row:
+            book.table_rows = {**book.table_rows, SUMMARIES: dict(summary_row)}
+            book.save(update_fields=["table_rows"])
         _store_pairs(book, pairs)
         _store_summary(book.article, summary)
 
@@ -252,6 +265,7 @@ def _store(corpus: Corpus, record: BookRecord, tables: Tables, passage_tokens: i
             n_tokens=record.n_tokens,
             passage_tokens=passage_tokens,
             tokenizer=tokenizer(),
+            table_rows=_table_rows(record, tables),
         )
         Chapter.objects.bulk_create(
             Chapter(book=book, position=position, heading=heading, start=start, end=end)
@@ -263,6 +277,16 @@ def _store(corpus: Corpus, record: BookRecord, tables: Tables, passage_tokens: i
         )
         _store_pairs(book, tables.pairs.get(found.document, []))
         _store_summary(article, tables.summaries.get(found.document))
+
+
+def _table_rows(record: BookRecord, tables: Tables) -> dict[str, dict[str, str]]:
+    """Return what tables say of the book, by the table's name; what they leave blank is counted."""
+    found = record.found
+    row = {name: cell for name, cell in found.row.row.items() if cell} if found.row else {}
+    rows = {DOCUMENTS: {**counted(record.text, found.path.stat().st_size), **row}}
+    if told := tables.summary_rows.get(found.document):
+        rows[SUMMARIES] = dict(told)
+    return rows
 
 
 def _article(corpus: Corpus, found: IdentifiedBook) -> Article:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from collector.ingest.errors import BookError
 
+DOCUMENTS, SUMMARIES = "documents.csv", "summaries.csv"
+# How many words a mark of ours has.
+MARK_WORDS = 5
 # The words of the table, and ours.
 KINDS = {"gutenberg": "book", "movie": "screenplay"}
 SETS = ("train", "valid", "test")
@@ -18,7 +21,10 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Document:
-    """A row of documents.csv. The marks are a few words where the story begins and ends."""
+    """A row of documents.csv. The marks are a few words where the story begins and ends.
+
+    `row` is all of it, as given.
+    """
 
     id: str
     set: str
@@ -27,6 +33,7 @@ class Document:
     title: str
     story_start: str
     story_end: str
+    row: Row = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,8 @@ class Tables:
     documents: dict[str, Document] = field(default_factory=dict)
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     summaries: dict[str, str] = field(default_factory=dict)
+    # The rows that the summaries are from, as given.
+    summary_rows: dict[str, Row] = field(default_factory=dict)
 
     def of_ebook(self, number: int) -> Document | None:
         """Return the document that is Project Gutenberg's book of that number."""
@@ -142,6 +151,7 @@ def _documents(tables: Tables, name: str, rows: Iterable[tuple[int, Row]]) -> No
             row["wiki_title"],
             row["story_start"],
             row["story_end"],
+            row,
         )
 
 
@@ -158,6 +168,7 @@ def _summaries(tables: Tables, name: str, rows: Iterable[tuple[int, Row]]) -> No
         if not row["summary"].strip():
             raise BookError(f"{name}, line {line}: the summary is empty.")
         tables.summaries[row["document_id"]] = row["summary"].strip()
+        tables.summary_rows[row["document_id"]] = row
 
 
 # The columns that each needs, the one it is known by second.
@@ -171,6 +182,17 @@ _LAYOUTS: tuple[
     (("document_id", "question", "answer1", "answer2"), _pairs),
     (("document_id", "summary"), _summaries),
 )
+
+
+def counted(text: str, size_bytes: int) -> dict[str, str]:
+    """Return what documents.csv tells of a story by counting, and a few words at both its ends."""
+    words = text.split()
+    return {
+        "story_file_size": str(size_bytes),
+        "story_word_count": str(len(words)),
+        "story_start": " ".join(words[:MARK_WORDS]),
+        "story_end": " ".join(words[-MARK_WORDS:]),
+    }
 
 
 def story_range(text: str, document: Document) -> tuple[int | None, int | None]:

@@ -26,7 +26,13 @@ def books(tmp_path: Path) -> list[Path]:
         for number, name in enumerate(names, start=1)
     ]
     rows = [
-        document(name, story_url="", wiki_title=name.title(), set=part)
+        document(
+            name,
+            story_url="",
+            wiki_url=f"http://en.wikipedia.org/wiki/{name}",
+            wiki_title=name.title(),
+            set=part,
+        )
         for name, part in zip(names, ("valid", "test"), strict=True)
     ]
     told = [

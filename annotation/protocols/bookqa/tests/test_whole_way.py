@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Verdict
 from annotation.protocols.bookqa.tests.making import SUMMARY, WRITERS, rows
-from collector.models import Collection, Seed
+from collector.ingest.books.tests.making import document, table
+from collector.models import Book, Collection, Seed
 from tasks.models import Answer, Question
 from tests.page_workers import Person, look, run
 
@@ -44,6 +45,38 @@ def test_it_runs_from_books_to_a_release(collected: Collection, tmp_path: Path) 
     card = (tmp_path / "out" / "README.md").read_text("utf-8")
     assert "What became of the questions" in card
     assert "labelled" not in card
+
+
+def test_rows_of_tables_that_books_came_with_stand_in_the_release_as_they_were(
+    collected: Collection, books: list[Path], tmp_path: Path
+) -> None:
+    run("validate_answers", "stories")
+    run("make_splits", "stories")
+    run("export_dataset", "stories", out=tmp_path / "out")
+    given = {path.name: rows(path) for path in books if path.suffix == ".csv"}
+    released = rows(tmp_path / "out" / "documents.csv")
+    assert released == given["documents.csv"]
+    assert all(row["wiki_url"] and row["story_word_count"] for row in released)
+    told = rows(tmp_path / "out" / "summaries.csv")
+    assert [row["summary"] for row in told] == [row["summary"] for row in given["summaries.csv"]]
+
+
+def test_a_book_of_no_table_is_counted_and_its_marks_find_it_again(
+    books: list[Path], tmp_path: Path
+) -> None:
+    text, other = books[0], "again"
+    call_command("ingest_books", str(text), corpus="own", processes=1, stdout=StringIO())
+    own = Book.objects.get(corpus__slug="own")
+    row = own.table_rows["documents.csv"]
+    assert row["story_file_size"] == str(text.stat().st_size)
+    assert row["story_word_count"] == str(len(own.text.split()))
+    assert own.text.split()[:5] == row["story_start"].split()
+    assert own.text.split()[-5:] == row["story_end"].split()
+    listed = table(tmp_path / "documents.csv", document(text.stem, **{**row, "wiki_title": "It"}))
+    call_command(
+        "ingest_books", str(text), str(listed), corpus=other, processes=1, stdout=StringIO()
+    )
+    assert Book.objects.get(corpus__slug=other).text == own.text
 
 
 def test_what_is_released_is_read_back_and_released_again(
