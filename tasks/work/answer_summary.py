@@ -1,6 +1,6 @@
 """What a worker answered, in one line of words."""
 
-from tasks.models import Answer
+from tasks.models import Answer, Question
 
 # The type of an answer in free words; the words stand in its fields.
 WORDS = "words"
@@ -17,6 +17,12 @@ TYPES = {
 def type_words(name: str) -> str:
     """Return what to call a type of answer."""
     return TYPES.get(name, name.replace("_", " ").capitalize())
+
+
+def written_beside(question: Question) -> list[tuple[str, str]]:
+    """Return what the question's writer filled in beside it, by the name of the field."""
+    given = (question.payload.get("fields") or {}).items()
+    return [(name.replace("_", " ").capitalize(), str(words)) for name, words in given if words]
 
 
 def answer_text(answer: Answer) -> str:

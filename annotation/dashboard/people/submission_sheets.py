@@ -11,6 +11,7 @@ from annotation.dashboard.questions.readable_answers import ReadableAnswer, read
 from collector.models import Corpus, Stage
 from tasks.models import Answer, Dialog, Question, Submission
 from tasks.widgets.spans import MAIN
+from tasks.work.answer_summary import written_beside
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class WrittenQuestion:
     number: int
     question: Question
     links: Sequence[str]
+
+    @property
+    def own(self) -> list[tuple[str, str]]:
+        """Return what its writer filled in beside it, by the name of the field."""
+        return written_beside(self.question)
 
 
 @dataclass(frozen=True)

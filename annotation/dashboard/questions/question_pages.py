@@ -48,7 +48,7 @@ from common.actions import ActionError
 from tasks.models import Answer, Question
 from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
-from tasks.work.answer_summary import answer_text, type_words
+from tasks.work.answer_summary import answer_text, type_words, written_beside
 
 PER_PAGE = 25
 MAX_TITLE = 300
@@ -145,6 +145,7 @@ def question(request: HttpRequest, context: CollectionContext, key: str) -> Http
         split_assignment=getattr(row, "split_assignment", None),
         before=_before(row),
         links=row.payload.get("links"),
+        own=written_beside(row),
         verdict=verdict,
         sentence=sentence_of(verdict) if verdict else "",
         votes=votes,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils.html import escape
 
 from annotation.dashboard.tests.making import make_browser
 from annotation.decisions.exclusions import exclude_worker
@@ -239,3 +240,20 @@ def test_ranking_files_that_were_kept_are_in_the_release(
     assert [path.name for path in settings.RANKINGS.iterdir()] == ["bookqa-mill"]
     call_command("rank_passages", "mill", protocol="bookqa", keep=True, out=tmp_path / "beside")
     assert (tmp_path / "beside" / "passages.jsonl").is_file()
+
+
+def test_a_requester_reads_both_answers_each_by_its_name(
+    collected: Collection, rita: Client
+) -> None:
+    run("validate_answers", "stories")
+    for question in Question.objects.all():
+        (other,) = question.answers.all()
+        page = rita.get(f"{PAGE}{question.key}/").content.decode()
+        own = question.payload["fields"]["answer"]
+        assert f'<dt>Writer\'s answer</dt><dd dir="auto">{escape(own)}</dd>' in page
+        words = other.payload["fields"]["answer"]
+        if not other.payload["fields"]["doubt"]:
+            assert f'<p class="answer-text" dir="auto">{escape(words)}</p>' in page
+    listed = rita.get(PAGE).content.decode()
+    assert "answer: " not in listed
+    assert "In free words" in listed
