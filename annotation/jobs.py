@@ -42,12 +42,20 @@ def decide(collection: Collection) -> int:
     return decided
 
 
+def has_due_work() -> bool:
+    """Return whether a collection, a release or a reader is due."""
+    now = timezone.now()
+    kinds = (due_work.due, orders_to_fulfil, folds_to_train, runs_to_sum_up)
+    return any(find(now) for find in kinds)
+
+
 @app.task
 def look_after_what_is_due() -> None:
     """Look after every collection that is due, every release asked for, and every reader."""
     liveness.record_beat(liveness.JOBS)
     for collection_id in due_work.due(timezone.now()):
-        look_after_collection.delay(collection_id)
+        # Dropped where nobody takes it up before it is sent again.
+        look_after_collection.apply_async((collection_id,), expires=settings.POLL_SECONDS)
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)
     judge_what_is_due()

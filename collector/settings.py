@@ -202,6 +202,11 @@ CELERY_BEAT_SCHEDULE = {
         ("dialogs", "tasks.jobs.look_after_dialogs", DIALOG_POLL_SECONDS),
     )
 }
+# What tells whether a job has work: where it has none, it is hardly ever sent.
+JOB_HAS_WORK = {
+    "due": "annotation.jobs.has_due_work",
+    "dialogs": "tasks.jobs.has_open_dialogs",
+}
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

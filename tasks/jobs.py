@@ -22,6 +22,11 @@ def look_at_worker(worker_id: str, collection_id: int) -> None:
     due_work.wake(collection_id)
 
 
+def has_open_dialogs() -> bool:
+    """Return whether anybody waits or talks."""
+    return bool(stages_to_maintain())
+
+
 @app.task
 def look_after_dialogs() -> None:
     """Pair those who wait, end and settle dialogs that cannot go on; every second or two."""

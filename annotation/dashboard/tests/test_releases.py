@@ -92,7 +92,7 @@ def test_a_job_finds_the_order_and_says_why_it_cannot_be(
     rita.post(f"{PAGE}make/")
     found: list[int] = []
     monkeypatch.setattr(fulfil_order, "delay", found.append)
-    monkeypatch.setattr("annotation.jobs.look_after_collection.delay", lambda pk: None)
+    monkeypatch.setattr("annotation.jobs.look_after_collection.apply_async", lambda *_, **how: None)
     look_after_what_is_due()
     fulfil_order(found[0])
     order = ReleaseOrder.objects.get()

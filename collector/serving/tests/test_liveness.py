@@ -4,7 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery.beat import ScheduleEntry, Scheduler
 from django.core.cache import cache
+from django.db import OperationalError
 
 from collector.celery import app
 from collector.serving import liveness
@@ -44,3 +46,37 @@ def test_it_keeps_no_file_and_gives_a_sign(clock: Clock, settings: Any) -> None:
     clock.tick()
     assert is_alive(CLOCK)
     assert not is_alive(liveness.JOBS)
+
+
+@pytest.mark.pure
+def test_a_job_without_work_is_sent_only_to_show_that_somebody_would_do_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, sent, has_work, now = Clock(app, lazy=True), [], [False], [0.0]
+    monkeypatch.setattr(Scheduler, "apply_entry", lambda self, entry, producer: sent.append(entry))
+    monkeypatch.setattr(liveness, "_has_work", lambda entry: has_work[0])
+    monkeypatch.setattr(liveness, "monotonic", lambda: now[0])
+    entry = ScheduleEntry(name="dialogs", app=app)
+    for now[0] in range(0, 2 * int(liveness.SIGN_SECONDS), 2):
+        made.apply_entry(entry)
+    assert len(sent) == 2
+    has_work[0] = True
+    made.apply_entry(entry)
+    assert len(sent) == 3
+
+
+def test_rows_tell_whether_a_job_has_work(db: None, settings: Any) -> None:
+    assert settings.JOB_HAS_WORK.keys() == settings.CELERY_BEAT_SCHEDULE.keys()
+    for name in settings.JOB_HAS_WORK:
+        assert liveness._has_work(ScheduleEntry(name=name, app=app)) is False
+
+
+def test_a_job_is_sent_where_the_database_does_not_answer(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> bool:
+        raise OperationalError
+
+    monkeypatch.setattr("tasks.jobs.has_open_dialogs", away)
+    monkeypatch.setattr(liveness.connection, "close", lambda: None)
+    assert liveness._has_work(ScheduleEntry(name="dialogs", app=app))
