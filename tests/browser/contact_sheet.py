@@ -150,6 +150,8 @@ def take_everything(
         live_sheet.take_validation(sheet, instance, enter("Nessa"))
     if sheet.wants("pairs page"):
         live_sheet.take_pairs(sheet, instance, enter("Petra"), enter("Agnes"))
+    if sheet.wants("story page"):
+        live_sheet.take_stories(sheet, instance, rita, enter("Stella"), enter("Sybil"))
     if sheet.wants("market desk"):
         market_sheet.take_market_desk(sheet, instance, rita)
     if with_sample:

@@ -1,5 +1,7 @@
 """Takes the pages of a contact sheet on which people talk, read pairs, or answer in order."""
 
+from playwright.sync_api import Page
+
 from tests.browser.conftest import Enter
 from tests.browser.dialog_page import Said, Talker
 from tests.browser.pair_page import words_of, write
@@ -8,6 +10,7 @@ from tests.browser.sheet import Sheet
 from tests.serving import Instance
 
 TALK = "Talk about a text that one of you sees"
+STORY = "Ask about a story"
 PAIRS = "Ask about two paragraphs"
 VALIDATION = "Answer the questions of a dialog from a text"
 
@@ -105,6 +108,36 @@ def take_validation(sheet: Sheet, instance: Instance, ada: Person) -> None:
         frame.click("[data-action=give]")
         ada.expect_progress(f"{number + 1} of 4 answered")
     sheet.take(ada.page, name, "full", whole=False)
+
+
+def take_stories(sheet: Sheet, instance: Instance, rita: Page, ada: Person, grace: Person) -> None:
+    """Take a question about a story as it is asked and answered, and the page of its labels."""
+    instance.call("tests.browser.story_rows:open_stories", "stories", STORY)
+    frame = ada.begin(STORY)
+    name = "story page"
+    sheet.take(ada.page, name, "empty", whole=False)
+    ada.click("[data-action=submit]")
+    frame.wait_for_selector("[data-problems]:not([hidden])")
+    sheet.take(ada.page, name, "error", whole=False)
+    ada.click("[data-action=close-problems]")
+    frame.fill("#field-question", "What does Bess, Susan or Tamar do for others?")
+    frame.fill("#field-answer", "helps them")
+    sheet.take(ada.page, name, "full", whole=False)
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    grace.begin(f"{STORY} again")
+    sheet.take(grace.page, f"{name}: answer again", "empty", whole=False)
+    grace.frame.fill("#field-answer", "brings help")
+    sheet.take(grace.page, f"{name}: answer again", "full", whole=False)
+    rita.goto("/collections/stories/labels/label/")
+    sheet.take(rita, "story page: labels, as they are written", "full")
+    rita.goto("/collections/stories/labels/label/try/")
+    sheet.take(rita, "story page: labels", "empty", whole=False)
+    rita.keyboard.press("d")
+    sheet.take(rita, "story page: labels, what they mean", "empty", whole=False)
+    for key in ("d", "6", "4"):
+        rita.keyboard.press(key)
+    sheet.take(rita, "story page: labels", "one item", whole=False)
 
 
 def take_pairs(sheet: Sheet, instance: Instance, ada: Person, grace: Person) -> None:

@@ -13,9 +13,11 @@ from playwright.sync_api import expect
 from tests.browser import EVERY_TEST
 from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
+from tests.browser.measures import measure
 from tests.browser.person import Person
 from tests.browser.row_assertions import ROWS
-from tests.browser.task_bar import expect_one_bar, expect_room_to_read
+from tests.browser.task_bar import PHONE, expect_one_bar, expect_room_to_read
+from tests.browser.test_layout import A_TEXT, OF_FORM, SCREENS, assert_calm, open_at
 from tests.serving import Instance
 
 FOLDER = Path(__file__).resolve().parents[2] / "annotation/protocols"
@@ -124,7 +126,9 @@ def test_two_facets_of_nine_labels_take_three_keys_an_item(
     for name in ("Ada", "Grace"):
         write(enter(name), WRITE_TITLES)
     edith = enter("Edith")
-    frame = edith.begin(SORT)
+    edith.begin(SORT)
+    look_at_labels(edith)
+    frame = edith.frame
     first, unit = (
         frame.locator("[data-field=label]"),
         frame.locator("[data-field=answer_unit]"),
@@ -134,7 +138,7 @@ def test_two_facets_of_nine_labels_take_three_keys_an_item(
     expect(first.locator(".choice-group")).to_have_text(
         ["Concept", "Event argument", "Event relation", "Global"]
     )
-    frame.focus("body")
+    edith.click("[data-given]")
 
     # What they mean is one key away, and away again.
     expect(first.locator(".card-hint").first).to_be_hidden()
@@ -168,6 +172,27 @@ def test_two_facets_of_nine_labels_take_three_keys_an_item(
         ("concept attribute", "book attribute", ""),
         ("book attribute", "description", "It could be a number."),
     ]
+
+
+def look_at_labels(person: Person) -> None:
+    """Check that both facets with all their labels are in sight with the text, on both screens."""
+    in_sight = ["[data-running]", "[data-given]", ".choices .card", *OF_FORM]
+    for screen in reversed(SCREENS):
+        frame = open_at(person, screen)
+        expect_one_bar(person)
+        assert len(measure(frame, "boxes", ".choices .card")) == 18
+        assert measure(frame, "outOfSight", in_sight) == []
+    assert_calm(person, frame, A_TEXT)
+    expect_room_to_read(person)
+    for screen in ((768, 1024), PHONE):
+        frame = open_at(person, screen)
+        assert measure(frame, "outOfSight", ["[data-given]"]) == []
+        [given] = measure(frame, "boxes", "[data-given]")
+        labels, [text] = measure(frame, "boxes", ".choices .card"), measure(frame, "boxes", A_TEXT)
+        assert given["bottom"] <= labels[0]["top"]
+        assert labels[-1]["bottom"] <= text["top"]
+        assert labels[0]["bottom"] <= screen[1] / 2
+    open_at(person, SCREENS[0])
 
 
 def sorted_votes(instance: Instance) -> list[tuple[str, str, str]]:

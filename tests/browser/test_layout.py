@@ -6,17 +6,24 @@ from playwright.sync_api import Frame, Page
 
 from tests.browser import EVERY_TEST
 from tests.browser.answer_page import AnswerPage, Given
+from tests.browser.axe_violations import faults
 from tests.browser.conftest import Enter
 from tests.browser.measures import measure
 from tests.browser.person import Person
 from tests.browser.phrase import phrase
 from tests.browser.question_page import QuestionPage, plan
+from tests.browser.row_assertions import ROWS
 from tests.browser.task_bar import expect_one_bar, expect_room_to_read, expect_side_by_side
 from tests.serving import Instance
 
 pytestmark = EVERY_TEST
 SCREENS = ((1366, 768), (1920, 1080))
+OF_FORM = ("[data-save-state]", "[data-action=next]", "[data-action=submit]")
 READ = ".block, .question-text, [data-text], [data-value], [data-unit], .prose, .prose p, .prose li"
+
+TEXTS = ".documents .block, .passages .block"
+A_TEXT = ".reading .block"
+STORIES = "tests.browser.story_rows"
 
 
 def open_at(person: Person, screen: tuple[int, int]) -> Frame:
@@ -97,12 +104,47 @@ def look_at_answers(grace: Person, frame: Frame) -> None:
         assert measure(frame, "linesInSight", "[data-document=main] .block") >= 6
 
 
-def assert_calm(person: Person, frame: Frame) -> None:
-    """Check scrollbars, size of letters, length of lines, the one primary button, and shifts."""
+def test_the_pages_about_a_story(instance: Instance, enter: Enter) -> None:
+    ask = "Ask about a story that is looked at"
+    instance.call(f"{STORIES}:open_stories", "looked-at", ask)
+    ada, grace = enter("Ada of the story", *SCREENS[0]), enter("Grace of the story", *SCREENS[0])
+    ada.begin(ask)
+    written = {"question": "What does Bess, Susan or Tamar do?", "answer": "helps them"}
+    look_at_form(ada, written)
+    ada.click("[data-action=submit]")
+    ada.expect_receipt()
+    grace.begin(f"{ask} again")
+    look_at_form(grace, {"answer": "brings help", "doubt": "It does not say."})
+    instance.call(f"{ROWS}:put_away", "looked-at")
+
+
+def look_at_form(person: Person, written: dict[str, str]) -> None:
+    """Check what is in sight of a form about a text, empty and filled in, on both screens."""
+    fields = [f"[data-field={name}] [data-text]" for name in written]
+    for screen in reversed(SCREENS):
+        frame = open_at(person, screen)
+        expect_one_bar(person)
+        assert measure(frame, "outOfSight", [*fields, *OF_FORM]) == []
+        assert measure(frame, "linesInSight", A_TEXT) >= 6
+    for name, words in written.items():
+        person.click(f"#field-{name}")
+        person.type(words)
+    person.wait_until_saved()
+    assert measure(frame, "outOfSight", [*fields, *OF_FORM]) == []
+    assert_calm(person, frame, A_TEXT)
+    assert faults(person.page, frame) == []
+    expect_room_to_read(person)
+
+
+def assert_calm(person: Person, frame: Frame, text: str = TEXTS) -> None:
+    """Check scrollbars, size of letters, length of lines, the one primary button, and shifts.
+
+    text: selects what is read.
+    """
     for place in (person.page, frame):
         assert set(measure(place, "scrollers")) <= ({"html"} if place is frame else set())
     assert measure(frame, "smallerThan", 16, READ) == []
-    lines = measure(frame, "linesOf", ".documents .block, .passages .block")
+    lines = measure(frame, "linesOf", text)
     print(f"\n{person.name}: {len(lines)} lines of {min(lines)} to {max(lines)} characters")
     assert 55 <= median(lines) <= 80
     assert max(lines) <= 80

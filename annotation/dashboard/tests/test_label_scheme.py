@@ -263,6 +263,7 @@ def test_labels_may_change_until_their_stage_is_opened(rita: Client, lines: Coll
     page = rita.get(PAGE).content.decode()
     assert "locked since it was opened" in page
     assert 'value="try"' not in page
+    assert page.count('aria-label="Facet 1, label ') == len(SIX)
     reply = sent(rita, tones(f0__0__value="merry"))
     assert reply.status_code == 400
     assert "locked since the first publication" in reply.content.decode()
