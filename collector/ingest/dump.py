@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from collector.ingest.decompression import Source
 from collector.ingest.errors import DumpError, MalformedPage
-from collector.ingest.site import Site, read_site
+from collector.ingest.wiki_site import Site, read_site
 
 # MediaWiki stores no page over 2 MiB; ten times that is not a page any more.
 MAX_TEXT_BYTES = 20 << 20

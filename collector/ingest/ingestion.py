@@ -15,8 +15,8 @@ from collector.ingest.errors import DumpError
 from collector.ingest.licences import default_licence, licence_address
 from collector.ingest.link_resolution import resolve_links
 from collector.ingest.parallel import read_records
-from collector.ingest.site import Site, direction_of
 from collector.ingest.store import store_records
+from collector.ingest.wiki_site import Site, direction_of
 from collector.models.article import Article, Paragraph
 from collector.models.corpus import Corpus, CorpusKind, CorpusState, DumpFile, DumpFileState
 from common.storable import NotStorable, storable

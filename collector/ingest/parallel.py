@@ -10,7 +10,7 @@ from itertools import islice
 from collector.ingest.dump import Dump
 from collector.ingest.errors import DumpError
 from collector.ingest.records import PageReader, Record
-from collector.ingest.site import Site
+from collector.ingest.wiki_site import Site
 from collector.parallel import in_processes
 
 # Large enough that handing a batch to another process costs little, small enough that a

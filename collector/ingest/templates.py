@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from collector.ingest.names import is_disambiguation, is_infobox
 from collector.ingest.whitespace_repair import join
+from collector.ingest.wiki_names import is_disambiguation, is_infobox
 
 # MediaWiki expands no template deeper than this.
 MAX_DEPTH = 40

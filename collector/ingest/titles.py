@@ -7,9 +7,9 @@ from enum import Enum
 from typing import Any
 from urllib.parse import unquote
 
-from collector.ingest import names
+from collector.ingest import wiki_names
 from collector.ingest.markup_escaping import show
-from collector.ingest.site import Site
+from collector.ingest.wiki_site import Site
 
 # MediaWiki's limit, in bytes of UTF-8.
 MAX_TITLE_BYTES = 255
@@ -66,11 +66,11 @@ class Titles:
     def __init__(self, site: Site) -> None:
         self._upper = site.first_letter_upper
         self._prefixes: dict[str, Prefix] = {
-            **dict.fromkeys(names.OTHER_NAMESPACES | names.INTERWIKI, Prefix.ELSEWHERE),
-            **dict.fromkeys(names.LANGUAGES, Prefix.LANGUAGE),
+            **dict.fromkeys(wiki_names.OTHER_NAMESPACES | wiki_names.INTERWIKI, Prefix.ELSEWHERE),
+            **dict.fromkeys(wiki_names.LANGUAGES, Prefix.LANGUAGE),
             **{name: Prefix.ELSEWHERE for name, key in site.namespaces.items() if key},
-            **dict.fromkeys(names.FILES, Prefix.FILE),
-            **dict.fromkeys(names.CATEGORIES, Prefix.CATEGORY),
+            **dict.fromkeys(wiki_names.FILES, Prefix.FILE),
+            **dict.fromkeys(wiki_names.CATEGORIES, Prefix.CATEGORY),
             **{name: Prefix.FILE for name, key in site.namespaces.items() if key == 6},
             **{name: Prefix.CATEGORY for name, key in site.namespaces.items() if key == 14},
         }

@@ -3,15 +3,15 @@
 import re
 from dataclasses import dataclass, field
 
-from collector.ingest import names
+from collector.ingest import wiki_names
 from collector.ingest.dropped_markup import drop_media, drop_tables
 from collector.ingest.elements import drop_elements
 from collector.ingest.inline import clean, has_variants
 from collector.ingest.lines import Paragraph, Section, read_lines
 from collector.ingest.links import LinkReader
-from collector.ingest.site import Site
 from collector.ingest.templates import Templates
 from collector.ingest.titles import Titles
+from collector.ingest.wiki_site import Site
 
 _REDIRECT = re.compile(r"\s*#\s*([^\[:\n]{2,40}?)\s*:?\s*\[\[([^\[\]|\n]+)")
 _LEAD: Section = (0, "")
@@ -66,6 +66,6 @@ class Wikitext:
     def redirect(self, text: str) -> str:
         """Return the title that `#REDIRECT [[title]]` points to, blank if the page is none."""
         start = _REDIRECT.match(text) if "#" in text[:100] else None
-        if not start or start[1].lower() not in names.REDIRECTS:
+        if not start or start[1].lower() not in wiki_names.REDIRECTS:
             return ""
         return self.titles.normalise(start[2].partition("#")[0])

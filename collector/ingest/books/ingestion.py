@@ -24,7 +24,7 @@ from collector.ingest.errors import BookError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import licence_address
 from collector.ingest.segmentation import tokenizer
-from collector.ingest.site import direction_of
+from collector.ingest.wiki_site import direction_of
 from collector.models import (
     Article,
     Book,

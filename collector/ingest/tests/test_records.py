@@ -8,8 +8,8 @@ from collector.ingest.records import (
     Record,
     SkippedRecord,
 )
-from collector.ingest.site import Site
 from collector.ingest.tests.dumps import page
+from collector.ingest.wiki_site import Site
 
 
 def read(title: str, text: str, namespace: int = 0, model: str = "wikitext") -> Record:

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-_TABLE = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+_TABLE = tomllib.loads(Path(__file__).with_name("wiki_names.toml").read_text(encoding="utf-8"))
 
 
 def _names(key: str) -> frozenset[str]:
