@@ -18,7 +18,11 @@ from tasks.money import external_bonuses
 class Command(BaseCommand):
     """collect NAME."""
 
-    help = f"Bring a collection and the marketplace together now. Example: {MANAGE} collect pilot"
+    help = (
+        "Reconcile a collection with the marketplace now, as a job does all the time: missing HITs "
+        "go up, what was handed in is confirmed, what is due is paid. "
+        f"Example: {MANAGE} collect pilot"
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""

@@ -23,8 +23,9 @@ class Command(BaseCommand):
     """publish NAME [--stage STAGE]."""
 
     help = (
-        "Open a collection, or one stage of it, to workers; a closed stage stays closed unless it "
-        "is named, a paused collection goes on as it was. "
+        "Open a collection, or one stage of it, to workers: its HITs go up on the marketplace (a "
+        "dataset is released by export_dataset). A closed stage stays closed unless it is "
+        "named, a paused collection goes on as it was. "
         f"Example: {MANAGE} publish pilot --stage question"
     )
 
