@@ -129,10 +129,7 @@ def test_two_facets_of_nine_labels_take_three_keys_an_item(
     edith.begin(SORT)
     look_at_labels(edith)
     frame = edith.frame
-    first, unit = (
-        frame.locator("[data-field=label]"),
-        frame.locator("[data-field=answer_unit]"),
-    )
+    first, unit = (frame.locator(f"[data-field={name}]") for name in ("label", "answer_unit"))
     expect(frame.locator("[data-running]")).to_have_text("0 of 4 labelled by you")
     expect(first.locator(".card")).to_have_count(9)
     expect(first.locator(".choice-group")).to_have_text(
