@@ -21,13 +21,14 @@ from annotation.release.records_schema import (
 )
 from annotation.reports.agreement import label_stages, labels_of_vote
 from annotation.reports.collected_labels import labels_that_hold
+from annotation.reports.scheme_labels import DECIDED_BY, DRAW
 from collector.protocols.parameters import Parameters
 from collector.protocols.stage_tables import FieldTable
 from common.spreadsheet import csv_lines
 
 YES = "yes"
 # Why a label holds.
-ALONE, AGREED, MOST, DECIDED, DRAW = "one labeller", "agreement", "majority", "adjudication", "draw"
+ALONE, AGREED, MOST, DECIDED = "one labeller", "agreement", "majority", "adjudication"
 HOLDS = "the labels of each question that hold, with how they came to (CSV)"
 GIVEN = "every label that was given, by whom, with notes and what a reviewer decided (CSV)"
 Line = list[str]
@@ -75,7 +76,7 @@ def _votes(question: QuestionRecord, stage: str) -> list[VoteRecord]:
 
 def _labels(stage: _Stage, seeds: Iterable[SeedRecord]) -> Iterator[Line]:
     columns = ["id", "split", "question", "answer", "second_answer"]
-    yield [*columns, *stage.columns, "labellers", "decided_by", "simulated"]
+    yield [*columns, *stage.columns, "labellers", DECIDED_BY, "simulated"]
     for seed in seeds:
         for question in filter(is_kept, seed["questions"]):
             people = [one for one in peoples_votes(question) if one["stage"] == stage.name]

@@ -9,23 +9,27 @@ from annotation.reports.table import Cell, Table, share
 from collector.protocols.label_schemes import SchemeTable
 from collector.protocols.stage_tables import FieldTable
 
+# The column of a release's labels that says why they hold, and what it says of a tie.
+DECIDED_BY, DRAW = "decided_by", "draw"
+
 
 def labels_of(
     row: Mapping[str, str], number: int, facets: Sequence[FieldTable]
 ) -> dict[str, str] | None:
     """Return the row's label of each facet, as the scheme writes it; None for none yet.
 
-    number: of the row, counted from 1. Raises ScoreError naming the row for a facet that is no
-    column, a label that is none of the facet's, or a row that is labelled in part.
+    number: of the row, counted from 1. A released row on which labellers are tied lacks what they
+    are tied on. Raises ScoreError naming the row for a facet that is no column, a label that is
+    none of the facet's, or another row that is labelled in part.
     """
     found = {
         facet.name: _label(cell_of(row, facet.name, number), number, facet) for facet in facets
     }
     if not any(found.values()):
         return None
-    if not all(found.values()):
+    if not all(found.values()) and row.get(DECIDED_BY) != DRAW:
         raise ScoreError(f"Row {number}: label all of {', '.join(found)}, or none.")
-    return found
+    return {name: label for name, label in found.items() if label}
 
 
 def tables_of(rows: Iterable[Mapping[str, str]], scheme: SchemeTable) -> list[Table]:

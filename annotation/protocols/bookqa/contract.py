@@ -16,6 +16,7 @@ from annotation.protocols.bookqa.parameters import Parameters
 from annotation.protocols.contracts import (
     BaselinesPart,
     ExportPart,
+    IdentifiesSeeds,
     RankersPart,
     ReportPart,
     ReportsLabels,
@@ -30,6 +31,7 @@ from tasks.work.protocol_checks import ChecksPart
 _baselines_part_of_baselines: BaselinesPart = baselines
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
+_identifies_seeds_of_export: IdentifiesSeeds = export
 _rankers_part_of_rankers: RankersPart[Parameters] = rankers
 _report_part_of_report: ReportPart[Parameters] = report
 _reports_labels_of_report: ReportsLabels[Parameters] = report

@@ -18,6 +18,7 @@ from annotation.release.records_schema import (
     SeedRecord,
     VoteRecord,
     chosen_vote,
+    is_kept,
 )
 from common.spreadsheet import csv_lines
 
@@ -157,6 +158,23 @@ def question_ids(asked: Iterable[tuple[str, str]]) -> Iterator[str]:
     for document, text in asked:
         yield uuid5(NAMESPACE_URL, f"{document}\n{text}\n{times[document, text]}").hex
         times[document, text] += 1
+
+
+def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
+    """Yield the seeds with the ids that follow from the rows of qaps.csv, which has none.
+
+    Of the same question asked twice about a document the one that is kept, and so in the file,
+    counts first.
+    """
+    for seed in seeds:
+        in_order = sorted(seed["questions"], key=lambda question: not is_kept(question))
+        document = _document_id(seed)
+        ids = question_ids((document, question["text"]) for question in in_order)
+        by_key = {question["key"]: key for question, key in zip(in_order, ids, strict=True)}
+        questions: list[QuestionRecord] = [
+            {**question, "id": by_key[question["key"]]} for question in seed["questions"]
+        ]
+        yield {**seed, "questions": questions}
 
 
 def answers_by_id(name: str, content: bytes) -> dict[str, list[str]]:

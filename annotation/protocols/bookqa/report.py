@@ -83,7 +83,7 @@ def labelled(rows: Iterable[Mapping[str, str]], parameters: "Parameters") -> lis
     found = []
     for number, row in enumerate(kept, 1):
         labels = labels_of(row, number, SCHEME.facets())
-        if labels:
+        if labels and TYPE in labels:
             found.append((cell_of(row, "question", number), labels[TYPE]))
     shares = [_beside_paper(table) for table in tables_of(kept, SCHEME)]
     return [*shares, *_classified(found, parameters, BY_HAND)]

@@ -257,21 +257,19 @@ def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> 
 
     Its share is of the questions with labels, as in the paper's Tables 5 and 6.
     """
-    labels = read_labels(path, keys)
+    labels, simulated = read_labels(path, keys)
     for facet in SCHEME.facets():
+        having = {key: of[facet.name] for key, of in labels.items() if facet.name in of}
         groups = {group: [each.value for each in of] for group, of in _grouped(facet).items()}
         alone = {choice.value: [choice.value] for choice in facet.choices}
         for name, values in ((facet.groups, groups), (facet.name, alone)):
             for label, of in values.items():
-                places = [
-                    place
-                    for place, key in enumerate(keys)
-                    if key in labels and labels[key][facet.name] in of
-                ]
-                if not places:
-                    continue
-                called = f"{name.replace('_', ' ')}: {label}"
-                _add_group(result, called, parts[places], len(labels))
+                places = [place for place, key in enumerate(keys) if having.get(key) in of]
+                if places:
+                    called = f"{name.replace('_', ' ')}: {label}"
+                    _add_group(result, called, parts[places], len(having))
+    if simulated:
+        result["notes"].append(f"Labels of simulated workers: of {simulated} questions.")
     missing = len(keys) - len(labels)
     if missing:
         result["notes"].append(f"Questions without labels, in no row of a label: {missing}.")
@@ -307,14 +305,18 @@ def _grouped(facet: FieldTable) -> dict[str, list[ChoiceTable]]:
     return found
 
 
-def read_labels(path: Path, keys: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the labels by question id; raises ScoreError naming the file and the row."""
+def read_labels(path: Path, keys: Sequence[str]) -> tuple[dict[str, dict[str, str]], int]:
+    """Return the labels by question id, and of how many questions they are simulated.
+
+    Raises ScoreError naming the file and the row.
+    """
     try:
         rows = list(csv.DictReader(StringIO(read_file(path).decode("utf-8-sig"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ScoreError(f"{path}: it is no CSV in UTF-8 ({error}).") from None
     known = set(keys)
     found: dict[str, dict[str, str]] = {}
+    simulated = 0
     for number, row in enumerate(rows, 1):
         try:
             key, labels = cell_of(row, "id", number), labels_of(row, number, SCHEME.facets())
@@ -326,7 +328,8 @@ def read_labels(path: Path, keys: Sequence[str]) -> dict[str, dict[str, str]]:
             raise ScoreError(f"{path}: Row {number}: {key} is labelled twice.")
         if labels:
             found[key] = labels
-    return found
+            simulated += row.get("simulated") == "yes"
+    return found, simulated
 
 
 def _percents(measures: Mapping[str, float]) -> list[str]:

@@ -13,6 +13,7 @@ from annotation.dashboard.tests.making import make_browser
 from annotation.decisions.exclusions import exclude_worker
 from annotation.decisions.label_decisions import decide_labels
 from annotation.models import Verdict
+from annotation.protocols.bookqa.export import question_ids
 from annotation.protocols.bookqa.tests.making import rows
 from annotation.protocols.bookqa.tests.test_labelling import LABELLERS, begin
 from annotation.release.records import pseudonym
@@ -60,6 +61,12 @@ def by_two(collection: Collection) -> list[Question]:
     labels = Answer.objects.filter(stage=stage_of(collection, "label"), corrected_by="")
     pairs = [each.question_id for each in labels]
     return list(Question.objects.filter(pk__in={pk for pk in pairs if pairs.count(pk) == 2}))
+
+
+def released_id(question: Question) -> str:
+    """Return the id that follows from the question's row in qaps.csv."""
+    (key,) = question_ids([(question.seed.payload["document_id"], question.text)])
+    return key
 
 
 def decide(
@@ -139,19 +146,19 @@ def test_a_release_tells_which_labels_hold_and_every_one_that_was_given(
     folder = release(labelled, tmp_path / "out")
     held = {row["id"]: row for row in rows(folder / "labels.csv")}
     assert len(held) == 3
-    by_key = {question.key: question for question in Question.objects.all()}
+    by_id = {released_id(question): question for question in Question.objects.all()}
     for key, row in held.items():
-        question = by_key[key]
+        question = by_id[key]
         assert row["question"] == question.text
         assert row["answer"] == question.payload["fields"]["answer"]
         other = question.answers.get(stage__name="answer")
         assert row["second_answer"] == other.payload["fields"]["answer"]
         assert (row["question_type"], row["question_group"]) == ("causal", "Event relation")
-    decided = held[questions[0].key]
+    decided = held[released_id(questions[0])]
     assert (decided["answer_unit"], decided["answer_class"]) == ("expression", "Event")
     assert (decided["labellers"], decided["decided_by"]) == ("2", "adjudication")
     for question in questions[1:]:
-        row = held[question.key]
+        row = held[released_id(question)]
         assert (row["answer_unit"], row["decided_by"]) == ("", "draw")
     assert {row["decided_by"] for row in held.values()} >= {"one labeller"}
 
@@ -200,7 +207,7 @@ def test_simulated_labels_are_marked_and_never_stand_for_people_s(
     folder = release(labelled, tmp_path / "out")
     marked = {row["simulated"] for row in rows(folder / "label_votes.csv")}
     assert marked == {"", "yes"}
-    alone = {each.question.key for each in fay} - {question.key for question in by_two(labelled)}
+    alone = {released_id(each.question) for each in fay} - set(map(released_id, by_two(labelled)))
     for row in rows(folder / "labels.csv"):
         assert row["simulated"] == ("yes" if row["id"] in alone else "")
         assert row["labellers"] == "1"
@@ -221,6 +228,30 @@ def test_labels_that_hold_break_scores_down(labelled: Collection, tmp_path: Path
         labels=folder / "labels.csv",
     )
     assert "question type: causal" in json.dumps(found)
+
+
+def test_a_release_s_labels_fit_its_own_table_of_questions_ties_and_all(
+    labelled: Collection, tmp_path: Path
+) -> None:
+    folder = release(labelled, tmp_path / "out")
+    given = rows(folder / "labels.csv")
+    tied = [row for row in given if row["decided_by"] == "draw"]
+    answers = {row["id"]: row["second_answer"] for row in given}
+    (tmp_path / "found.json").write_text(json.dumps(answers), "utf-8")
+
+    found = run(
+        "score",
+        tmp_path / "found.json",
+        folder / "qaps.csv",
+        protocol="bookqa",
+        labels=folder / "labels.csv",
+    )["by"]
+
+    assert tied
+    assert found["question type: causal"]["questions"] == len(given)
+    assert found["question type: causal"]["EM"] == 1
+    units = [each["questions"] for name, each in found.items() if name.startswith("answer unit: ")]
+    assert sum(units) == len(given) - len(tied)
 
 
 def test_ranking_files_that_were_kept_are_in_the_release(

@@ -237,6 +237,14 @@ def test_scores_are_broken_down_by_label_and_by_group(tmp_path: Path) -> None:
     assert "Questions without labels, in no row of a label: 1." in found["notes"]
 
 
+def test_simulated_labels_are_said_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,question_type,answer_unit,simulated\na,causal,state,yes\nb,nested,state,\n")
+    gold = {key: ["a dog"] for key in "ab"}
+    notes = scored(tmp_path, gold, {}, labels=str(path))["notes"]
+    assert "Labels of simulated workers: of 1 questions." in notes
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [
