@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('collector', '0019_rename_maintained_until'),
+        ('collector', '0020_collection_look_at'),
     ]
 
     operations = [
