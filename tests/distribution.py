@@ -21,6 +21,7 @@ SHOWN = (
     "annotation/reports/",
     "collector/candidates/",
     "collector/graph/",
+    "collector/ingest/books/tests/test_real_books.py",
     "collector/retrieval/",
     "marketplace/tests/test_desk_",
     "marketplace/tests/test_old_links.py",

@@ -10,7 +10,7 @@ from tasks.dialog.tests.making import make_dialogs, make_talker
 from tasks.models import Dialog
 from tasks.tests.making import stage_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 PEOPLE = 4
 ACTS = (
     *("come", "sign", "cut", "ready", "finish", "return", "look after", "power cut"),

@@ -101,6 +101,7 @@ class FirstKilled(reader_process.ReaderProcess):
             self.process.kill()
 
 
+@pytest.mark.once
 def test_a_real_reader_judges_in_a_process_of_its_own_though_one_is_killed(monkeypatch):
     make_kept(24)
     monkeypatch.setattr(FirstKilled, "begun", 0)
