@@ -49,11 +49,12 @@ class Coefficient:
         self(counts)
         parts = self.parts(self._checked(counts))
         rng = numpy.random.default_rng(seed)
-        n_items, found = len(parts), []
+        # Items that were given the same count for one another: so many of each are drawn at once.
+        alike, numbers = numpy.unique(parts, axis=0, return_counts=True)
+        shares, found = numbers / numbers.sum(), []
         for begin in range(0, resamples, CHUNK):
-            drawn = rng.integers(0, n_items, (min(CHUNK, resamples - begin), n_items))
-            weights = numpy.stack([numpy.bincount(row, minlength=n_items) for row in drawn])
-            found.append(self.value(weights @ parts))
+            weights = rng.multinomial(len(parts), shares, min(CHUNK, resamples - begin))
+            found.append(self.value(weights @ alike))
         tail = (1 - level) / 2
         low, high = numpy.nanquantile(numpy.concatenate(found), [tail, 1 - tail])
         return float(low), float(high)

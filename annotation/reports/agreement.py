@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from annotation.agreement.confusion import Confusion, pair_confusions
 from annotation.agreement.dawid_skene import accuracies, accuracy_intervals, dawid_skene
-from annotation.agreement.kappa import COEFFICIENTS
+from annotation.agreement.kappa import COEFFICIENTS, Counts
 from annotation.agreement.votes import NONE, Votes, votes_of
 from annotation.release.records_schema import (
     QuestionRecord,
@@ -22,6 +22,8 @@ SEED = 0
 # With fewer items that three have labelled, nothing can be said of anybody's accuracy: where two
 # differ, nothing tells who of them errs, and what is estimated is too near to the others'.
 MIN_ITEMS, MIN_VOTES = 20, 3
+COEFFICIENT_COLUMNS = [name for each in COEFFICIENTS for name in (each.name, "95 % interval")]
+INTERVALS = "Intervals: percentile bootstrap over items, 2,000 resamples."
 HOW_TO_TELL = (
     f"How often each labeller is right is told where {MIN_ITEMS} items or more have {MIN_VOTES} "
     "labels: of two that differ nothing says which is right."
@@ -101,24 +103,24 @@ def labels_of_vote(vote: VoteRecord, fields: Sequence[FieldTable]) -> dict[str, 
 def _coefficients(facets: Mapping[tuple[str, str], Votes]) -> Table:
     rows: list[list[Cell]] = []
     for (_, facet), votes in facets.items():
-        counts = votes.counts()
-        row: list[Cell] = [facet.replace("_", " "), len(votes.items), len(votes.annotators)]
-        for coefficient in COEFFICIENTS:
-            try:
-                low, high = coefficient.interval(counts, SEED)
-            except ValueError:
-                row += [None, None]
-                continue
-            row += [coefficient(counts), f"{low:.2f} to {high:.2f}"]
-        rows.append(row)
-    columns = ["facet", "items", "labellers"]
-    for coefficient in COEFFICIENTS:
-        columns += [coefficient.name, "95 % interval"]
-    note = (
-        "Of the items that two people or more have labelled. Intervals: percentile bootstrap over "
-        "items, 2,000 resamples."
-    )
+        cells = coefficient_cells(votes.counts())
+        rows.append([facet.replace("_", " "), len(votes.items), len(votes.annotators), *cells])
+    columns = ["facet", "items", "labellers", *COEFFICIENT_COLUMNS]
+    note = f"Of the items that two people or more have labelled. {INTERVALS}"
     return Table("label_agreement", "Agreement of labellers", columns, rows, note)
+
+
+def coefficient_cells(counts: Counts) -> list[Cell]:
+    """Return each measure of agreement with its interval; None twice for one not defined."""
+    cells: list[Cell] = []
+    for coefficient in COEFFICIENTS:
+        try:
+            low, high = coefficient.interval(counts, SEED)
+        except ValueError:
+            cells += [None, None]
+            continue
+        cells += [coefficient(counts), f"{low:.2f} to {high:.2f}"]
+    return cells
 
 
 def _of_labellers(facet: str, votes: Votes) -> list[Table]:

@@ -12,6 +12,7 @@ from annotation.reports.collected_labels import CollectedLabels
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
+from annotation.reports.vote_agreement import VoteAgreement
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
@@ -57,14 +58,16 @@ def tables_from(
     protocol = get_protocol(collection.protocol)
     agreement = Agreement(parameters_of(collection))
     labels = CollectedLabels(parameters_of(collection))
-    watched = labels.watch(agreement.watch(public_records(outcomes.watch(seeds), withheld)))
+    votes = VoteAgreement(parameters_of(collection))
+    public = public_records(outcomes.watch(seeds), withheld)
+    watched = votes.watch(labels.watch(agreement.watch(public)))
     tables: list[Table] = []
     if protocol.has(REPORT):
         tables += protocol.part(REPORT).tables(watched, parameters_of(collection))
     for _ in watched:
         pass
     folds = FOLDS if outcomes.are_planned else protocol.part(EXPORT).SPLITS
-    tables += [*labels.tables(), *agreement.tables(), outcomes.table(folds)]
+    tables += [*labels.tables(), *agreement.tables(), *votes.tables(), outcomes.table(folds)]
     return [*outcomes.headed(tables), pay], outcomes
 
 

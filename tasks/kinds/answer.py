@@ -1,6 +1,6 @@
 """Answer HITs: workers open linked articles and answer what others asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict, cast
 
 from collector.protocols.parameters import Parameters, StageTable
@@ -91,6 +91,10 @@ class AnswerKind(VotingKind):
         return answer.clean_all(
             data, items, documents, most_reason_characters=checks.max_reason_characters
         )
+
+    def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
+        """Return the type of the answer."""
+        return {"answer type": type}
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write one row per answer; expects the transaction of the submission."""

@@ -21,6 +21,7 @@ from tasks.models import (
     Unit,
     Worker,
 )
+from tasks.widgets import reply
 from tasks.widgets.problems import Problem
 
 UNFINISHED = "Your dialog is not over yet: it is handed in when it is."
@@ -103,6 +104,10 @@ class DialogKind(StageKind):
     def share_done(self, data: Mapping[str, object], wanted: int) -> float:
         """Return how much of the work a draft holds: all or nothing."""
         return 1.0 if data.get("dialog") else 0.0
+
+    def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
+        """Return whether there is an answer, and what was said beside it."""
+        return reply.categories(type, payload)
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write nothing: turns are kept as they are taken, and settled when a dialog is over."""

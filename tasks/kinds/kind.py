@@ -144,6 +144,13 @@ class StageKind(ABC):
     def store(self, submission: Submission, data: Data) -> None:
         """Write cleaned data as rows; expects the transaction of the submission."""
 
+    def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
+        """Return what of a vote is one of a few labels, by what it is called; none of most kinds.
+
+        Labels of a protocol's own scheme are not meant, nor what is marked, counted or written.
+        """
+        return {}
+
     def give_answer(
         self, lease: Lease, item: str, answer: object, items: Sequence[Item], now: datetime
     ) -> list[Problem]:

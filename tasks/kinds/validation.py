@@ -4,7 +4,7 @@ A question is shown when the one before it has been answered, and what its teach
 the worker has: both leave the server no earlier, and an answer that was given stays as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -98,6 +98,10 @@ class ValidationKind(VotingKind):
         if n_given == n_items:
             return []
         return [Problem(f"Answer question {n_given + 1} of {n_items} first.", n_given, "spans")]
+
+    def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
+        """Return whether there is an answer, and what was said beside it."""
+        return reply.categories(type, payload)
 
     def store(self, submission: Submission, data: Data) -> None:
         """Write one row per answer; expects the transaction of the submission."""

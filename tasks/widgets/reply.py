@@ -89,3 +89,9 @@ def passages_of(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, An
         last = item["passage"] or last
         found[item["id"]] = last
     return found
+
+
+def categories(type: str, payload: Mapping[str, Any]) -> dict[str, str]:
+    """Return what of a reply is one of a few labels, by what it is called."""
+    acts = {name: payload.get(name) for name in ("affirmation", "continuation")}
+    return {"answer type": type} | {name: act for name, act in acts.items() if act}

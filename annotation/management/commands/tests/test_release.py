@@ -70,9 +70,13 @@ def test_the_report_is_for_people_and_for_scripts() -> None:
         "time",
         "agreement",
         "human_performance",
+        "vote_agreement",
         "outcomes",
         "pay",
     ]
+    (voted,) = tables["vote_agreement"]["rows"]
+    # Of the four that three people each have answered all give one type.
+    assert voted[:5] == ["question", "answer type", 4, 3, 1.0]
     assert tables["types"]["rows"][0] == ["Words from a text", 2, 0.4]
 
 
