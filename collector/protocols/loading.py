@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import sys
 import tomllib
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -111,7 +112,16 @@ class Protocol:
         try:
             return model.model_validate(values)
         except ValidationError as error:
-            raise ProtocolError(f"{self.folder / 'protocol.toml'}: {wrong_values(error)}") from None
+            path = self._source(values, error)
+            raise ProtocolError(f"{path}: {wrong_values(error)}") from None
+
+    def _source(self, values: Mapping[str, object], error: ValidationError) -> Path:
+        """Return the file to mend: that of a label scheme where what is wrong first is in one."""
+        name, *inside = error.errors()[0]["loc"] or [""]
+        scheme = _table(values.get(str(name))).get("scheme")
+        path = self.folder / SCHEMES / f"{scheme}.toml"
+        is_of_scheme = scheme and inside[:1] == ["fields"] and path.exists()
+        return path if is_of_scheme else self.folder / "protocol.toml"
 
     def samples(self) -> dict[str, object]:
         """Return samples.toml: worked samples by kind of stage, none where there is no such file.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings as site
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.dashboard.tests.making import make_lines, make_question
@@ -326,6 +326,9 @@ def test_a_csv_is_counted_by_one_s_own_labels(
     place = table["columns"].index("items")
     assert [row[place] for row in table["rows"]] == [1, 0, 0, 0, 0, 1]
     assert "Our pilot" in table["note"]
+    file.write_text("id,tone\n1,grim\n", "utf-8")
+    with pytest.raises(CommandError, match="Row 1: tone must be one of glad, proud, calm"):
+        call_command("report", "lines", labels=file, scheme="tones")
 
 
 def test_only_a_stage_of_labels_has_such_a_page(rita: Client, lines: Collection) -> None:

@@ -173,6 +173,8 @@ def test_two_books_of_one_title_are_told_apart(tmp_path: Path) -> None:
         ("note.txt", "Too short.", r"note\.txt is no book: it has fewer than 100 words"),
         ("page.txt", "%PDF-1.7", r"page\.txt is a PDF"),
         ("qaps.csv", "document_id,question,answer1\nford,a,b\n", "lacks the column answer2"),
+        ("summaries.csv", "summary\nIt.\n", r"summaries\.csv lacks the column document_id"),
+        ("documents.csv", "document_id,story_url\nford,x\n", r"documents\.csv lacks the column"),
         ("qaps.csv", "document_id,question,answer1,answer2\nford,a,b\n", "line 2: it has not as"),
         ("qaps.csv", "document_id,question,answer1,answer2\nford,a,b,\n", "an answer is empty"),
         ("qaps.csv", 'document_id,question,answer1,answer2\nford,a,b,"c', "line 1: unexpected end"),
