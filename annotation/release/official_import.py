@@ -58,11 +58,17 @@ class Source:
 
 
 def import_official_files(
-    slug: str, protocol: str, files: Mapping[str, bytes], source: Source, now: datetime
+    slug: str,
+    protocol: str,
+    files: Mapping[str, bytes],
+    source: Source,
+    now: datetime,
+    overrides: Mapping[str, object] | None = None,
 ) -> Collection:
     """Return a finished collection of what the official `files` hold, by name; all or nothing.
 
-    Its corpus, of the same slug, has the passages; every question is kept with its answers.
+    overrides: parameters by their dotted names, where others are wanted than the protocol's. Its
+    corpus, of the same slug, has the passages; every question is kept with its answers.
     Raises ValueError naming the file for a wrong layout, ProtocolError, ActionError for a
     taken slug, and ActionError.
     """
@@ -71,7 +77,7 @@ def import_official_files(
         raise ActionError(f"There is already a corpus {slug!r}: choose another name.")
     try:
         with transaction.atomic():
-            collection = _collection(slug, protocol, files, source, now)
+            collection = _collection(slug, protocol, files, source, now, dict(overrides or {}))
             _store_files(collection, files, published)
             writer = _Rows(collection, now)
             for seeds in _batches(published.seeds):
@@ -87,7 +93,12 @@ def import_official_files(
 
 
 def _collection(
-    slug: str, protocol: str, files: Mapping[str, bytes], source: Source, now: datetime
+    slug: str,
+    protocol: str,
+    files: Mapping[str, bytes],
+    source: Source,
+    now: datetime,
+    overrides: dict[str, object],
 ) -> Collection:
     names = ", ".join(PurePath(name).name for name in files)
     corpus = storable(
@@ -107,7 +118,7 @@ def _collection(
         slug,
         get_protocol(protocol),
         corpus,
-        overrides={},
+        overrides=overrides,
         seed=0,
         now=now,
         title=slug,

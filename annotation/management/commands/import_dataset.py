@@ -13,6 +13,7 @@ from rich.console import Console
 from annotation.models import SplitAssignment
 from annotation.release.official_import import Source, import_official_files
 from collector.protocols.loading import ProtocolError
+from collector.protocols.parameters import assignment
 from common.actions import ActionError
 from common.command_line import MANAGE
 
@@ -34,6 +35,13 @@ class Command(BaseCommand):
         parser.add_argument("--language", default="en", help="of the text (default: en)")
         parser.add_argument("--licence", default="", help="of the text, such as 'CC BY-SA 4.0'")
         parser.add_argument("--licence-url", default="", help="where that licence is written")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="change one of the protocol's parameters, for work on what is read in",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:
@@ -42,9 +50,10 @@ class Command(BaseCommand):
         source = Source(options["language"], options["licence"], options["licence_url"])
         name = options["name"]
         try:
+            changed = dict(assignment(each) for each in options["set"])
             with Console(stderr=True).status("Reading the files"):
                 collection = import_official_files(
-                    name, options["protocol"], files, source, timezone.now()
+                    name, options["protocol"], files, source, timezone.now(), changed
                 )
         except (ProtocolError, ActionError, ValueError) as error:
             raise CommandError(str(error)) from None

@@ -121,6 +121,17 @@ def test_the_real_passage_comes_out_equal_through_the_commands(tmp_path: Path) -
     assert OfficialFile.objects.get().sha256 in card
 
 
+def test_what_is_read_in_may_have_other_parameters(tmp_path: Path) -> None:
+    path = tmp_path / "dev.json"
+    path.write_text("[]")
+    options = {"protocol": "iirc", "stdout": StringIO()}
+    call_command("import_dataset", "dearer", str(path), set=["answer.reward_cents=450"], **options)
+    assert Collection.objects.get().parameters["answer"]["reward_cents"] == 450
+    with pytest.raises(CommandError, match=r"no parameter .answer\.wage"):
+        call_command("import_dataset", "other", str(path), set=["answer.wage=1"], **options)
+    assert Collection.objects.count() == Corpus.objects.count() == 1
+
+
 def test_what_a_database_cannot_hold_is_refused_in_one_line() -> None:
     files = {"dev.json": rb'[{"text": "\ud800", "questions": []}]'}
     with pytest.raises(ActionError, match=r"cannot store .* nothing was stored") as refused:
