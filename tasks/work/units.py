@@ -1,7 +1,7 @@
 """Bundles items into the units that are handed out, each of one redundancy."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -152,7 +152,10 @@ def _bundle_questions(
     if kind_of(source).pairs_workers:
         return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
     done = source.state == StageState.CLOSED or is_done(source)
-    return _make(stage, table, waiting, flush=done)
+    asked = parameters.stages()[source.name]
+    enough = all(asked.redundancy.of(fold) >= table.items_per_hit for fold in FOLDS)
+    alike = asked.items_per_hit == 1 and enough
+    return _make(stage, table, waiting, flush=done, alike=alike)
 
 
 def _make_examination(stage: Stage, table: StageTable, waiting: Iterable[Question]) -> int:
@@ -186,21 +189,44 @@ def _make_of_dialogs(
 
 
 def _make(
-    stage: Stage, table: StageTable, waiting: Iterable[Seed | Question], *, flush: bool
+    stage: Stage,
+    table: StageTable,
+    waiting: Iterable[Seed | Question],
+    *,
+    flush: bool,
+    alike: bool = False,
 ) -> int:
+    """Make units of what waits, a smaller last one if `flush`.
+
+    alike: whether those about one seed come together where there are enough of them: who asks has
+    read one passage, and who answers does not have to read as many as there are questions.
+    """
     groups: dict[int, list[Seed | Question]] = {}
     for item in waiting:
         fold = item.fold if isinstance(item, Seed) else item.seed.fold
         groups.setdefault(table.redundancy.of(fold), []).append(item)
     made = 0
     for redundancy, items in sorted(groups.items()):
-        for start in range(0, len(items), table.items_per_hit):
-            chunk = items[start : start + table.items_per_hit]
-            if len(chunk) < table.items_per_hit and not flush:
-                break
+        for chunk in _chunks(items, table.items_per_hit, flush=flush, alike=alike):
             add_unit(stage, table, chunk, redundancy)
             made += 1
     return made
+
+
+def _chunks(
+    items: list[Seed | Question], size: int, *, flush: bool, alike: bool
+) -> Iterator[list[Seed | Question]]:
+    parts: dict[int | None, list[Seed | Question]] = {}
+    for item in items:
+        about = item.seed_id if alike and isinstance(item, Question) else None
+        parts.setdefault(about, []).append(item)
+    rest: list[Seed | Question] = []
+    for part in parts.values():
+        whole = len(part) - len(part) % size
+        yield from (part[start : start + size] for start in range(0, whole, size))
+        rest += part[whole:]
+    if flush:
+        yield from (rest[start : start + size] for start in range(0, len(rest), size))
 
 
 def top_up(stage: Stage, table: StageTable) -> int:

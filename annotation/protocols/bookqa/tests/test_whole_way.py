@@ -11,7 +11,10 @@ from annotation.models import Verdict
 from annotation.protocols.bookqa.tests.making import SUMMARY, WRITERS, rows
 from collector.ingest.books.tests.making import document, table
 from collector.models import Book, Collection, Seed
+from collector.protocols.creation import parameters_of
 from tasks.models import Answer, Question
+from tasks.tests.making import NOW
+from tasks.work import units
 from tests.page_workers import Person, look, run
 
 pytestmark = pytest.mark.django_db
@@ -175,3 +178,32 @@ def test_a_corpus_without_questions_is_not_ranked(books: list[Path]) -> None:
     call_command("ingest_books", *map(str, books[:2]), corpus="mill", stdout=StringIO())
     with pytest.raises(CommandError, match="has no question about a book: read qaps"):
         run("rank_passages", "mill", protocol="bookqa")
+
+
+def test_who_answers_reads_one_summary_for_several_questions(books: list[Path]) -> None:
+    call_command("ingest_books", *map(str, books), corpus="mill", processes=1, stdout=StringIO())
+    chosen = ["question.redundancy={ train = 3, dev = 3, test = 3 }", "answer.items_per_hit=2"]
+    options = {"protocol": "bookqa", "corpus": "mill", "budget": 50.0, "seed": 3, "set": chosen}
+    run("create_collection", "many", **options)
+    run("select_seeds", "many", count=2)
+    collection = Collection.objects.get()
+    asking, answering = (collection.stages.get(name=name) for name in ("question", "answer"))
+    seeds = list(collection.seeds.order_by("position"))
+    # One about each in turn, as they come in.
+    for number in range(6):
+        seed = seeds[number % 2]
+        key, text = f"q{number}", f"Who is the {number}th?"
+        Question.objects.create(
+            stage=asking, seed=seed, key=key, text=text, position=0, payload={}, created_at=NOW
+        )
+    parameters = parameters_of(collection)
+    assert units.bundle(answering, parameters) == 2
+    asking.state = "closed"
+    asking.save()
+    assert units.bundle(answering, parameters) == 1
+    about = [
+        {item.question.seed_id for item in unit.items.all()}
+        for unit in answering.units.order_by("position")
+    ]
+    # The last one of each wait for the end, and then stand together.
+    assert [len(each) for each in about] == [1, 1, 2]
