@@ -1,6 +1,6 @@
 """Draws tables for a terminal."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from textwrap import fill
 
@@ -25,7 +25,7 @@ def table_lines(tables: Iterable[Table], *, in_colour: bool) -> str:
         if table.rows:
             shape = _shape(table, head, table.columns)
             if console.measure(shape).maximum > WIDTH:
-                shape = _shape(table, head, _narrow(table))
+                shape = _shape(table, head, list(_narrow(table)))
             console.print(shape, width=max(WIDTH, console.measure(shape).minimum))
         else:
             console.print(head, style="italic", markup=False, highlight=False, width=WIDTH)
@@ -35,11 +35,17 @@ def table_lines(tables: Iterable[Table], *, in_colour: bool) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def _shape(table: Table, head: str, columns: Iterable[str]) -> Drawn:
+def _shape(table: Table, head: str, columns: Sequence[str]) -> Drawn:
     shape = Drawn(title=escape(head), title_justify="left")
+    rows = table.texts()
     for position, column in enumerate(columns):
-        shape.add_column(column, justify="right" if position else "left")
-    for row in table.texts():
+        words = [
+            word for cell in (column, *(row[position] for row in rows)) for word in cell.split()
+        ]
+        # What would else be cut to make room for prose in other columns.
+        least = max(map(len, words), default=0)
+        shape.add_column(column, justify="right" if position else "left", min_width=least)
+    for row in rows:
         shape.add_row(*row)
     return shape
 

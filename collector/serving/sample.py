@@ -93,7 +93,7 @@ def finish_collection(chosen: dict[str, Any], out: Path, **options: Any) -> None
 def show_release(chosen: dict[str, Any], release: Path, stdout: OutputWrapper) -> None:
     """Do what a requester types with the release at hand, where there is anything."""
     for step in chosen.get("afterwards", []):
-        stdout.write(step["says"])
+        stdout.write(f"\n{step['says']}")
         words = (word.format(release=release, home=settings.HOME) for word in step["command"])
         call_command(*words, stdout=stdout)
 

@@ -47,3 +47,11 @@ def test_a_wide_table_breaks_its_heads_and_never_its_numbers() -> None:
     assert max(map(len, lines)) < 125
     (found,) = (line for line in lines if "Upperbound" in line)
     assert found.count("15.4–50.0") == 9
+
+
+def test_no_word_is_cut_beside_columns_of_prose() -> None:
+    columns = ["prose", "description", *(f"book attribute {number}" for number in range(8))]
+    row = ["some words and more of them " * 4, "", *("12" for _ in range(8))]
+    seen = table_lines([Table("t", "A table", columns, [row])], in_colour=False)
+    assert "…" not in seen
+    assert "description" in seen
