@@ -82,7 +82,7 @@ def write_flow(tables: Iterable[Table], path: Path) -> None:
     flow = next((table.flow for table in tables if table.flow), None)
     if flow is None:
         raise ScoreError(
-            f"{path}: there is nothing to draw: label rows by a scheme of two facets or more."
+            f"{path}: there is nothing to draw: label by a scheme of two facets or more first."
         )
     try:
         with path.open("x", encoding="utf-8") as file:

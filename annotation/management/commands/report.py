@@ -48,7 +48,8 @@ class Command(BaseCommand):
             "--figure",
             type=Path,
             metavar="SVG",
-            help="write what --labels draws, the flow of one facet to another, to this new file",
+            help="write what is drawn, the flow from one facet's labels to another's, to this new "
+            "file",
         )
         parser.add_argument("--seed", type=seed, help="of the sample (default: the collection's)")
 
@@ -57,8 +58,8 @@ class Command(BaseCommand):
         collection = collection_named(options["name"])
         if options["scheme"] and not options["labels"]:
             raise CommandError("--scheme says how to count labels: give --labels FILE.")
-        if options["figure"] and not options["labels"]:
-            raise CommandError("--figure draws what is labelled: give --labels FILE.")
+        if options["figure"] and (options["predictions"] or options["sample"]):
+            raise CommandError("--figure draws labels: leave --predictions and --sample out.")
         try:
             if options["sample"]:
                 self._sample(collection, options)

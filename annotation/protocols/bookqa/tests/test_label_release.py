@@ -250,6 +250,8 @@ def test_a_release_s_labels_fit_its_own_table_of_questions_ties_and_all(
     assert tied
     assert found["question type: causal"]["questions"] == len(given)
     assert found["question type: causal"]["EM"] == 1
+    run("report", "stories", figure=tmp_path / "flow.svg")
+    assert 'aria-label="From question type to answer unit' in (tmp_path / "flow.svg").read_text()
     units = [each["questions"] for name, each in found.items() if name.startswith("answer unit: ")]
     assert sum(units) == len(given) - len(tied)
 

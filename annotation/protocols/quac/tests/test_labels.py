@@ -102,8 +102,8 @@ def test_the_command_writes_the_sample_and_reads_it_labelled(tmp_path: Path) -> 
         report("--labels", str(file), "--scheme", "questions", "--figure", str(figure))
     with pytest.raises(CommandError, match="nothing to draw"):
         report("--labels", str(file), "--figure", str(tmp_path / "none.svg"))
-    with pytest.raises(CommandError, match="give --labels FILE"):
-        report("--figure", str(figure))
+    with pytest.raises(CommandError, match="leave --predictions and --sample out"):
+        report("--sample", str(tmp_path / "new.csv"), "--figure", str(figure))
     with pytest.raises(CommandError, match=r"has no label scheme 'none'\. Known: questions"):
         report("--labels", str(file), "--scheme", "none")
     with pytest.raises(CommandError, match="give --labels FILE"):
