@@ -127,11 +127,13 @@ class RankersPart(Protocol[P]):
         folder: Path | None,
         seed: int,
         report: Callable[[int, int], object],
+        labels: Path | None,
     ) -> Ranks:
-        """Return the paper's table of rankers; write what they are trained with into a new folder.
+        """Return the paper's tables of rankers; write what they are trained with into a new folder.
 
         rankings: outside rankers' files by name. report: is told what is done, and of how much.
-        Raises ScoreError naming the file.
+        labels: a CSV of the questions' labels, to break the table down by. Raises ScoreError
+        naming the file.
         """
 
 

@@ -48,6 +48,12 @@ class Command(BaseCommand):
             metavar="FILE",
             help='an outside ranker, named by its file: lines {"id": …, "passages": [best first]}',
         )
+        parser.add_argument(
+            "--labels",
+            type=Path,
+            metavar="CSV",
+            help="break down by label: the column id and the facets of the protocol's labels",
+        )
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
         parser.add_argument("--seed", type=seed, default=0, help="of what is drawn (default: 0)")
         parser.add_argument("--json", action="store_true", help="numbers unrounded, by table")
@@ -80,13 +86,14 @@ class Command(BaseCommand):
     def _ranked(self, corpus: Corpus, rankings: dict[str, Path], options: dict[str, Any]) -> Ranks:
         protocol = get_protocol(options["protocol"])
         parameters = protocol.parameters(dict(assignment(each) for each in options["set"]))
+        seed, labels = options["seed"], options["labels"]
         rank = protocol.part(RANKERS).rank
 
         def run(report: Callable[[int, int], object]) -> Ranks:
             if not options["keep"]:
-                return rank(corpus, parameters, rankings, options["out"], options["seed"], report)
+                return rank(corpus, parameters, rankings, options["out"], seed, report, labels)
             with kept_anew(protocol, corpus) as folder:
-                done = rank(corpus, parameters, rankings, folder, options["seed"], report)
+                done = rank(corpus, parameters, rankings, folder, seed, report, labels)
                 if options["out"]:
                     shutil.copytree(folder, options["out"])
             return done

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.parameters import Parameters
+from annotation.protocols.bookqa.question_labels import read_labels
 from annotation.protocols.bookqa.ranking.books import RankedBook, books_of
 from annotation.protocols.bookqa.ranking.files import (
     CANDIDATES,
@@ -31,7 +32,7 @@ from annotation.protocols.bookqa.ranking.rankings import (
     Ranking,
     ranked,
 )
-from annotation.protocols.bookqa.ranking.table import Coverage, table_of
+from annotation.protocols.bookqa.ranking.table import Coverage, table_by_label, table_of
 from annotation.protocols.contracts import Ranks
 from collector.models import Corpus
 
@@ -51,11 +52,13 @@ def rank(
     folder: Path | None,
     seed: int,
     report: Report = lambda done, total: None,
+    labels: Path | None = None,
 ) -> Ranks:
     """Return Table 2 of the corpus's questions; write the training files into a new folder.
 
-    rankings: outside rankers' files by name, each an order of BM25's first passages. Raises
-    ScoreError naming the file, or saying that the corpus has no question.
+    rankings: outside rankers' files by name, each an order of BM25's first passages. labels: of
+    questions, by which the last column of Tables 5 and 6 is told too. Raises ScoreError naming the
+    file, or saying that the corpus has no question.
     """
     numbers = parameters.ranking
     total = corpus.books.filter(questions__isnull=False).distinct().count()
@@ -69,7 +72,8 @@ def rank(
             f"{rankings[min(taken)]}: name the file after its ranker, not {min(taken)}."
         )
     others = {name: read_ranking(path) for name, path in rankings.items()}
-    information = _looked_at(corpus, parameters, rankings, others)
+    information, known = _looked_at(corpus, parameters, rankings, others)
+    labelled = read_labels(labels, known) if labels else None
     written: dict[str, int] = {}
     if folder is not None:
         folder.mkdir(parents=True)
@@ -81,7 +85,10 @@ def rank(
         if folder is not None:
             _write(folder, book, found, information, parameters, seed, written)
         report(done, total)
-    return Ranks([table_of(coverage, numbers)], written)
+    tables = [table_of(coverage, numbers)]
+    if labelled is not None:
+        tables.append(table_by_label(coverage, *labelled))
+    return Ranks(tables, written)
 
 
 def _looked_at(
@@ -89,8 +96,11 @@ def _looked_at(
     parameters: Parameters,
     rankings: Mapping[str, Path],
     others: Mapping[str, Ranking],
-) -> MutualInformation:
-    """Return the counts of all books' words; raises ScoreError for a ranking that does not fit."""
+) -> tuple[MutualInformation, set[str]]:
+    """Return the counts of all books' words, and the questions' ids.
+
+    Raises ScoreError for a ranking that does not fit.
+    """
     information = MutualInformation()
     known: set[str] = set()
     for book in books_of(corpus):
@@ -102,7 +112,7 @@ def _looked_at(
         for question in ranking:
             if question not in known:
                 raise ScoreError(f"{rankings[name]}: the corpus has no question {question!r}.")
-    return information
+    return information, known
 
 
 def _write(

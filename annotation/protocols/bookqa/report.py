@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from annotation.protocols.bookqa import question_types
-from annotation.protocols.bookqa.scoring import SCHEME
+from annotation.protocols.bookqa.question_labels import SCHEME
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept
 from annotation.reports.collected_labels import CollectedLabels
 from annotation.reports.scheme_labels import cell_of, labels_of, tables_of

@@ -5,11 +5,9 @@ to a list of references. Both are lower-cased and freed of punctuation first, as
 except where they are to be taken as they are.
 """
 
-import csv
 import json
 import string
 from collections.abc import Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,12 +18,9 @@ from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
 from annotation.metrics.squad import score_v1
 from annotation.protocols.bookqa.export import answers_by_id
+from annotation.protocols.bookqa.question_labels import SCHEME, label_groups, read_labels
 from annotation.protocols.bookqa.verbs import texts_with_verbs
-from annotation.reports.scheme_labels import cell_of, labels_of
-from collector.protocols.label_schemes import read_scheme
-from collector.protocols.stage_tables import ChoiceTable, FieldTable
 
-SCHEME = read_scheme(Path(__file__).parent / "labels/questions.toml")
 OPTIONS: Mapping[str, Option] = {
     "raw": {
         "action": "store_true",
@@ -258,16 +253,8 @@ def _break_down(result: Result, parts: Any, keys: Sequence[str], path: Path) -> 
     Its share is of the questions with labels, as in the paper's Tables 5 and 6.
     """
     labels, simulated = read_labels(path, keys)
-    for facet in SCHEME.facets():
-        having = {key: of[facet.name] for key, of in labels.items() if facet.name in of}
-        groups = {group: [each.value for each in of] for group, of in _grouped(facet).items()}
-        alone = {choice.value: [choice.value] for choice in facet.choices}
-        for name, values in ((facet.groups, groups), (facet.name, alone)):
-            for label, of in values.items():
-                places = [place for place, key in enumerate(keys) if having.get(key) in of]
-                if places:
-                    called = f"{name.replace('_', ' ')}: {label}"
-                    _add_group(result, called, parts[places], len(having))
+    for called, places, whole in label_groups(labels, keys):
+        _add_group(result, called, parts[places], whole)
     if simulated:
         result["notes"].append(f"Labels of simulated workers: of {simulated} questions.")
     missing = len(keys) - len(labels)
@@ -296,40 +283,6 @@ def _add_group(result: Result, called: str, parts: Any, whole: int) -> None:
     found, number = _official(parts.sum(axis=0)), len(parts)
     result["groups"][called] = {**found, "questions": number, "share": number / whole}
     result["rows"].append([called, str(number), f"{100 * number / whole:.1f}", *_percents(found)])
-
-
-def _grouped(facet: FieldTable) -> dict[str, list[ChoiceTable]]:
-    found: dict[str, list[ChoiceTable]] = {}
-    for choice in facet.choices:
-        found.setdefault(choice.group, []).append(choice)
-    return found
-
-
-def read_labels(path: Path, keys: Sequence[str]) -> tuple[dict[str, dict[str, str]], int]:
-    """Return the labels by question id, and of how many questions they are simulated.
-
-    Raises ScoreError naming the file and the row.
-    """
-    try:
-        rows = list(csv.DictReader(StringIO(read_file(path).decode("utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ScoreError(f"{path}: it is no CSV in UTF-8 ({error}).") from None
-    known = set(keys)
-    found: dict[str, dict[str, str]] = {}
-    simulated = 0
-    for number, row in enumerate(rows, 1):
-        try:
-            key, labels = cell_of(row, "id", number), labels_of(row, number, SCHEME.facets())
-        except ScoreError as error:
-            raise ScoreError(f"{path}: {error}") from None
-        if key not in known:
-            raise ScoreError(f"{path}: Row {number}: gold has no question {key!r}.")
-        if key in found:
-            raise ScoreError(f"{path}: Row {number}: {key} is labelled twice.")
-        if labels:
-            found[key] = labels
-            simulated += row.get("simulated") == "yes"
-    return found, simulated
 
 
 def _percents(measures: Mapping[str, float]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.metrics.significance import paired_bootstrap
 from annotation.protocols.bookqa.parameters import RankingTable
+from annotation.protocols.bookqa.question_labels import Labels, label_groups
 from annotation.protocols.bookqa.ranking.rankings import (
     BM25,
     ORACLE,
@@ -28,6 +29,9 @@ COLUMNS = (
     *("ROUGE-L share", "95 %", "p", "paper's ROUGE-L"),
 )
 SEED = 0
+# After how many passages, or the nearest number measured, labels are told apart: Book QA Table 2,
+# whose rankers Tables 5 and 6 have, "Ranker performance (top-5)".
+BY_LABEL_AT = 5
 # Of means: how many drawn sets of questions tell an interval, and how many are held at a time.
 DRAWS, CHUNK = 2_000, 100
 LOW, HIGH = 2.5, 97.5
@@ -39,12 +43,14 @@ class Coverage:
     def __init__(self, rankers: Sequence[str], at: Sequence[int]) -> None:
         """Begin with no question."""
         self.rankers, self.at = rankers, at
+        self.questions: list[str] = []
         self._rows: dict[tuple[str, int], list[tuple[float, float]]] = {
             (ranker, most): [] for ranker in rankers for most in at
         }
 
     def add(self, one: Ranked) -> None:
         """Add one question."""
+        self.questions.append(one.question.id)
         for key, held in covered(one, self.rankers, self.at).items():
             self._rows[key].append((float(held.is_there), held.rouge_l))
 
@@ -86,6 +92,33 @@ def table_of(coverage: Coverage, numbers: RankingTable) -> Table:
             "replacement, in which a ranker is not better than BM25. The paper's figures are of "
             "its dev set."
         ),
+    )
+
+
+def table_by_label(coverage: Coverage, labels: Labels, n_simulated: int = 0) -> Table:
+    """Return ROUGE-L of each ranker's first passages by label (the last column of T5 and T6).
+
+    n_simulated: of how many questions the labels are simulated, which its head says.
+    """
+    most = min(coverage.at, key=lambda number: abs(number - BY_LABEL_AT))
+    values = {ranker: coverage.of(ranker, most)[:, 1] for ranker in coverage.rankers}
+    rows: list[list[Cell]] = [
+        [
+            called,
+            len(places),
+            len(places) / whole,
+            *(float(each[places].mean()) for each in values.values()),
+        ]
+        for called, places, whole in label_groups(labels, coverage.questions)
+    ]
+    return Table(
+        "rankers_by_label",
+        "Answers in the first passages by label (Tables 5 and 6 of the Book QA paper)",
+        ["label", "questions", "share", *(f"{ranker}: ROUGE-L share" for ranker in values)],
+        rows,
+        f"After {most} passages, the upper bound after all it chooses from; the first share is of "
+        f"the {len(labels):,} labelled questions.",
+        simulated=f"With simulated labels: of {n_simulated:,} questions." if n_simulated else "",
     )
 
 

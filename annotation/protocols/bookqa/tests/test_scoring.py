@@ -250,7 +250,7 @@ def test_simulated_labels_are_said_to_be(tmp_path: Path) -> None:
     [
         ("a,cause,state,", "labels.csv: Row 1: question_type must be one of concept relation"),
         ("a,causal,,", "labels.csv: Row 1: label all of question_type, answer_unit, or none"),
-        ("z,causal,state,", "labels.csv: Row 1: gold has no question 'z'"),
+        ("z,causal,state,", "labels.csv: Row 1: no question has the id 'z'"),
         ("a,causal,state,\na,causal,state,", "labels.csv: Row 2: a is labelled twice"),
     ],
 )

@@ -1,5 +1,6 @@
 """Book QA runs from books to a release: people ask about summaries, others answer again."""
 
+import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,16 @@ def test_rankers_are_compared_and_their_files_written(books: list[Path], tmp_pat
     printed = StringIO()
     call_command("rank_passages", "mill", protocol="bookqa", ranking=[mine], stdout=printed)
     assert "Table 2 of the paper" in printed.getvalue()
+    key = json.loads(mine.read_text("utf-8").splitlines()[0])["id"]
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"id,question_type,answer_unit\n{key},causal,state\n")
+    by_label = run("rank_passages", "mill", protocol="bookqa", labels=labels)["rankers_by_label"]
+    assert [row[:3] for row in by_label["rows"] if row[0] == "question type: causal"] == [
+        ["question type: causal", 1, 1.0]
+    ]
+    labels.write_text("id,question_type,answer_unit\nnone,causal,state\n")
+    with pytest.raises(CommandError, match=r"labels\.csv: Row 1: no question has the id 'none'"):
+        run("rank_passages", "mill", protocol="bookqa", labels=labels)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ import pytest
 from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.ranking.files import check_ranking, read_ranking
 from annotation.protocols.bookqa.ranking.rankings import BM25, ORACLE, UPPERBOUND, ranked
-from annotation.protocols.bookqa.ranking.table import better, coverage_of, table_of
+from annotation.protocols.bookqa.ranking.table import (
+    better,
+    coverage_of,
+    table_by_label,
+    table_of,
+)
 from annotation.protocols.bookqa.ranking.tests.making import (
     book,
     question,
@@ -51,6 +56,29 @@ def test_the_table_holds_each_ranker_beside_the_papers_figures() -> None:
     by_name = dict(zip(table.columns, table.rows[3], strict=True))
     assert (by_name["paper's EM"], by_name["paper's ROUGE-L"]) == ("18.99 %", "47.48 %")
     assert dict(zip(table.columns, table.rows[1], strict=True))["p"] == "1.0000"
+
+
+def test_rouge_l_is_told_by_label_after_the_paper_s_five_passages() -> None:
+    other = question("Where was a sail?", "nowhere", name="second")
+    unlabelled = question("What?", "a lantern", name="third")
+    cave = book("The goblin carried a lantern.", "A sail.", asked=(ASKED, other, unlabelled))
+    numbers = ranking_numbers(depth=2, coverage_at=[1, 4])
+    coverage = coverage_of(ranked([cave], numbers, {}), [], numbers)
+    labels = {
+        "first": {"question_type": "event concept", "answer_unit": "entity"},
+        "second": {"question_type": "causal"},
+    }
+
+    table = table_by_label(coverage, labels, n_simulated=1)
+
+    told = {row[0]: list(row[1:]) for row in table.rows}
+    assert told["question type: event concept"] == [1, 0.5, 1.0, 1.0, 1.0]
+    assert told["question group: Event relation"] == [1, 0.5, 0.0, 0.0, 0.0]
+    # Of the one question whose answer has a unit.
+    assert told["answer unit: entity"][:2] == [1, 1.0]
+    assert table.columns[3:] == [f"{each}: ROUGE-L share" for each in (BM25, UPPERBOUND, ORACLE)]
+    assert table.note.startswith("After 4 passages")
+    assert table.simulated == "With simulated labels: of 1 questions."
 
 
 def ranking(path: Path, *lines: object) -> Path:
