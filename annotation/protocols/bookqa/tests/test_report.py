@@ -10,7 +10,7 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.bookqa.question_types import MODEL, cross_validated
 from annotation.protocols.bookqa.report import labelled, sample, tables
 from annotation.reports.table import Table
-from collector.protocols.loading import get_protocol
+from collector.protocols.loading import ProtocolError, get_protocol
 
 pytestmark = pytest.mark.pure
 ASKS = {
@@ -186,6 +186,17 @@ def test_what_the_stage_of_labels_brings_is_told_and_simulated_labels_are_marked
     empty, *_ = tables(seeds(question(1)), parameters())
     assert not empty.rows
     assert "Publish the stage label, or label by hand" in empty.note
+
+
+def test_a_collection_without_the_stage_is_labelled_by_hand() -> None:
+    older = parameters().model_copy(update={"label": None})
+    (table,) = tables(seeds(question(1)), older)
+    assert table.note.endswith("then report NAME --labels FILE.csv.")
+
+
+def test_fewer_labels_than_folds_are_no_parameter() -> None:
+    with pytest.raises(ProtocolError, match="a fold would be empty"):
+        parameters(min_items=9)
 
 
 def test_a_sample_has_both_answers_and_does_not_depend_on_the_order_of_questions() -> None:

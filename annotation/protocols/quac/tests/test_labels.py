@@ -100,6 +100,9 @@ def test_the_command_writes_the_sample_and_reads_it_labelled(tmp_path: Path) -> 
     assert "prefers-color-scheme: dark" in drawn
     with pytest.raises(CommandError, match="is there already: name a new file"):
         report("--labels", str(file), "--scheme", "questions", "--figure", str(figure))
+    nowhere = tmp_path / "nowhere" / "flow.svg"
+    with pytest.raises(CommandError, match="it cannot be written"):
+        report("--labels", str(file), "--scheme", "questions", "--figure", str(nowhere))
     with pytest.raises(CommandError, match="nothing to draw"):
         report("--labels", str(file), "--figure", str(tmp_path / "none.svg"))
     with pytest.raises(CommandError, match="leave --predictions and --sample out"):
