@@ -38,6 +38,7 @@ PAGES = (
     "questions/",
     "questions/?page=2",
     "questions/?outcome=adjudication",
+    "questions/?outcome=labels",
     "money/",
     "money/work/",
     "report/",
@@ -115,6 +116,7 @@ def spent(collection: Collection, rita: Client) -> dict[str, int]:
     differing = Verdict.objects.filter(n_votes=2, overridden=False).order_by("question__key")
     middle = differing.exclude(reason="majority")[5].question.key
     addresses = {page: f"{AT}{page}" for page in PAGES}
+    addresses["labels of one"] = f"{AT}questions/{middle}/?outcome=labels"
     addresses["one"] = f"{AT}questions/{middle}/?outcome=adjudication"
     for address in addresses.values():
         assert rita.get(address).status_code == 200
