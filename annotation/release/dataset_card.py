@@ -132,7 +132,7 @@ def _method(collection: Collection, withheld: Sequence[str]) -> str:
 def _workers(table: StageTable) -> str:
     redundancy = table.redundancy
     told = ", ".join(f"{fold} {number}" for fold, number in redundancy.by_fold().items())
-    share = f"; {redundancy.people} of {redundancy.percent} % of the HITs, drawn by the seed"
+    share = f"; {redundancy.people} for {redundancy.percent} % of the HITs, drawn by the seed"
     return told + share * bool(redundancy.percent)
 
 

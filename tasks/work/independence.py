@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from collector.models import Stage
 from common.prepared_sql import PreparedQuery
@@ -32,13 +31,11 @@ def suitable_units(
     held = Lease.objects.filter(worker=worker, state__in=HELD)
     if qualifies and held.filter(unit__stage=stage).exists():
         return
-    begun, others, balanced = _prepared(stage.kind)
+    begun, others = _prepared(stage.kind)
     for pk, position in begun.rows(stage=stage.pk, worker=worker.pk):
         yield Unit(pk=pk, stage=stage, position=position)
     if balances:
-        for pk, position in balanced.rows(stage=stage.pk, worker=worker.pk):
-            yield Unit(pk=pk, stage=stage, position=position)
-        return
+        yield from _shared_with_few(stage, worker)
     last = -1
     while found := others.rows(stage=stage.pk, worker=worker.pk, last=last):
         for pk, last in found:
@@ -56,9 +53,33 @@ def has_suitable(stage: Stage, worker: Worker, *, one_at_a_time: bool) -> bool:
     return kind_of(stage).left_for(vacant, worker).exists()
 
 
+def _shared_with_few(stage: Stage, worker: Worker) -> Iterator[Unit]:
+    """Yield the units that the worker may take, those of the fewest shared ones first.
+
+    That is units of others with whom the worker has shared none, then units that nobody is at, then
+    the others' again: by how many they have shared.
+    """
+    begun_by_others, unbegun, shared = _prepared_shares(stage.kind)
+    who = {"stage": stage.pk, "worker": worker.pk}
+    times: dict[str, int] = dict(shared.rows(**who))
+    found: dict[tuple[int, int], int] = {}
+    for pk, position, other in begun_by_others.rows(**who):
+        found[position, pk] = found.get((position, pk), 0) + times.get(other, 0)
+    units = sorted(found, key=lambda place: (found[place], place))
+    new = [place for place in units if not found[place]]
+    for position, pk in new:
+        yield Unit(pk=pk, stage=stage, position=position)
+    last = -1
+    while rows := unbegun.rows(**who, last=last):
+        for pk, last in rows:
+            yield Unit(pk=pk, stage=stage, position=last)
+    for position, pk in units[len(new) :]:
+        yield Unit(pk=pk, stage=stage, position=position)
+
+
 @cache
-def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery, PreparedQuery]:
-    """Return what finds the units a worker has begun, the next few others, and all by balance."""
+def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery]:
+    """Return what finds the units a worker has begun, and the next few of the others."""
 
     def begun(stage: int, worker: str) -> Units:
         return (
@@ -69,30 +90,36 @@ def _prepared(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery, Prepare
         units = _free(kind_of_stage, stage, worker).exclude(Exists(_drafts(worker)))
         return units.filter(position__gt=last).values_list(*UNIT)[:FEW]
 
-    def balanced(stage: int, worker: str) -> Units:
-        units = _free(kind_of_stage, stage, worker).exclude(Exists(_drafts(worker)))
-        return units.order_by(_shared(worker), "position").values_list(*UNIT)
+    who = {"stage": int, "worker": str}
+    return PreparedQuery(begun, **who), PreparedQuery(others, **who, last=int)
+
+
+@cache
+def _prepared_shares(kind_of_stage: str) -> tuple[PreparedQuery, PreparedQuery, PreparedQuery]:
+    """Return what finds units that others are at and who they are, and the next few of nobody.
+
+    The third tells how often the worker has shared a unit of the stage with whom.
+    """
+
+    def begun(stage: int, worker: str) -> Units:
+        units = _free(kind_of_stage, stage, worker).filter(taken__gt=0, leases__state__in=HELD)
+        return units.values_list(*UNIT, "leases__worker")
+
+    def unbegun(stage: int, worker: str, last: int) -> Units:
+        units = _free(kind_of_stage, stage, worker).filter(taken=0, position__gt=last)
+        return units.values_list(*UNIT)[:FEW]
+
+    def shared(stage: int, worker: str) -> QuerySet[Lease, Any]:
+        own = Lease.objects.filter(unit__stage=stage, worker=worker, state__in=HELD).order_by()
+        with_others = own.filter(unit__leases__state__in=HELD)
+        return with_others.values_list("unit__leases__worker").annotate(n=Count("pk"))
 
     who = {"stage": int, "worker": str}
     return (
         PreparedQuery(begun, **who),
-        PreparedQuery(others, **who, last=int),
-        PreparedQuery(balanced, **who),
+        PreparedQuery(unbegun, **who, last=int),
+        PreparedQuery(shared, **who),
     )
-
-
-def _shared(worker: str) -> Coalesce:
-    """Return how often those at the unit have shared a unit of its stage with the worker."""
-    shared = Lease.objects.filter(
-        unit=OuterRef("pk"),
-        state__in=HELD,
-        worker__leases__state__in=HELD,
-        worker__leases__unit__stage=OuterRef("stage"),
-        worker__leases__unit__leases__worker=worker,
-        worker__leases__unit__leases__state__in=HELD,
-    )
-    number = shared.order_by().values("unit").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(number), 0)
 
 
 def _drafts(worker: str) -> QuerySet[Lease]:

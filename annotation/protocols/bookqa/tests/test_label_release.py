@@ -186,7 +186,7 @@ def test_the_card_names_the_files_and_the_metadata_are_valid(
     card = (folder / "README.md").read_text("utf-8")
     assert "* `labels.csv`: the labels of each question that hold" in card
     assert "* `label_votes.csv`: every label that was given" in card
-    assert "2 of 50 % of the HITs" in card
+    assert "2 for 50 % of the HITs" in card
     metadata = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
     assert metadata.metadata.issues.errors == set()
     names = {file.id for file in metadata.metadata.distribution}
