@@ -43,7 +43,8 @@ def read_corpus(corpus: dict[str, Any], **options: Any) -> None:
         corpus=corpus["slug"],
         name=corpus["name"],
         licence=corpus["licence"],
-        **options,
+        # So little is read before a second process has started.
+        **{"processes": 1, **options},
     )
 
 
@@ -105,7 +106,10 @@ def _simulate(chosen: dict[str, Any], **options: Any) -> None:
 
 
 def prepare_sample(**options: Any) -> None:
-    """Make what a visitor finds: a release to download, submissions to review, HITs to take."""
+    """Make what a visitor finds: a release to download, submissions to review, HITs to take.
+
+    Last the corpora that other protocols ask about, to begin a collection of.
+    """
     chosen = read_plan()
     finished, half_done = chosen["finished"], chosen["half_done"]
     read_corpus(chosen["corpus"], **options)
@@ -117,3 +121,5 @@ def prepare_sample(**options: Any) -> None:
     if not out.exists():
         open_collection(finished, **options)
         finish_collection(finished, out, **options)
+    for demo in chosen["demos"].values():
+        read_corpus(demo["corpus"], **options)
