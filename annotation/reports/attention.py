@@ -7,8 +7,11 @@ from datetime import timedelta
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from annotation.decisions.label_decisions import stages_apart, undecided
 from annotation.models import Verdict
 from collector.models import Collection
+from collector.protocols.creation import parameters_of
+from collector.protocols.loading import ProtocolError
 from tasks.models import (
     EmptySubmission,
     Grant,
@@ -20,6 +23,7 @@ from tasks.models import (
     PaymentKind,
     PaymentState,
     ProblemReport,
+    Question,
     ReceiptState,
     Rejection,
     RejectionState,
@@ -39,6 +43,7 @@ class Attention:
     problems: int = 0
     partner_reports: int = 0
     left_out: int = 0
+    labels: int = 0
     unpaid: int = 0
     submitted_empty: int = 0
     refused: int = 0
@@ -48,6 +53,7 @@ class Attention:
     def waiting(self) -> list[tuple[str, str]]:
         """Return a short phrase for each kind of thing that waits, and the page it waits on."""
         unpaid = "payment for cut-off work due", "payments for cut-off work due"
+        labels = "question whose labels differ", "questions whose labels differ"
         left_out = "question excluded by its votes", "questions excluded by their votes"
         counted = [
             (
@@ -68,6 +74,12 @@ class Attention:
             (self.refused, "assignments", "payment refused", "payments refused"),
             (self.proposed, "assignments", "rejection to confirm", "rejections to confirm"),
             (self.bonuses, "money", "bonus refused", "bonuses refused"),
+            (
+                self.labels,
+                "questions",
+                "question whose labels differ",
+                "questions whose labels differ",
+            ),
             (self.left_out, "questions", *left_out),
         ]
         return [
@@ -160,7 +172,11 @@ def problems_open(collection: Collection) -> int:
 
 
 def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
-    """Return what waits in each collection, by its id; as many queries for one as for all."""
+    """Return what waits in each collection, by its id; as many queries for one as for all.
+
+    Save for those with a stage of labels: each asks one query more.
+    """
+    collections = list(collections)
     ids = [collection.pk for collection in collections]
     refused = _counted(refused_submissions(), "lease__unit__stage__collection", ids)
     for pk, number in _counted(refused_empty_submissions(), OF_SESSION, ids).items():
@@ -170,6 +186,7 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
         "problems": _counted(open_problems(), "lease__unit__stage__collection", ids),
         "partner_reports": _counted(partner_reports_waiting(), "dialog__stage__collection", ids),
         "left_out": _counted(left_out(), "question__stage__collection", ids),
+        "labels": {row.pk: _differing_labels(row) for row in collections},
         "unpaid": _counted(unpaid_leases(), "unit__stage__collection", ids),
         "submitted_empty": _counted(empty_submissions_waiting(), OF_SESSION, ids),
         "refused": refused,
@@ -179,6 +196,19 @@ def attention_to(collections: Iterable[Collection]) -> dict[int, Attention]:
     return {
         pk: Attention(**{name: counts.get(pk, 0) for name, counts in found.items()}) for pk in ids
     }
+
+
+def _differing_labels(collection: Collection) -> int:
+    """Return of how many questions the labels differ, without anybody's decision."""
+    try:
+        parameters = parameters_of(collection)
+    except ProtocolError:
+        # Its line in the list says why.
+        return 0
+    if not stages_apart(parameters):
+        return 0
+    differ = undecided(collection, parameters)
+    return Question.objects.filter(differ, stage__collection=collection).count()
 
 
 def _counted(rows: QuerySet, path: str, ids: list[int]) -> dict[int, int]:

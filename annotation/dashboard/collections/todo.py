@@ -63,6 +63,9 @@ def todo_of(
         sentence = f"{_counted(attention.bonuses, 'bonus payment')} refused by the marketplace"
         found.append(Todo(sentence, context.url("money") + "#refused", True))
     found += decisions_of(context, attention)
+    if attention.labels:
+        sentence = f"{_counted(attention.labels, 'question')} whose labels differ, to decide"
+        found.append(Todo(sentence, context.url("questions") + "?outcome=labels"))
     if attention.left_out:
         sentence = f"{_counted(attention.left_out, 'question')} excluded by the votes"
         found.append(Todo(sentence, context.url("questions") + "?outcome=dropped"))

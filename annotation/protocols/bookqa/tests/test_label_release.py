@@ -1,6 +1,7 @@
 """What two labellers differ about is decided by one key, and a release tells all of it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,9 @@ def test_one_key_decides_between_two_labellers_and_the_verdict_stays(
     verdicts = list(Verdict.objects.order_by("pk").values())
     listed = rita.get(f"{PAGE}?outcome=labels").content.decode()
     assert f"Labels to decide <span>{len(differing)}</span>" in listed
+    for page in (f"/collections/{labelled.slug}/", "/collections/"):
+        waiting = " ".join(rita.get(page).content.decode().split())
+        assert re.search(rf"\b{len(differing)} questions? whose labels differ", waiting)
     first = min(differing, key=lambda question: question.pk)
     page = rita.get(f"{PAGE}{first.key}/?outcome=labels").content.decode()
     # The second answer is A; only the labels below it can be taken.
