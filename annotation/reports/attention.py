@@ -74,12 +74,7 @@ class Attention:
             (self.refused, "assignments", "payment refused", "payments refused"),
             (self.proposed, "assignments", "rejection to confirm", "rejections to confirm"),
             (self.bonuses, "money", "bonus refused", "bonuses refused"),
-            (
-                self.labels,
-                "questions",
-                "question whose labels differ",
-                "questions whose labels differ",
-            ),
+            (self.labels, "questions", *labels),
             (self.left_out, "questions", *left_out),
         ]
         return [
