@@ -84,10 +84,6 @@ def _labels(stage: _Stage, seeds: Iterable[SeedRecord]) -> Iterator[Line]:
             if not votes:
                 continue
             labels = labels_that_hold(question, stage.name, stage.facets, votes)
-            decided_by = _decided_by(question, stage, votes, labels)
-            if decided_by == DRAW:
-                # Who reads such tables takes all labels of a row or none.
-                labels = {}
             yield [
                 question["id"],
                 question["split"] or "",
@@ -95,7 +91,7 @@ def _labels(stage: _Stage, seeds: Iterable[SeedRecord]) -> Iterator[Line]:
                 *_answers(question),
                 *_cells(stage, labels),
                 str(len(votes)),
-                decided_by,
+                _decided_by(question, stage, votes, labels),
                 YES if votes is not people else "",
             ]
 

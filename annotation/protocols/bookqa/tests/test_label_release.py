@@ -157,8 +157,7 @@ def test_a_release_tells_which_labels_hold_and_every_one_that_was_given(
         assert row["answer"] == question.payload["fields"]["answer"]
         other = question.answers.get(stage__name="answer")
         assert row["second_answer"] == other.payload["fields"]["answer"]
-        labels = ("", "") if row["decided_by"] == "draw" else ("causal", "Event relation")
-        assert (row["question_type"], row["question_group"]) == labels
+        assert (row["question_type"], row["question_group"]) == ("causal", "Event relation")
     decided = held[released_id(questions[0])]
     assert (decided["answer_unit"], decided["answer_class"]) == ("expression", "Event")
     assert (decided["labellers"], decided["decided_by"]) == ("2", "adjudication")
@@ -166,10 +165,6 @@ def test_a_release_tells_which_labels_hold_and_every_one_that_was_given(
         row = held[released_id(question)]
         assert (row["answer_unit"], row["decided_by"]) == ("", "draw")
     assert {row["decided_by"] for row in held.values()} >= {"one labeller"}
-
-    told = run("report", "stories", labels=folder / "labels.csv", scheme="questions")
-    counted = [row[2] for row in told["question_type"]["rows"] if "causal" in row[1]]
-    assert counted == [len(held) - len(questions[1:])]
 
     given = rows(folder / "label_votes.csv")
     people = [row for row in given if not row["adjudicated"]]
@@ -299,16 +294,3 @@ def test_a_requester_reads_both_answers_each_by_its_name(
     listed = rita.get(PAGE).content.decode()
     assert "answer: " not in listed
     assert "In free words" in listed
-
-
-def test_a_draw_has_no_labels_and_is_counted_nowhere(labelled: Collection, tmp_path: Path) -> None:
-    folder = release(labelled, tmp_path / "out")
-    differing = {question.key for question in by_two(labelled)}
-    assert differing
-    held = rows(folder / "labels.csv")
-    drawn = [row for row in held if row["decided_by"] == "draw"]
-    assert {row["id"] for row in drawn} == differing
-    assert {(row["question_type"], row["answer_unit"]) for row in drawn} == {("", "")}
-    told = run("report", "stories", labels=folder / "labels.csv", scheme="questions")
-    counted = sum(row[2] for row in told["question_type"]["rows"])
-    assert counted == len(held) - len(drawn)
