@@ -26,8 +26,8 @@ SENTENCE = re.compile(r"[A-Z“][^\n]*\s[^\n]*[.!?:]\s*", re.DOTALL)
 # by workers.
 TO_OTHERS = {
     *("template.py", "models", "webhook.py", "settings.py", "xml_tree.py", "question.py"),
-    *("answer_key.py", "payout_lists.py", "importing.py", "roster.py", "merging.py"),
-    *("opening.py", "audience.py", "requirements.py", "funds.py"),
+    *("answer_key.py", "payout_lists.py", "worker_import.py", "roster.py", "account_merge.py"),
+    *("account_opening.py", "audience.py", "requirements.py", "funds.py"),
     *("__main__.py", "delivery.py", "review_rules.py", "review_policies.py"),
 }
 # These errors reach nobody at work; the others below are said to the host beside workers' own.

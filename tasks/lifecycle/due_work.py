@@ -12,12 +12,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from tasks.models import Lease, LeaseState, ReceiptState, Submission
+from tasks.models import Lease, LeaseState, ReceiptState, Session, Submission
 
 # A round that died is made up for after this.
 ROUND = timedelta(seconds=15)
-# What was just handed in is asked about at once, and less often the longer nobody knows of it.
-SHORTEST, LONGEST = timedelta(seconds=2), timedelta(seconds=15)
+# What just happened is followed up at once, and less often the longer nothing comes of it.
+SHORTEST = timedelta(seconds=2)
+WHILE_HANDED_IN = timedelta(seconds=15)
 # Whoever is at work may leave without a word; that is asked about now and then.
 WHILE_AT_WORK = timedelta(seconds=15)
 # Some things happen at the marketplace alone: HITs handed in empty, decided, or run out.
@@ -70,13 +71,18 @@ def _pause(collection: Collection, now: datetime) -> timedelta:
     open_work = work.filter(state__in=[ReceiptState.HELD, ReceiptState.APPROVING])
     newest = open_work.order_by("-received_at").values_list("received_at", flat=True).first()
     if newest is not None:
-        return min(LONGEST, max(SHORTEST, (now - newest) / 4))
+        return _rarer(now - newest, WHILE_HANDED_IN)
     leases = Lease.objects.filter(unit__stage__collection=collection, state=LeaseState.LIVE)
     if leases.exists():
         return WHILE_AT_WORK
-    if (
-        collection.state == CollectionState.COLLECTING
-        or work.filter(state__in=[ReceiptState.CONFIRMED, ReceiptState.DISPUTED]).exists()
-    ):
+    if collection.state == CollectionState.COLLECTING:
+        came = Session.objects.filter(posting__stage__collection=collection).order_by("-pk")
+        latest = came.values_list("started_at", flat=True).first()
+        return _rarer(now - latest, WHILE_COLLECTING) if latest else WHILE_COLLECTING
+    if work.filter(state__in=[ReceiptState.CONFIRMED, ReceiptState.DISPUTED]).exists():
         return WHILE_COLLECTING
     return WHILE_AT_REST
+
+
+def _rarer(since: timedelta, longest: timedelta) -> timedelta:
+    return min(longest, max(SHORTEST, since / 4))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from collector.models import Collection, CollectionState
 from tasks.jobs import look_at_worker
 from tasks.lifecycle import due_work, maintenance
-from tasks.models import Lease, ReceiptState
+from tasks.models import Lease, ReceiptState, Session
 from tasks.people import eligibility
 from tasks.tests.making import (
     make_collection,
@@ -102,10 +102,15 @@ def test_a_collection_is_left_alone_as_long_as_what_is_open_can_wait(collection)
     work = submissions.hand_in(lease, questions_for(lease), now, synthetic=False)
     assert pause(collection) == due_work.SHORTEST
     type(work).objects.update(received_at=timezone.now() - timedelta(seconds=40))
-    assert due_work.SHORTEST < pause(collection) < due_work.LONGEST
+    assert due_work.SHORTEST < pause(collection) < due_work.WHILE_HANDED_IN
     type(work).objects.update(received_at=timezone.now() - timedelta(days=1))
-    assert pause(collection) == due_work.LONGEST
+    assert pause(collection) == due_work.WHILE_HANDED_IN
     type(work).objects.update(state=ReceiptState.CONFIRMED)
+    # Whoever came may hand in at the marketplace alone.
+    Session.objects.update(started_at=timezone.now())
+    assert pause(collection) == due_work.SHORTEST
+    Session.objects.update(started_at=timezone.now() - timedelta(days=1))
+    assert pause(collection) == due_work.WHILE_COLLECTING
     Collection.objects.update(state=CollectionState.FINISHED)
     collection.refresh_from_db()
     assert pause(collection) == due_work.WHILE_COLLECTING
