@@ -20,7 +20,9 @@ REHEARSALS = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "rehearsals").glob("test_*.py")
 )
 # The instances that tests serve are migrated; rows for the tests alone are laid out at once.
-PYTEST = [PYTHON, "-m", "pytest", "-q", "-n", "2", "--nomigrations"]
+PYTEST = [PYTHON, "-m", "pytest", "-q", "--nomigrations"]
+# What SQLite has goes on after PostgreSQL's part, and one of its workers waits for browsers.
+WORKERS_ON_SQLITE, WORKERS_ON_POSTGRESQL = ["-n", "3"], ["-n", "2"]
 MANAGE = [PYTHON, "manage.py"]
 LINT = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
@@ -97,10 +99,11 @@ def suite(base: dict[str, str]) -> bool:
             other["COLLECTOR_HOME"] = f"{base['COLLECTOR_HOME']}/postgresql"
             # Both at once: what waits for a browser or another process leaves a core free.
             with ThreadPoolExecutor() as threads:
-                command = [*PYTEST, "-m", NO_TWICE]
+                command = [*PYTEST, *WORKERS_ON_POSTGRESQL, "-m", NO_TWICE]
                 name = "tests on PostgreSQL"
                 on_postgres = threads.submit(run, name, command, other, aside=True)
-                on_sqlite = run("tests on SQLite", [*PYTEST, "-m", "not once"], base)
+                command = [*PYTEST, *WORKERS_ON_SQLITE, "-m", "not once"]
+                on_sqlite = run("tests on SQLite", command, base)
                 return on_postgres.result() and on_sqlite
     except services.Missing as missing:
         print(missing, file=sys.stderr)
@@ -117,7 +120,7 @@ def rehearse(base: dict[str, str], database: str, redis: str, only: str | None =
     passed = run("rehearsals", [PYTHON, "-m", "pytest", "-q", *REHEARSALS, "-s", *chosen], other)
     if only:
         return passed
-    everything = [*PYTEST, "-m", f"{ON_POSTGRESQL} and shown"]
+    everything = [*PYTEST, *WORKERS_ON_POSTGRESQL, "-m", f"{ON_POSTGRESQL} and shown"]
     return run("what shows rows, on PostgreSQL", everything, other) and passed
 
 
