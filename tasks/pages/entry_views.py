@@ -23,6 +23,7 @@ from collector.models import Stage
 from collector.protocols.creation import parameters_of
 from collector.protocols.texts import current_text
 from tasks.jobs import look_at_worker
+from tasks.lifecycle import due_work
 from tasks.models import Consent, LeaseEnded, LeaseState, PostingState, Session, Submission
 from tasks.money.lease_reserves import ReserveFailed
 from tasks.pages import entry as entries
@@ -133,8 +134,11 @@ def proceed(request: HttpRequest, session: Session, stage: Stage) -> HttpRespons
 def _look_again(session: Session, stage: Stage) -> None:
     """Ask for a look at what is left for whoever has just taken work; the next round looks too."""
     who = (session.worker_id, stage.collection_id)
-    with suppress(OperationalError):
+    try:
         look_at_worker.apply_async(who, expires=settings.POLL_SECONDS, retry=False)
+    except OperationalError:
+        # Without a queue rows say that there may be something to do.
+        due_work.wake(stage.collection_id)
 
 
 @frameable

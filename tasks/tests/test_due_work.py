@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from collector.models import Collection, CollectionState
 from tasks.jobs import look_at_worker
@@ -140,4 +141,15 @@ def test_work_that_is_taken_or_handed_in_wakes_its_collection(client, collection
     assert due_work.due(timezone.now()) == [], "nothing is to do for what is being written"
     data = questions_for(Lease.objects.get())
     assert post(client, state, "submit", {"data": data}).status_code == 200
+    assert due_work.due(timezone.now()) == [collection.pk]
+
+
+def test_work_that_is_taken_while_the_queue_is_away_wakes_its_collection_too(
+    client, collection, monkeypatch
+):
+    def away(who, **how):
+        raise OperationalError
+
+    monkeypatch.setattr(look_at_worker, "apply_async", away)
+    at_work(client, collection, timezone.now() + timedelta(hours=2))
     assert due_work.due(timezone.now()) == [collection.pk]
