@@ -12,7 +12,17 @@ from django.db.models import Q
 from django.utils import timezone
 
 from collector.models import Collection, CollectionState
-from tasks.models import Lease, LeaseState, ReceiptState, Session, Submission
+from tasks.models import (
+    Lease,
+    LeaseState,
+    Payment,
+    PaymentState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Session,
+    Submission,
+)
 
 # A round that died is made up for after this.
 ROUND = timedelta(seconds=15)
@@ -39,12 +49,15 @@ def wake_all() -> None:
 def due(now: datetime) -> list[int]:
     """Return the ids of the collections to look at now, save those that somebody is at; one query.
 
-    Drafts have nothing to look after.
+    Drafts have nothing to look after. What is put off for longer than anything is was so by a clock
+    that was ahead, and is due.
     """
     never = Q(look_at__isnull=True, state=CollectionState.COLLECTING)
+    ahead = Q(look_at__gt=now + WHILE_AT_REST)
+    ahead |= Q(look_at__gt=now + WHILE_COLLECTING, state=CollectionState.COLLECTING)
     free = Q(maintained_until__isnull=True) | Q(maintained_until__lt=now)
     rows = Collection.objects.exclude(state=CollectionState.DRAFT).filter(free)
-    return list(rows.filter(never | Q(look_at__lte=now)).values_list("pk", flat=True))
+    return list(rows.filter(never | ahead | Q(look_at__lte=now)).values_list("pk", flat=True))
 
 
 def look_after(collection: Collection, now: datetime, round_of: Callable[[], bool]) -> None:
@@ -54,8 +67,7 @@ def look_after(collection: Collection, now: datetime, round_of: Callable[[], boo
     """
     rows, until = Collection.objects.filter(pk=collection.pk), now + ROUND
     rows.update(look_at=until)
-    is_done = not round_of()
-    after = now + _pause(collection, now) if is_done else now
+    after = now if round_of() else now + _pause(collection, now)
     rows.filter(look_at=until).update(look_at=after)
 
 
@@ -79,9 +91,14 @@ def _pause(collection: Collection, now: datetime) -> timedelta:
         came = Session.objects.filter(posting__stage__collection=collection).order_by("-pk")
         latest = came.values_list("started_at", flat=True).first()
         return _rarer(now - latest, WHILE_COLLECTING) if latest else WHILE_COLLECTING
-    if work.filter(state__in=[ReceiptState.CONFIRMED, ReceiptState.DISPUTED]).exists():
-        return WHILE_COLLECTING
-    return WHILE_AT_REST
+    unsettled = (
+        work.filter(state__in=[ReceiptState.CONFIRMED, ReceiptState.DISPUTED]),
+        Payment.objects.filter(collection=collection, state=PaymentState.DUE),
+        Posting.objects.filter(
+            stage__collection=collection, state__in=[PostingState.PUBLISHING, PostingState.LIVE]
+        ),
+    )
+    return WHILE_COLLECTING if any(rows.exists() for rows in unsettled) else WHILE_AT_REST
 
 
 def _rarer(since: timedelta, longest: timedelta) -> timedelta:

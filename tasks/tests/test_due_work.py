@@ -11,7 +11,15 @@ from kombu.exceptions import OperationalError
 from collector.models import Collection, CollectionState
 from tasks.jobs import look_at_worker
 from tasks.lifecycle import due_work, maintenance
-from tasks.models import Lease, ReceiptState, Session
+from tasks.models import (
+    Lease,
+    Payment,
+    PaymentState,
+    Posting,
+    PostingState,
+    ReceiptState,
+    Session,
+)
 from tasks.people import eligibility
 from tasks.tests.making import (
     make_collection,
@@ -81,6 +89,11 @@ def test_a_round_that_died_is_made_up_for(collection):
     assert due_work.due(timezone.now() + due_work.ROUND) == [collection.pk]
 
 
+def test_a_clock_that_is_set_back_puts_nothing_off(collection):
+    due_work.look_after(collection, timezone.now() + timedelta(hours=1), nothing)
+    assert due_work.due(timezone.now()) == [collection.pk]
+
+
 def test_nobody_looks_at_what_somebody_is_at(collection):
     due_work.wake(collection.pk)
     claim = maintenance.Claim(collection, timezone.now())
@@ -116,6 +129,14 @@ def test_a_collection_is_left_alone_as_long_as_what_is_open_can_wait(collection)
     collection.refresh_from_db()
     assert pause(collection) == due_work.WHILE_COLLECTING
     type(work).objects.update(state=ReceiptState.APPROVED)
+    # Whoever is owed something, or holds a HIT, is not left waiting for hours.
+    assert Payment.objects.filter(state=PaymentState.DUE).exists()
+    Posting.objects.update(state=PostingState.SETTLED)
+    assert pause(collection) == due_work.WHILE_COLLECTING
+    Payment.objects.update(state=PaymentState.CONFIRMED)
+    Posting.objects.update(state=PostingState.LIVE)
+    assert pause(collection) == due_work.WHILE_COLLECTING
+    Posting.objects.update(state=PostingState.SETTLED)
     assert pause(collection) == due_work.WHILE_AT_REST
 
 
