@@ -222,7 +222,10 @@ def _parts_of_protocols() -> Iterator[Path]:
         own = ".".join(contract.parent.relative_to(ROOT).parts)
         for node in ast.parse(contract.read_text("utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.module == own:
-                yield from (contract.parent / f"{name.name}.py" for name in node.names)
+                for name in node.names:
+                    package = contract.parent / name.name / "__init__.py"
+                    file = contract.parent / f"{name.name}.py"
+                    yield package if package.exists() else file
 
 
 def _offered(tree: ast.Module) -> Iterator[tuple[str, int, list[ast.expr]]]:

@@ -64,7 +64,8 @@ class Protocol:
         return all(hasattr(module, member) for member in members)
 
     def _path(self, part: Part[T]) -> Path:
-        return self.folder / f"{part.name}.py"
+        package = self.folder / part.name / "__init__.py"
+        return package if package.exists() else self.folder / f"{part.name}.py"
 
     def defaults(self) -> dict[str, object]:
         """Return protocol.toml as nested dictionaries, not validated yet."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from annotation.protocols.quac.baselines.bounds import Answering, Setting, span
+from annotation.protocols.quac.baselines.sentences import gold_sentence, sentences_of, texts_of
+from annotation.protocols.quac.baselines.similarity import Vectors, cosine, vectors_of, words
 from annotation.protocols.quac.chunks import standard
 from annotation.protocols.quac.file_format import CANNOT_ANSWER
 from annotation.protocols.quac.parameters import defaults
-from annotation.protocols.quac.predicting.bounds import Answering, Setting, span
-from annotation.protocols.quac.predicting.sentences import gold_sentence, sentences_of, texts_of
-from annotation.protocols.quac.predicting.similarity import Vectors, cosine, vectors_of, words
 from annotation.protocols.quac.scoring import Prediction
 from annotation.protocols.quac.turns import Turn
 

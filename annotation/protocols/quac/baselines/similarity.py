@@ -13,9 +13,9 @@ from typing import Protocol
 
 from annotation.metrics.result import ScoreError
 from annotation.metrics.squad import answer_tokens
+from annotation.protocols.quac.baselines.bounds import Answering, Setting, span
+from annotation.protocols.quac.baselines.sentences import texts_of
 from annotation.protocols.quac.file_format import CANNOT_ANSWER
-from annotation.protocols.quac.predicting.bounds import Answering, Setting, span
-from annotation.protocols.quac.predicting.sentences import texts_of
 from annotation.protocols.quac.scoring import Prediction
 from annotation.protocols.quac.turns import Turn
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.metrics.summation import plain_sum
+from annotation.protocols.quac.baselines.sentences import gold_sentence, texts_of
 from annotation.protocols.quac.chunks import Transitions, standard
 from annotation.protocols.quac.file_format import CANNOT_ANSWER
-from annotation.protocols.quac.predicting.sentences import gold_sentence, texts_of
 from annotation.protocols.quac.references import human_f1
 from annotation.protocols.quac.scoring import Prediction, threshold_of
 from annotation.protocols.quac.turns import Turn

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from annotation.metrics.result import Option, Result, ScoreError
-from annotation.protocols.quac.predicting import bounds
-from annotation.protocols.quac.predicting.regression import logistic_regression
-from annotation.protocols.quac.predicting.sentences import texts_of
-from annotation.protocols.quac.predicting.similarity import read_vectors, sentence_similarity
+from annotation.protocols.quac.baselines import bounds
+from annotation.protocols.quac.baselines.regression import logistic_regression
+from annotation.protocols.quac.baselines.sentences import texts_of
+from annotation.protocols.quac.baselines.similarity import read_vectors, sentence_similarity
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.turns import Turn, read_turns
 
