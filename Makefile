@@ -1,14 +1,16 @@
 # Every target does all of its own set-up; PYTHON names another interpreter than python3.
 PYTHON ?= python3
 BIN := .venv/bin
+TORCH := torch==2.13.0
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run serve test lint bench rehearse requirements clean
+.PHONY: help setup setup-readers demo run serve test test-readers lint bench rehearse requirements clean
 
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
 	@echo "make run       the site, with a sample collection to try in a browser"
 	@echo "make serve     for a network: DOMAIN=lab.example make serve (docs/operator.md)"
 	@echo "make test      lint, types, and the whole suite on SQLite and on PostgreSQL"
+	@echo "make setup-readers, make test-readers  torch, and the tests of what is trained with it"
 	@echo "make bench     speed, as ratios against named references"
 	@echo "make rehearse  crowds, competitors and kills; takes long"
 
@@ -29,7 +31,20 @@ help:
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@
 
+# Of torch the build differs by machine (with or without a GPU): it alone has no hash.
+.venv/installed-readers: requirements-readers.txt .venv/installed
+	@echo "Installing what trains readers (once; torch is large) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-readers.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH)
+	@touch $@
+
+.venv/installed-readers-dev: requirements-readers-dev.txt .venv/installed-dev .venv/installed-readers
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-readers-dev.txt
+	@touch $@
+
 setup: .venv/installed
+
+setup-readers: .venv/installed-readers
 
 # PROTOCOL=quac shows the live dialogs, PROTOCOL=hotpotqa questions about pairs, PROTOCOL=bookqa
 # questions about stories.
@@ -51,6 +66,9 @@ serve: $(if $(filter serve,$(MAKECMDGOALS)),$(if $(PLAIN),.venv/installed))
 test: .venv/installed-dev
 	@$(BIN)/python -m tests
 
+test-readers: .venv/installed-readers-dev
+	@$(BIN)/python -m tests --readers
+
 lint: .venv/installed-dev
 	@$(BIN)/python -m tests --lint
 
@@ -60,12 +78,24 @@ bench: .venv/installed-dev
 rehearse: .venv/installed-dev
 	@$(BIN)/python -m tests --rehearse
 
+# Torch and what its builds for GPUs bring along.
+BESIDE_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas \
+  nvidia-cuda-cupti nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft \
+  nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 \
+  nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx
+
 # Locks what pyproject.toml names; needs uv.
 requirements:
 	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml -o requirements.txt \
 	  --custom-compile-command "make requirements"
 	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml --extra dev \
 	  -c requirements.txt -o requirements-dev.txt --custom-compile-command "make requirements"
+	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml --extra readers \
+	  -c requirements.txt -c requirements-dev.txt -o requirements-readers.txt \
+	  $(BESIDE_TORCH:%=--no-emit-package %) --custom-compile-command "make requirements"
+	uv pip compile -q --universal --generate-hashes -p 3.11 --no-deps \
+	  --group pyproject.toml:readers-dev -o requirements-readers-dev.txt \
+	  --custom-compile-command "make requirements"
 
 clean:
 	rm -rf .venv var

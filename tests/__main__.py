@@ -16,6 +16,7 @@ PYTHON = sys.executable
 # What needs no database, or a browser, runs once; so does what only shows rows, save at rehearsals.
 ON_POSTGRESQL = "not pure and not browser"
 NO_TWICE = f"{ON_POSTGRESQL} and not shown"
+WITH_TORCH = ("annotation/readers/neural/tests", "annotation/protocols/*/baselines/tests")
 REHEARSALS = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "rehearsals").glob("test_*.py")
 )
@@ -56,6 +57,7 @@ def main() -> int:
     """Return 0 when everything passes."""
     parser = argparse.ArgumentParser(prog="tests", description=__doc__)
     parser.add_argument("--lint", action="store_true", help="lint, types and checks alone")
+    parser.add_argument("--readers", action="store_true", help="what needs torch, alone")
     parser.add_argument("--rehearse", action="store_true", help="crowds, competitors, kills")
     parser.add_argument("--only", metavar="WORDS", help="rehearsals that have these in their name")
     chosen = parser.parse_args()
@@ -75,6 +77,8 @@ def main() -> int:
         if chosen.rehearse:
             with services.postgresql() as database, services.redis() as redis:
                 return 0 if rehearse(base, database, redis, chosen.only) else 1
+        if chosen.readers:
+            return 0 if readers(base) else 1
         if chosen.lint:
             return 0 if lint(base, aside=False) else 1
         with ThreadPoolExecutor() as threads:
@@ -108,6 +112,14 @@ def suite(base: dict[str, str]) -> bool:
     except services.Missing as missing:
         print(missing, file=sys.stderr)
         return False
+
+
+def readers(base: dict[str, str]) -> bool:
+    """Return whether what needs torch passes, on SQLite."""
+    # A thread each: the tests stand side by side, and sums come out alike on any machine.
+    one = {**base, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    found = [str(path) for pattern in WITH_TORCH for path in sorted(ROOT.glob(pattern))]
+    return run("readers", [*PYTEST, "-n", "2", *found], one)
 
 
 def rehearse(base: dict[str, str], database: str, redis: str, only: str | None = None) -> bool:

@@ -216,6 +216,52 @@ def test_nothing_that_a_typed_room_offers_is_of_any_type() -> None:
     assert wrong == []
 
 
+WITH_TORCH = {"torch", "transformers", "tokenizers", "safetensors"}
+MAY_NEED_TORCH = ("annotation/readers/neural/*.py", "annotation/protocols/*/baselines/*.py")
+
+
+def _need_torch() -> set[str]:
+    """Return the names of the modules that cannot be imported without torch."""
+    known = {_module(path): _imported_at_once(path) for path in sources()}
+    found = set(WITH_TORCH)
+    while True:
+        more = {
+            module
+            for module, names in known.items()
+            if any(name == one or name.startswith(f"{one}.") for name in names for one in found)
+        }
+        if more <= found:
+            return found - WITH_TORCH
+        found |= more
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported_at_once(path: Path) -> set[str]:
+    """Return what a module imports when it is imported, with the names it takes from there."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_torch_is_needed_by_what_trains_readers_alone() -> None:
+    allowed = {path for pattern in MAY_NEED_TORCH for path in ROOT.glob(pattern)}
+    needing = _need_torch()
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in sources(*ROOMS)
+        if path not in allowed or path.name == "__init__.py"
+        if _module(path) in needing or {name.split(".")[0] for name in imports(path)} & WITH_TORCH
+    ]
+    assert wrong == []
+
+
 def _parts_of_protocols() -> Iterator[Path]:
     """Yield the files that each protocol's folder offers to the engine, as its contract lists."""
     for contract in (ROOT / "annotation/protocols").glob("*/contract.py"):

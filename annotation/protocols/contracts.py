@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
+from annotation.readers.trained import Trained
 from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
 from annotation.reports.table import Table
 from collector.models import Corpus
@@ -157,7 +158,7 @@ class ScoringModule(ScoringPart, TakesOptions, Protocol):
 
 
 class BaselinesPart(Protocol):
-    """baselines.py: the paper's baselines."""
+    """baselines.py: the paper's baselines that need nothing more than is installed."""
 
     @property
     def BASELINES(self) -> Sequence[str]:
@@ -170,6 +171,14 @@ class BaselinesPart(Protocol):
 
     def run_all(self, folder: Path, gold: Path, options: Mapping[str, object]) -> Result:
         """Write every baseline's predictions into a new folder, and return one table."""
+
+
+class TrainedBaselines(Protocol):
+    """baselines.py of a protocol with baselines that are trained."""
+
+    @property
+    def TRAINED(self) -> Mapping[str, Trained]:
+        """Return them by name."""
 
 
 class BaselinesModule(BaselinesPart, TakesOptions, Protocol):
@@ -191,3 +200,4 @@ SCORING = Part[ScoringModule]("scoring", ScoringModule, ScoringPart, defaults={"
 BASELINES = Part[BaselinesModule](
     "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )
+TRAINED = Part[TrainedBaselines]("baselines", TrainedBaselines)

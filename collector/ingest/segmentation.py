@@ -1,8 +1,11 @@
 """Cuts a text into sentences and tokens with spaCy's blank pipeline for its language."""
 
+import importlib
 import re
+import sys
 from functools import lru_cache
 from threading import Lock
+from types import ModuleType
 from typing import Any
 
 # Quotes and brackets after a full stop belong to the sentence that they close,
@@ -18,12 +21,28 @@ ABBREVIATIONS = frozenset(
 _WIDE_STOP = re.compile(rf"(?<=[。！？])(?![。！？{re.escape(CLOSERS)}])")
 
 _building = Lock()
+_importing = Lock()
+
+
+def spacy_library() -> ModuleType:
+    """Return spaCy, which takes torch along where that is installed unless it is told not to.
+
+    Of what we use nothing needs torch, and it would treble the memory of each process.
+    """
+    with _importing:
+        if "spacy" in sys.modules or "torch" in sys.modules:
+            return importlib.import_module("spacy")
+        # None says to `import` that there is none such.
+        sys.modules["torch"] = None  # type: ignore[assignment]
+        try:
+            return importlib.import_module("spacy")
+        finally:
+            del sys.modules["torch"]
 
 
 def version() -> str:
     """Return the name under which boundaries are stored: the library's version and our rules'."""
-    import spacy
-
+    spacy = spacy_library()
     return f"spacy-{spacy.__version__}-sentencizer-2"
 
 
@@ -81,8 +100,7 @@ def pipeline(language: str) -> Any:
 
 @lru_cache(maxsize=8)
 def _pipeline(language: str) -> Any:
-    import spacy
-
+    spacy = spacy_library()
     try:
         pipeline = spacy.blank(language.partition("-")[0])
     except ImportError:
@@ -95,8 +113,7 @@ def _pipeline(language: str) -> Any:
 
 def tokenizer() -> str:
     """Return the name under which counts of tokens are stored: the library's version."""
-    import spacy
-
+    spacy = spacy_library()
     return f"spacy-{spacy.__version__}"
 
 

@@ -22,6 +22,8 @@ from common.command_line import MANAGE
 ALL = "all"
 # Of an option's definition what argparse is told; its help names every protocol's own.
 ARGUMENTS: tuple[Literal["action", "type", "metavar"], ...] = ("action", "type", "metavar")
+# What a file has that scores; a protocol's baselines may all be trained ones.
+RUNS = {SCORING.name: "score", BASELINES.name: "run"}
 # In characters: the names of most measures are read whole.
 LEAST_WIDTH, WIDTH_OF_COLUMN = 100, 14
 
@@ -46,7 +48,7 @@ class Command(BaseCommand):
         names = "; ".join(
             f"{protocol.name}: {', '.join(protocol.part(BASELINES).BASELINES)}"
             for protocol in all_protocols()
-            if protocol.has(BASELINES)
+            if protocol.has(BASELINES, RUNS[BASELINES.name])
         )
         parser.add_argument(
             "--baseline",
@@ -117,7 +119,7 @@ def _result(protocol: Protocol, options: dict[str, Any]) -> Result:
 
 def _baseline(protocol: Protocol, name: str) -> Callable[..., Result]:
     """Return what runs the baseline; raises CommandError where the protocol has none such."""
-    if not protocol.has(BASELINES):
+    if not protocol.has(BASELINES, RUNS[BASELINES.name]):
         raise CommandError(f"The protocol {protocol.name!r} has no baselines.")
     if name == ALL:
         return protocol.part(BASELINES).run_all
@@ -134,7 +136,7 @@ def _options(
     found: dict[str, dict[str, Option]] = {}
     for protocol in all_protocols():
         for part in parts:
-            if protocol.has(part):
+            if protocol.has(part, RUNS[part.name]):
                 for name, use in protocol.part(part).OPTIONS.items():
                     found.setdefault(name, {})[protocol.name] = use
     return found

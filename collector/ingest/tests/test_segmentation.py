@@ -1,6 +1,10 @@
 """Sentences are cut where a reader would, and their offsets are true."""
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -66,3 +70,13 @@ def test_tokens_have_places_and_white_space_is_none() -> None:
 @given(st.text())
 def test_as_many_are_counted_as_are_cut(text: str) -> None:
     assert n_tokens(text, "en") == len(tokens(text, "en"))
+
+
+def test_cutting_a_text_does_not_load_torch_where_it_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("")
+    program = (
+        "import sys; from collector.ingest.segmentation import tokens; "
+        "assert tokens('A b', 'en'); assert 'torch' not in sys.modules"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)

@@ -1,0 +1,1 @@
+"""Readers that are trained: on torch and transformers, which nothing else imports."""
