@@ -15,7 +15,15 @@ import pytest
 from django.template.loader import get_template
 
 from annotation.agreement.decision import Outcome
-from annotation.protocols.contracts import BASELINES, EXPORT, RANKERS, REPORT, SCORING, VALIDATION
+from annotation.protocols.contracts import (
+    BASELINES,
+    EXPORT,
+    RANKERS,
+    REPORT,
+    SCORING,
+    TRAINED,
+    VALIDATION,
+)
 from annotation.protocols.tests.folders import PROTOCOLS, leaves, tables
 from annotation.release.contexts import CONTEXTS
 from annotation.release.spool import Spool
@@ -66,8 +74,12 @@ def parts_of(protocol: Protocol) -> list[Part[object]]:
     """Return the parts that the engine asks of the folder: those it needs and those it has."""
     seeds = CURATED_SEEDS if protocol.part(SEEDS).CURATED else SEEDS
     needed = [PARAMETERS, seeds, CHECKS, VALIDATION, SPLITS, EXPORT, SIMULATED]
-    return needed + [
-        part for part in (SCORING, BASELINES, RANKERS, REPORT, CONTEXTS) if protocol.has(part)
+    # One file has two parts: baselines that are run as they are, and trained ones.
+    baselines = ((BASELINES, "run"), (TRAINED, "TRAINED"))
+    return [
+        *needed,
+        *(part for part in (SCORING, RANKERS, REPORT, CONTEXTS) if protocol.has(part)),
+        *(part for part, member in baselines if protocol.has(part, member)),
     ]
 
 
