@@ -9,6 +9,10 @@ INSTALL = (
 )
 
 
+class ReaderError(ValueError):
+    """What was asked of a trained reader cannot be done; one line that says what to do."""
+
+
 @dataclass(frozen=True)
 class Trained:
     """One baseline of a protocol.
