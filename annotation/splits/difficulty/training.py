@@ -17,8 +17,9 @@ from django.utils import timezone
 
 from annotation.models import CrossValidation, Fold, FoldState, HeldOutPrediction, RunState
 from annotation.readers.example import Example
+from annotation.readers.watched_process import ReaderDied
 from annotation.splits.difficulty.examples import examples
-from annotation.splits.difficulty.reader_process import ReaderDied, ReaderProcess
+from annotation.splits.difficulty.reader_process import ReaderProcess
 from annotation.splits.difficulty.runs import BATCH, SILENT, sum_up
 from tasks.models import Question
 

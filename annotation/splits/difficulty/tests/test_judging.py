@@ -19,6 +19,7 @@ from annotation.models import (
 )
 from annotation.readers.example import Prediction
 from annotation.readers.tests.making import make_examples
+from annotation.readers.watched_process import ReaderDied
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty import reader_process, training
 from annotation.splits.difficulty.runs import SILENT, begin_run, fold_of, sum_up
@@ -63,7 +64,7 @@ class QuickReader:
     def predictions(self):
         if type(self).died > 0:
             type(self).died -= 1
-            raise reader_process.ReaderDied("code -9: it was killed")
+            raise ReaderDied("code -9: it was killed")
         gold = {example.key: example.answer for example in make_examples(24)}
         for key in self.keys:
             number = int(key[1:])
@@ -230,7 +231,7 @@ def test_the_process_ends_when_it_is_told_nothing_any_more(tmp_path):
     reader.start("light", examples, examples, "1")
     reader.process.stdin.close()
     assert any(reader.is_over() for _ in range(60))
-    with pytest.raises(reader_process.ReaderDied, match="code 1"):
+    with pytest.raises(ReaderDied, match="code 1"):
         list(reader.predictions())
     reader.stop()
 

@@ -1,0 +1,104 @@
+"""A reader at work in a process of its own, whatever it costs there: begun, watched, stopped."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+POLL_SECONDS = 1.0
+SAY_SECONDS = 1.0
+SHOWN = 300
+PROGRESS, ERRORS = "progress.json", "errors"
+
+
+class ReaderDied(Exception):
+    """The process ended without doing its work; the message says with what."""
+
+
+class WatchedProcess:
+    """Starts a program that works in `folder`, says there how far it is, and ends when we end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def run(self, *arguments: str, **environment: str) -> None:
+        """Start this Python with these arguments."""
+        with (self.folder / ERRORS).open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                # Closed when we end, however we end: then the process ends too.
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env={**os.environ, **environment},
+            )
+
+    def is_over(self, wait_seconds: float = POLL_SECONDS) -> bool:
+        """Return whether it has ended, after waiting at most so long."""
+        assert self.process is not None
+        try:
+            self.process.wait(wait_seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def progress(self) -> tuple[str, float]:
+        """Return what it is at, and the share of that which is done."""
+        try:
+            said = json.loads((self.folder / PROGRESS).read_text())
+        except FileNotFoundError:
+            return "Starting", 0.0
+        return str(said["step"]), float(said["share"])
+
+    def check(self) -> None:
+        """Raise ReaderDied unless it has ended well."""
+        assert self.process is not None
+        if self.process.returncode:
+            errors = (self.folder / ERRORS).read_text("utf-8", "replace").strip()
+            last = errors.rpartition("\n")[2][:SHOWN]
+            raise ReaderDied(f"code {self.process.returncode}: {last or 'it was killed'}")
+
+    def stop(self) -> None:
+        """End it if it still runs."""
+        if self.process is not None:
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+            if self.process.stdin:
+                self.process.stdin.close()
+
+
+class Progress:
+    """What a watched process says: how far it is, about once a second."""
+
+    def __init__(self, folder: Path, total: int = 0) -> None:
+        self.path, self.total, self.said = folder / PROGRESS, total, 0.0
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Hear what a reader is at."""
+        if time.monotonic() - self.said < SAY_SECONDS and done:
+            return
+        self.said = time.monotonic()
+        share = done / (total or self.total or 1)
+        beside = self.path.with_suffix(".new")
+        beside.write_text(json.dumps({"step": step, "share": min(1.0, share)}))
+        # Whoever reads it never finds half of it.
+        beside.replace(self.path)
+
+
+def end_with_parent() -> None:
+    """End this process at once when whoever holds the other end of its input is gone."""
+    threading.Thread(target=_wait_for_the_end, daemon=True).start()
+
+
+def _wait_for_the_end() -> None:
+    # Not through sys.stdin, whose lock this thread would still hold when Python shuts down.
+    while os.read(0, 1):
+        pass
+    os._exit(1)
