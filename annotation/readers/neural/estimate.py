@@ -1,0 +1,113 @@
+"""How long a recipe would take and in how much memory, from a few steps that are measured."""
+
+import math
+import resource
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import torch
+
+from annotation.readers.neural.learner import Learner
+from annotation.readers.neural.recipe import Training
+from annotation.readers.neural.trainer import Trainer, answered
+
+ItemT = TypeVar("ItemT")
+AnswerT = TypeVar("AnswerT")
+# The first step is slower than all others; then so many, or for so long.
+STEPS, SECONDS = 5, 20.0
+BATCHES = 3
+KILOBYTE = 1024
+
+
+class Measured(Exception):
+    """All that can be measured is; whoever asked for the estimate catches it."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What was measured of a stage. Times in seconds; looks: how often it looks at dev."""
+
+    name: str
+    items: int
+    parameters: int
+    steps: int
+    seconds_a_step: float
+    steps_measured: int
+    looks: int
+    seconds_a_look: float
+
+    @property
+    def seconds(self) -> float:
+        """Return how long all of it would take."""
+        return self.steps * self.seconds_a_step + self.looks * self.seconds_a_look
+
+
+@dataclass
+class Estimate:
+    """Measures the stages as a run comes to them."""
+
+    stages: list[Stage] = field(default_factory=list)
+    seconds_to_answer: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the whole run would take."""
+        return sum(stage.seconds for stage in self.stages) + self.seconds_to_answer
+
+    def fit(
+        self,
+        learner: Learner[ItemT, AnswerT],
+        items: Sequence[ItemT],
+        dev_items: Sequence[ItemT],
+        training: Training,
+        stage: str,
+    ) -> None:
+        """Take a few steps, the first over the longest items, and answer a few dev items."""
+        with TemporaryDirectory(prefix="estimate-") as folder:
+            trainer = Trainer(learner, items, dev_items, training, Path(folder), "0", stage=stage)
+            seconds, measured = trainer.measured(STEPS, SECONDS)
+        every = training.dev_steps or trainer.steps_an_epoch
+        self.stages.append(
+            Stage(
+                name=stage,
+                items=len(items),
+                parameters=sum(each.numel() for each in learner.model.parameters()),
+                steps=trainer.n_steps,
+                seconds_a_step=seconds,
+                steps_measured=measured,
+                looks=math.ceil(trainer.n_steps / every) if dev_items else 0,
+                seconds_a_look=seconds_to_answer(learner, dev_items, training),
+            )
+        )
+
+    def answers(
+        self, learner: Learner[ItemT, AnswerT], items: Sequence[ItemT], training: Training
+    ) -> None:
+        """Measure a few answers, and raise Measured: there is nothing trained to go on with."""
+        self.seconds_to_answer = seconds_to_answer(learner, items, training)
+        raise Measured
+
+
+def seconds_to_answer(
+    learner: Learner[ItemT, AnswerT], items: Sequence[ItemT], training: Training
+) -> float:
+    """Return how long it would take to answer all items, from a few batches of them."""
+    size = training.answer_batch or training.batch
+    # From all over the file: items that stand together are often about as long.
+    some = list(items[:: max(1, len(items) // (size * BATCHES))])[: size * BATCHES]
+    if not some:
+        return 0.0
+    began = time.perf_counter()
+    answered(learner, some, training)
+    return (time.perf_counter() - began) / len(some) * len(items)
+
+
+def peak_bytes() -> int:
+    """Return the most memory this process has had, or the graphics card where there is one."""
+    if torch.cuda.is_available():
+        return int(torch.cuda.max_memory_allocated())
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE

@@ -1,0 +1,143 @@
+"""One run of a trained baseline: what it is given, and what it asks for in turn."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from annotation.readers.neural import checkpoint
+from annotation.readers.neural.estimate import Estimate
+from annotation.readers.neural.learner import Learner
+from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.trainer import (
+    FITTED,
+    Fitted,
+    Trainer,
+    answered,
+    device,
+    load_fitted,
+)
+from annotation.readers.reader import Tell, silent
+from annotation.readers.trained import ReaderError
+
+ItemT = TypeVar("ItemT")
+AnswerT = TypeVar("AnswerT")
+PREDICTIONS = "predictions.json"
+
+
+@dataclass
+class Run:
+    """What a baseline's `train(run)` is given.
+
+    train, dev: files in the protocol's official layout; while it learns `dev` is what it is
+    measured on, and its questions are those it answers in the end. Where a run that is done
+    answers another file, that file is `dev`: it may lack the answers. out: the run's own folder.
+    encoder: a name or a path, blank where the baseline needs none. settings: what tells this
+    baseline from others of the same module. A baseline trains all its stages first, each on gold
+    inputs, and only then calls `answers`, or the estimate would miss what comes after.
+    """
+
+    protocol: str
+    name: str
+    train: tuple[Path, ...]
+    dev: Path
+    out: Path
+    recipe: Recipe
+    encoder: str = ""
+    seed: int = 0
+    settings: Mapping[str, object] = field(default_factory=dict)
+    tell: Tell = silent
+    predictions_name: str = PREDICTIONS
+    # Where it is only measured how long all would take: nothing is trained or written then.
+    estimate: Estimate | None = None
+    # Where it answers another file: what is trained already is loaded, and nothing else done.
+    only_answers: bool = False
+    facts: dict[str, object] = field(default_factory=dict)
+    stages: dict[str, Fitted] = field(default_factory=dict)
+    _stage_of: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def predictions(self) -> Path:
+        """Return where the answers are to be written, in the protocol's official layout."""
+        return self.out / self.predictions_name
+
+    @cached_property
+    def identity(self) -> str:
+        """Return what tells this run from every other: its files, recipe, encoder and seed.
+
+        Of the dev file nothing is learned but which weights are best; a checkpoint is taken up
+        only where it is the same one.
+        """
+        files = [checkpoint.sha256_of(path) for path in (*self.train, self.dev)]
+        told = [self.protocol, self.name, files, self.recipe.values, self.encoder, self.seed]
+        told.append(dict(self.settings))
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+    def begin(self) -> None:
+        """Seed all chance, so that the weights that a baseline begins with are the same again."""
+        checkpoint.seed_chance(f"{self.seed}:{self.name}")
+
+    def fit(
+        self,
+        learner: Learner[ItemT, AnswerT],
+        items: Sequence[ItemT],
+        dev_items: Sequence[ItemT],
+        stage: str = "reader",
+    ) -> None:
+        """Train a stage in its folder of OUT, or go on with it; leave the best weights.
+
+        stage: its table in the recipe is laid over the rest. Raises ReaderError in one line.
+        """
+        self._stage_of[id(learner)] = stage
+        training, seed = self.recipe.training(stage), f"{self.seed}:{stage}"
+        if self.estimate is not None:
+            self.estimate.fit(learner, items, dev_items, training, stage)
+        elif self.only_answers:
+            learner.model.to(device())
+            self.stages[stage] = _trained_before(learner, self.out / stage)
+        else:
+            trainer = Trainer(
+                learner,
+                items,
+                dev_items,
+                training,
+                self.out / stage,
+                seed,
+                stage=stage,
+                identity=self.identity,
+                tell=self.tell,
+            )
+            try:
+                self.stages[stage] = trainer.fit()
+            except torch.OutOfMemoryError:
+                raise ReaderError(
+                    f"The {stage} does not fit into the graphics card's memory: halve batch in "
+                    "the recipe and double accumulate."
+                ) from None
+        # What is drawn next is the same whether this stage was trained now or before.
+        checkpoint.seed_chance(f"{seed}:after")
+
+    def answers(self, learner: Learner[ItemT, AnswerT], items: Sequence[ItemT]) -> list[AnswerT]:
+        """Return the learner's answers to all items, in order."""
+        training = self.recipe.training(self._stage_of.get(id(learner), ""))
+        if self.estimate is not None:
+            self.estimate.answers(learner, items, training)
+        learner.model.to(device())
+        return answered(learner, items, training, self.tell)
+
+    def note(self, **facts: object) -> None:
+        """Keep what the run's card is to say besides, by name."""
+        self.facts |= facts
+
+
+def _trained_before(learner: Learner[ItemT, AnswerT], folder: Path) -> Fitted:
+    """Return how the stage was trained, its best weights in the model; raises ReaderError."""
+    done = folder / FITTED
+    if not done.exists():
+        raise ReaderError(f"{folder}: it is not trained to the end yet; train it first.")
+    return load_fitted(learner.model, done)
