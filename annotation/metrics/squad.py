@@ -93,6 +93,29 @@ def evaluate_v2(gold: Answers, predictions: Predictions) -> dict[str, float]:
     return result
 
 
+def best_threshold(
+    scores: Mapping[str, float],
+    predictions: Predictions,
+    unanswerable: Mapping[str, float],
+    has_answer: Mapping[str, bool],
+) -> tuple[float, float]:
+    """Return the best total, in percent, and the threshold that reaches it (v2.0).
+
+    Above the threshold of `unanswerable`, how probable it is that there is no answer, none is
+    given. scores: of each prediction, exact match or F1, had it been given. The lowest of equally
+    good thresholds counts; it is 0 where answering nothing is best.
+    """
+    total = best = float(sum(not has_answer[key] for key in scores))
+    threshold = 0.0
+    for key in sorted(unanswerable, key=lambda key: unanswerable[key]):
+        if key not in scores:
+            continue
+        total += scores[key] if has_answer[key] else -float(bool(predictions[key]))
+        if total > best:
+            best, threshold = total, unanswerable[key]
+    return 100.0 * best / len(scores), threshold
+
+
 def _overlap_f1(predicted: list[str], gold: list[str]) -> float:
     """Return the harmonic mean of precision and recall over the shared tokens."""
     n_shared = (Counter(predicted) & Counter(gold)).total()

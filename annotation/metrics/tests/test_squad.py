@@ -49,3 +49,15 @@ def test_a_missing_prediction_counts_zero_in_v1_and_not_at_all_in_v2() -> None:
 def test_v1_refuses_an_unanswerable_question() -> None:
     with pytest.raises(ValueError, match=r"v2\.0"):
         squad.score_v1("Ada", [])
+
+
+def test_the_threshold_of_no_answer_is_the_official_one() -> None:
+    cases = vectors("readers_hard_em.json")["squad2_threshold"]
+    assert len(cases) == 16
+    for case in cases:
+        for measure in ("exact", "f1"):
+            found = squad.best_threshold(
+                case[measure], case["predictions"], case["na_prob"], case["has_answer"]
+            )
+            wanted = [case["expected_best"][f"best_{measure}{end}"] for end in ("", "_thresh")]
+            assert found == pytest.approx(wanted, rel=1e-8)
