@@ -18,13 +18,25 @@ class Trained:
     """One baseline of a protocol.
 
     about: what it is, with the paper's section, in a line. module: full name of the module whose
-    `train(run)` trains it; it needs torch, and is imported when it is used. settings: what tells it
-    from others of the same module.
+    `train(run)` trains it (one that begins with a dot is in the package itself); it needs torch,
+    and is imported when it is used. settings: what tells it from others of the same module.
+    recipe: the name of its file in recipes/, where that is not its own name.
+
+    For the paper's table, from a release: train_files, dev_file: names of the official files that
+    it learns from and answers; source: the paper's table, such as "HotpotQA, Table 4"; paper: the
+    numbers there by measure, on the scale of the scoring part, whose keys the measures are; a
+    group's are named "group: key". scoring: options of the scoring part, which make the groups.
     """
 
     about: str
     module: str
     settings: Mapping[str, object] = field(default_factory=dict)
+    recipe: str = ""
+    train_files: tuple[str, ...] = ()
+    dev_file: str = ""
+    source: str = ""
+    paper: Mapping[str, float] = field(default_factory=dict)
+    scoring: Mapping[str, object] = field(default_factory=dict)
 
 
 def is_installed() -> bool:

@@ -1,19 +1,16 @@
 """`score`: a protocol's official metrics for a predictions file, or for one of its baselines."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.table import Table
 
 from annotation.metrics.result import Option, Result, ScoreError
 from annotation.protocols.contracts import BASELINES, SCORING, TakesOptions
+from annotation.reports.scores import as_json, as_table
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
 from collector.protocols.part_contract import Part
 from common.arguments import seed
@@ -24,8 +21,6 @@ ALL = "all"
 ARGUMENTS: tuple[Literal["action", "type", "metavar"], ...] = ("action", "type", "metavar")
 # What a file has that scores; a protocol's baselines may all be trained ones.
 RUNS = {SCORING.name: "score", BASELINES.name: "run"}
-# In characters: the names of most measures are read whole.
-LEAST_WIDTH, WIDTH_OF_COLUMN = 100, 14
 
 
 class Command(BaseCommand):
@@ -75,28 +70,10 @@ class Command(BaseCommand):
             result = _result(get_protocol(options["protocol"]), options)
         except (ProtocolError, ScoreError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(as_json(result) if options["json"] else self._as_table(result))
-
-    def _as_table(self, result: Result) -> str:
-        """Return the scores for a person to read."""
-        table = Table()
-        table.add_column(result["columns"][0], no_wrap=True)
-        for column in result["columns"][1:]:
-            table.add_column(column, justify="right")
-        for row in result["rows"]:
-            table.add_row(*row)
-        width = max(LEAST_WIDTH, WIDTH_OF_COLUMN * len(table.columns))
-        console = Console(file=StringIO(), force_terminal=self.stdout.isatty(), width=width)
-        console.print(table)
-        for note in result["notes"]:
-            console.print(note, markup=False, highlight=False)
-        return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def as_json(result: Result) -> str:
-    """Return exactly the official keys; what was asked for besides is under "by" and "beside"."""
-    more = {"by": result["groups"], "beside": result.get("beside")}
-    return json.dumps({**result["official"], **{name: of for name, of in more.items() if of}})
+        if options["json"]:
+            self.stdout.write(as_json(result))
+        else:
+            self.stdout.write(as_table(result, in_colour=self.stdout.isatty()))
 
 
 def _result(protocol: Protocol, options: dict[str, Any]) -> Result:

@@ -2,6 +2,7 @@
 
 import math
 import resource
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,14 +14,15 @@ import torch
 
 from annotation.readers.neural.learner import Learner
 from annotation.readers.neural.recipe import Training
-from annotation.readers.neural.trainer import Trainer, answered
+from annotation.readers.neural.trainer import Trainer, answered, device
 
 ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")
 # The first step is slower than all others; then so many, or for so long.
 STEPS, SECONDS = 5, 20.0
 BATCHES = 3
-KILOBYTE = 1024
+# On Linux in kilobytes, on macOS in bytes.
+PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Measured(Exception):
@@ -57,6 +59,33 @@ class Estimate:
     def seconds(self) -> float:
         """Return how long the whole run would take."""
         return sum(stage.seconds for stage in self.stages) + self.seconds_to_answer
+
+    @property
+    def device(self) -> str:
+        """Return where it was measured."""
+        return str(device())
+
+    @property
+    def memory(self) -> str:
+        """Return what `peak_bytes` is of."""
+        return "the graphics card's memory" if torch.cuda.is_available() else "memory"
+
+    @property
+    def peak_bytes(self) -> int:
+        """Return the most memory this process has had, or the graphics card where there is one."""
+        if torch.cuda.is_available():
+            return int(torch.cuda.max_memory_allocated())
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * PEAK_UNIT
+
+    def plain(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        return {
+            "stages": [{**vars(stage), "seconds": stage.seconds} for stage in self.stages],
+            "seconds_to_answer": self.seconds_to_answer,
+            "seconds": self.seconds,
+            "peak_bytes": self.peak_bytes,
+            "device": self.device,
+        }
 
     def fit(
         self,
@@ -104,10 +133,3 @@ def seconds_to_answer(
     began = time.perf_counter()
     answered(learner, some, training)
     return (time.perf_counter() - began) / len(some) * len(items)
-
-
-def peak_bytes() -> int:
-    """Return the most memory this process has had, or the graphics card where there is one."""
-    if torch.cuda.is_available():
-        return int(torch.cuda.max_memory_allocated())
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE

@@ -66,6 +66,11 @@ class Run:
         """Return where the answers are to be written, in the protocol's official layout."""
         return self.out / self.predictions_name
 
+    @property
+    def machine(self) -> dict[str, object]:
+        """Return what of the machine decides the last bits of a sum."""
+        return {"device": str(device()), "threads": torch.get_num_threads()}
+
     @cached_property
     def identity(self) -> str:
         """Return what tells this run from every other: its files, recipe, encoder and seed.

@@ -44,6 +44,7 @@ class Fitted:
     dev_looks: int
     seconds: float
     items: int
+    dev_items: int
     weights: str
     sha256: str
 
@@ -341,6 +342,7 @@ class Trainer(Generic[ItemT, AnswerT]):
             dev_looks=progress.dev_looks,
             seconds=round(progress.seconds, 3),
             items=len(self.items),
+            dev_items=len(self.dev_items),
             weights=path.name,
             sha256=checkpoint.sha256_of(path),
         )

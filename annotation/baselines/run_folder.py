@@ -1,0 +1,168 @@
+"""A run's folder: whose it is, and the card with everything that is needed to repeat it."""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from annotation.metrics.result import Result
+from annotation.readers.trained import ReaderError
+from annotation.release.release_folder import sha256_of
+from annotation.reports.table import Table, markdown
+
+RUN, CARD, README = "run.json", "card.json", "README.md"
+WEIGHTS = ("*.safetensors", "*.bin")
+LIBRARIES = ("torch", "transformers", "collector", "numpy", "spacy")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder OUT of one run."""
+
+    path: Path
+
+    def begin(self, given: Mapping[str, object], where: Mapping[str, object]) -> None:
+        """Make the folder, or take it up again; raises ReaderError where it is of another run.
+
+        given: everything that the result follows from; where: where it was found.
+        """
+        mine = json.loads(json.dumps(given, default=str))
+        if not (self.path / RUN).exists():
+            self._make({"given": mine, "where": where})
+            return
+        before = self.told()["given"]
+        other = [key for key in {**mine, **before} if mine.get(key) != before.get(key)]
+        if other:
+            raise ReaderError(
+                f"{self.path}: it holds a run with another {' and another '.join(other)}; name a "
+                f"new --out, or repeat what its {RUN} says."
+            )
+
+    def told(self) -> dict[str, Any]:
+        """Return "given" and "where" of the run that was begun here; raises ReaderError."""
+        path = self.path / RUN
+        try:
+            told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            return {"given": dict(told["given"]), "where": dict(told["where"])}
+        except FileNotFoundError:
+            raise ReaderError(f"{self.path}: no run was begun there; check the path.") from None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise ReaderError(f"{path}: it cannot be read; name a new --out.") from None
+
+    def card(self) -> dict[str, Any] | None:
+        """Return the card of a run that is finished, None before."""
+        try:
+            card: dict[str, Any] = json.loads((self.path / CARD).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        return card
+
+    def finish(self, card: Mapping[str, object], result: Result) -> None:
+        """Write the card, for machines and for people."""
+        self._write(README, _readme(card, result))
+        # Last: with it the run is finished.
+        self._write(CARD, json.dumps(card, indent=2, ensure_ascii=False, default=str) + "\n")
+
+    def _make(self, told: Mapping[str, object]) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReaderError(
+                f"{self.path}: it cannot be made ({error.strerror}); name another --out."
+            ) from None
+        if any(self.path.iterdir()):
+            raise ReaderError(f"{self.path}: it holds something else; name a new --out.")
+        self._write(RUN, json.dumps(told, indent=2, ensure_ascii=False, default=_plain) + "\n")
+
+    def _write(self, name: str, text: str) -> None:
+        beside = self.path / f".{name}.new"
+        try:
+            with beside.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path / name)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise ReaderError(
+                f"{self.path / name}: it cannot be written ({error.strerror}); what was trained "
+                "is kept: make room and run the same command again."
+            ) from error
+
+
+def _plain(value: object) -> object:
+    return str(value.resolve()) if isinstance(value, Path) else str(value)
+
+
+def files_of(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the SHA-256 of each file by its name."""
+    return {path.name: sha256_of(path) for path in paths}
+
+
+def encoder_sha256(encoder: str) -> str | None:
+    """Return one SHA-256 of an encoder's files of weights; None where they are not in a folder."""
+    folder = Path(encoder)
+    if not encoder or not folder.is_dir():
+        return None
+    files = sorted(path for pattern in WEIGHTS for path in folder.glob(pattern))
+    sums = "".join(sha256_of(path) for path in files)
+    return hashlib.sha256(sums.encode()).hexdigest() if files else None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a result may depend on."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _readme(card: Mapping[str, object], result: Result) -> str:
+    """Return the card in Markdown."""
+    cells: Any = card
+    parts = [
+        f"# {cells['protocol']}: {cells['name']}\n",
+        f"{cells['about']}\n",
+        markdown(Table("scores", "Scores on dev", result["columns"], result["rows"])),
+        *[f"{note}\n" for note in result["notes"]],
+        "## Again\n",
+        f"```\n{cells['command']}\n```\n",
+        markdown(_table_of("what", "With what", _flat(_with_what(cells)))),
+        markdown(_recipe_table(cells)),
+    ]
+    return "\n".join(parts)
+
+
+def _with_what(card: Mapping[str, Any]) -> dict[str, object]:
+    kept = ("seed", "encoder", "encoder_sha256", "files", "device", "threads", "seconds")
+    told = {key: card[key] for key in kept if card.get(key) not in (None, "")}
+    return {**told, "versions": card["versions"], **card["facts"], "stages": card["stages"]}
+
+
+def _recipe_table(card: Mapping[str, Any]) -> Table:
+    sources = card["recipe"]["sources"]
+    rows = [[key, said, sources.get(key, "")] for key, said in _flat(card["recipe"]["values"])]
+    return Table("recipe", f"Recipe: {card['recipe']['name']}", ["key", "value", "from"], rows)
+
+
+def _table_of(name: str, title: str, rows: Iterable[tuple[str, str]]) -> Table:
+    return Table(name, title, ["what", "value"], [list(row) for row in rows])
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    rows = []
+    for key, value in values.items():
+        name = f"{before}{key}"
+        if isinstance(value, dict):
+            rows += _flat(value, f"{name}.")
+        else:
+            rows.append((name, value if isinstance(value, str) else json.dumps(value, default=str)))
+    return rows

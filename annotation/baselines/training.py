@@ -1,0 +1,230 @@
+"""Runs one trained baseline: trained, answering, scored, with its card; or only estimated."""
+
+import importlib
+import shlex
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from annotation.baselines.run_folder import RunFolder, encoder_sha256, files_of, versions
+from annotation.baselines.training_files import check_readable, check_training
+from annotation.metrics.result import Result, ScoreError
+from annotation.protocols.contracts import SCORING, TRAINED
+from annotation.readers.neural.recipe import PAPER, Recipe, read_recipe
+from annotation.readers.reader import Tell, silent
+from annotation.readers.trained import INSTALL, ReaderError, Trained, is_installed
+from collector.protocols.loading import Protocol, get_protocol
+from common.command_line import MANAGE
+
+if TYPE_CHECKING:
+    from annotation.readers.neural.estimate import Estimate
+    from annotation.readers.neural.run import Run
+
+ENCODER = "encoder"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked for: one baseline of a protocol, from which files, into which folder.
+
+    recipe: "paper", "small" or the path of a TOML file; encoder: blank for the recipe's.
+    """
+
+    protocol: Protocol
+    name: str
+    train: tuple[Path, ...]
+    dev: Path
+    out: Path
+    recipe: str = PAPER
+    encoder: str = ""
+    seed: int = 0
+    tell: Tell = field(default=silent, compare=False)
+
+    def command(self) -> str:
+        """Return the command line that asks for the same."""
+        words = ["baseline", self.name, "--protocol", self.protocol.name, "--train"]
+        words += [*map(str, self.train), "--dev", str(self.dev), "--out", str(self.out)]
+        words += ["--recipe", self.recipe, "--seed", str(self.seed)]
+        words += ["--encoder", self.encoder] if self.encoder else []
+        return f"{MANAGE} {shlex.join(words)}"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that is finished: its card, and its scores (None where it was finished before)."""
+
+    card: Mapping[str, Any]
+    result: Result | None
+    was_there: bool = False
+
+
+def trained_of(protocol: Protocol) -> Mapping[str, Trained]:
+    """Return a protocol's trained baselines by name; raises ReaderError where it has none."""
+    if not protocol.has(TRAINED, "TRAINED"):
+        raise ReaderError(f"The protocol {protocol.name!r} has no baselines that are trained.")
+    return protocol.part(TRAINED).TRAINED
+
+
+def named(protocol: Protocol, name: str) -> Trained:
+    """Return one of them; raises ReaderError that lists them."""
+    found = trained_of(protocol)
+    if name not in found:
+        raise ReaderError(f"There is no baseline {name!r}: choose one of {', '.join(found)}.")
+    return found[name]
+
+
+def train(order: Order) -> Finished:
+    """Train, answer dev, score and write the card; what is there goes on, or is returned.
+
+    Raises ReaderError or ScoreError in one line; what was trained until then is kept.
+    """
+    recipe, run = _run(order)
+    folder = RunFolder(order.out)
+    given = {
+        "protocol": order.protocol.name,
+        "baseline": order.name,
+        "training files": files_of(order.train),
+        "dev file": files_of([order.dev]),
+        "recipe": recipe.values,
+        "encoder": run.encoder,
+        "seed": order.seed,
+    }
+    folder.begin(given, {"train": order.train, "dev": order.dev, "recipe": order.recipe})
+    before = folder.card()
+    if before is not None:
+        return Finished(before, None, was_there=True)
+    began = time.monotonic()
+    _do(order, run)
+    result = _score(order, run.predictions, order.dev)
+    files = {"train": given["training files"], "dev": given["dev file"]}
+    card = _card(order, run, recipe, files, result, time.monotonic() - began)
+    folder.finish(card, result)
+    return Finished(card, result)
+
+
+def estimate(order: Order) -> "Estimate":
+    """Return how long it would take and in how much memory, from a few measured steps."""
+    _, run = _run(order)
+    from annotation.readers.neural.estimate import Estimate, Measured
+
+    run.estimate = Estimate()
+    with suppress(Measured):
+        _do(order, run)
+    return run.estimate
+
+
+def predict(order: Order, asked: Path) -> Path:
+    """Return a new file in OUT with what a run that is finished answers to another file.
+
+    Raises ReaderError in one line.
+    """
+    if RunFolder(order.out).card() is None:
+        raise ReaderError(f"{order.out}: no run is finished there; train it first.")
+    check_readable(asked)
+    _, run = _run(order)
+    run.dev, run.only_answers = asked, True
+    run.predictions_name = f"predictions-{asked.stem}.json"
+    if run.predictions.exists():
+        raise ReaderError(f"{run.predictions} is there already; take it away to answer again.")
+    _do(order, run)
+    return run.predictions
+
+
+def order_of(out: Path) -> Order:
+    """Return what the run in this folder was asked for; raises ReaderError where there is none."""
+    told = RunFolder(out).told()
+    given, where = told["given"], told["where"]
+    return Order(
+        protocol=get_protocol(given["protocol"]),
+        name=given["baseline"],
+        train=tuple(Path(each) for each in where["train"]),
+        dev=Path(where["dev"]),
+        out=out,
+        recipe=where["recipe"],
+        encoder=given["encoder"],
+        seed=given["seed"],
+    )
+
+
+def _run(order: Order) -> "tuple[Recipe, Run]":
+    """Return the recipe and the run; raises ReaderError for whatever is wrong before it begins."""
+    about = named(order.protocol, order.name)
+    check_training(order.protocol, order.train, order.dev)
+    recipe = read_recipe(recipe_path(order.protocol, order.name, about), order.recipe)
+    if not is_installed():
+        raise ReaderError(INSTALL)
+    from annotation.readers.neural.run import Run
+
+    encoder = order.encoder or (recipe.text(ENCODER) if recipe.has(ENCODER) else "")
+    run = Run(
+        protocol=order.protocol.name,
+        name=order.name,
+        train=order.train,
+        dev=order.dev,
+        out=order.out,
+        recipe=recipe,
+        encoder=encoder,
+        seed=order.seed,
+        settings=about.settings,
+        tell=order.tell,
+    )
+    return recipe, run
+
+
+def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:
+    """Return where the baseline's recipe is."""
+    return protocol.folder / "baselines" / "recipes" / f"{about.recipe or name}.toml"
+
+
+def _do(order: Order, run: "Run") -> None:
+    """Have the baseline's module do what the run says."""
+    package = cast(ModuleType, order.protocol.part(TRAINED)).__name__
+    module = importlib.import_module(named(order.protocol, order.name).module, package)
+    run.begin()
+    run.predictions.unlink(missing_ok=True)
+    work: Callable[[Run], None] = module.train
+    work(run)
+
+
+def _score(order: Order, predictions: Path, gold: Path) -> Result:
+    if not predictions.exists():
+        raise ReaderError(f"{predictions}: the baseline wrote no predictions.")
+    about = named(order.protocol, order.name)
+    if not order.protocol.has(SCORING):
+        raise ScoreError(f"The protocol {order.protocol.name!r} lacks {SCORING.name}.py: write it.")
+    return order.protocol.part(SCORING).score(predictions, gold, about.scoring)
+
+
+def _card(
+    order: Order,
+    run: "Run",
+    recipe: Recipe,
+    files: Mapping[str, object],
+    result: Result,
+    seconds: float,
+) -> dict[str, object]:
+    """Return everything that is needed to repeat the run, and what came of it."""
+    return {
+        "protocol": order.protocol.name,
+        "name": order.name,
+        "about": named(order.protocol, order.name).about,
+        "command": order.command(),
+        "seed": order.seed,
+        "recipe": {"name": recipe.name, "values": recipe.values, "sources": recipe.sources},
+        "encoder": run.encoder,
+        "encoder_sha256": encoder_sha256(run.encoder),
+        "files": files,
+        "stages": {name: vars(fitted) for name, fitted in run.stages.items()},
+        "facts": run.facts,
+        "scores": result["official"],
+        "groups": result["groups"],
+        "beside": result.get("beside", {}),
+        "predictions": run.predictions.name,
+        "versions": versions(),
+        **run.machine,
+        "seconds": round(seconds, 1),
+    }

@@ -1,0 +1,64 @@
+"""What the command says of an estimate, and of scores that are there already."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from annotation.baselines.training import Order
+from annotation.reports.table import Cell, Table
+from annotation.reports.terminal import table_lines
+
+if TYPE_CHECKING:
+    from annotation.readers.neural.estimate import Estimate
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def as_estimate(order: Order, found: "Estimate") -> str:
+    """Return how long it would take, in how much memory, and what was measured."""
+    columns = [
+        "stage",
+        "items",
+        "weights",
+        "steps",
+        "a step",
+        "of",
+        "looks at dev",
+        "a look",
+        "all",
+    ]
+    rows: list[list[Cell]] = [
+        [
+            stage.name,
+            stage.items,
+            stage.parameters,
+            stage.steps,
+            duration(stage.seconds_a_step),
+            f"{stage.steps_measured} measured",
+            stage.looks,
+            duration(stage.seconds_a_look),
+            duration(stage.seconds),
+        ]
+        for stage in found.stages
+    ]
+    note = (
+        f"A look is one at dev. In all about {duration(found.seconds)}, answering dev at the end "
+        f"in {duration(found.seconds_to_answer)} included; at most {found.peak_bytes / 2**30:.1f} "
+        f"GiB of {found.memory} so far, over the longest items. Nothing was trained or written."
+    )
+    title = f"{order.protocol.name}, {order.name}, recipe {order.recipe} on {found.device}"
+    return table_lines([Table("estimate", title, columns, rows, note)], in_colour=False)
+
+
+def as_scores(card: Mapping[str, Any]) -> str:
+    """Return the scores of a card in one line."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in card["scores"].items())
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    for unit, name in ((DAY, "days"), (HOUR, "h"), (MINUTE, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.1f} {name}"
+    return f"{seconds:.1f} s"

@@ -1,0 +1,128 @@
+"""`baseline`: a paper's own baselines, trained on official files and scored."""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.baselines.progress import told_to
+from annotation.baselines.training import Finished, Order, estimate, order_of, predict, train
+from annotation.baselines.words import as_estimate, as_scores
+from annotation.metrics.result import ScoreError
+from annotation.protocols.contracts import TRAINED
+from annotation.readers.trained import ReaderError
+from annotation.reports.scores import as_table
+from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
+from common.arguments import seed
+from common.command_line import MANAGE
+
+
+class Command(BaseCommand):
+    """baseline NAME --protocol P --train FILES --dev FILE --out FOLDER."""
+
+    help = (
+        "Train one of a paper's baselines, answer the dev file, score it, and write a card with "
+        "everything needed to repeat it. Run again, it goes on where it was broken off. "
+        f"Example: {MANAGE} baseline NAME --protocol P --train train.json --dev dev.json "
+        "--out runs/first --recipe small"
+    )
+
+    # Files are all it reads: neither pages nor a database have to be in order.
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        names = "; ".join(
+            f"{protocol.name}: {', '.join(protocol.part(TRAINED).TRAINED)}"
+            for protocol in all_protocols()
+            if protocol.has(TRAINED, "TRAINED")
+        )
+        parser.add_argument("name", metavar="NAME", help=names or "no protocol has any")
+        parser.add_argument("--protocol", metavar="P")
+        parser.add_argument(
+            "--train", type=Path, nargs="+", metavar="FILE", help="official files to learn from"
+        )
+        parser.add_argument("--dev", type=Path, metavar="FILE", help="measured on, and answered")
+        parser.add_argument(
+            "--out", type=Path, required=True, metavar="FOLDER", help="new, or of the same run"
+        )
+        parser.add_argument(
+            "--recipe",
+            default="paper",
+            metavar="paper|small|FILE",
+            help="the paper's numbers (default), ones for a processor, or yours over the paper's",
+        )
+        parser.add_argument(
+            "--encoder", default="", metavar="NAME", help="name or folder, for the recipe's own"
+        )
+        parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default 0")
+        parser.add_argument(
+            "--estimate",
+            action="store_true",
+            help="only measure a few steps, and say how long all takes and in how much memory",
+        )
+        parser.add_argument(
+            "--predict",
+            type=Path,
+            metavar="FILE",
+            help="answer another file, such as a test file, with the run that is finished in --out",
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it, or say in one line why not."""
+        try:
+            if options["predict"]:
+                self._predict(options)
+            elif options["estimate"]:
+                self._estimate(self._order(options), options["json"])
+            else:
+                with told_to(self.stderr) as tell:
+                    done = train(replace(self._order(options), tell=tell))
+                self._tell(done, options)
+        except (ProtocolError, ReaderError, ScoreError, ValueError) as error:
+            # With --traceback it is shown where it comes from.
+            raise CommandError(" ".join(str(error).split())) from error
+
+    def _order(self, options: dict[str, Any]) -> Order:
+        for name in ("protocol", "train", "dev"):
+            if not options[name]:
+                raise CommandError(f"Which --{name}? Only --predict knows it from --out.")
+        return Order(
+            protocol=get_protocol(options["protocol"]),
+            name=options["name"],
+            train=tuple(options["train"]),
+            dev=options["dev"],
+            out=options["out"],
+            recipe=options["recipe"],
+            encoder=options["encoder"],
+            seed=options["seed"],
+        )
+
+    def _predict(self, options: dict[str, Any]) -> None:
+        order = order_of(options["out"])
+        if order.name != options["name"]:
+            raise CommandError(f"{options['out']}: {order.name} was trained there.")
+        with told_to(self.stderr) as tell:
+            path = predict(replace(order, tell=tell), options["predict"])
+        self.stdout.write(json.dumps({"predictions": str(path)}) if options["json"] else str(path))
+
+    def _estimate(self, order: Order, in_json: bool) -> None:
+        with told_to(self.stderr, "Measuring a few steps"):
+            found = estimate(order)
+        self.stdout.write(json.dumps(found.plain()) if in_json else as_estimate(order, found))
+
+    def _tell(self, done: Finished, options: dict[str, Any]) -> None:
+        if options["json"]:
+            self.stdout.write(json.dumps(done.card, default=str))
+            return
+        if done.result is None:
+            self.stdout.write(f"{options['out']} is finished already.")
+            self.stdout.write(as_scores(done.card))
+        else:
+            self.stdout.write(as_table(done.result, in_colour=self.stdout.isatty()))
+        self.stdout.write(f"Predictions: {options['out'] / done.card['predictions']}")
+        self.stdout.write(f"How it was made: {options['out'] / 'README.md'}")
