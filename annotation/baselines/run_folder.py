@@ -64,9 +64,11 @@ class RunFolder:
 
     def finish(self, card: Mapping[str, object], result: Result) -> None:
         """Write the card, for machines and for people."""
-        self._write(README, _readme(card, result))
+        write_text(self.path / README, _readme(card, result))
         # Last: with it the run is finished.
-        self._write(CARD, json.dumps(card, indent=2, ensure_ascii=False, default=str) + "\n")
+        write_text(
+            self.path / CARD, json.dumps(card, indent=2, ensure_ascii=False, default=str) + "\n"
+        )
 
     def _make(self, told: Mapping[str, object]) -> None:
         try:
@@ -77,22 +79,26 @@ class RunFolder:
             ) from None
         if any(self.path.iterdir()):
             raise ReaderError(f"{self.path}: it holds something else; name a new --out.")
-        self._write(RUN, json.dumps(told, indent=2, ensure_ascii=False, default=_plain) + "\n")
+        write_text(
+            self.path / RUN, json.dumps(told, indent=2, ensure_ascii=False, default=_plain) + "\n"
+        )
 
-    def _write(self, name: str, text: str) -> None:
-        beside = self.path / f".{name}.new"
-        try:
-            with beside.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self.path / name)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise ReaderError(
-                f"{self.path / name}: it cannot be written ({error.strerror}); what was trained "
-                "is kept: make room and run the same command again."
-            ) from error
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; raises ReaderError where it cannot be."""
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ReaderError(
+            f"{path}: it cannot be written ({error.strerror}); what was trained is kept: make "
+            "room and run the same command again."
+        ) from error
 
 
 def _plain(value: object) -> object:

@@ -8,16 +8,20 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.baselines.paper_table import AllOf, estimate_all, train_all
 from annotation.baselines.progress import told_to
 from annotation.baselines.training import Finished, Order, estimate, order_of, predict, train
-from annotation.baselines.words import as_estimate, as_scores
+from annotation.baselines.words import as_estimate, as_scores, duration
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
 from annotation.readers.trained import ReaderError
 from annotation.reports.scores import as_table
+from annotation.reports.terminal import table_lines
 from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.command_line import MANAGE
+
+ALL = "all"
 
 
 class Command(BaseCommand):
@@ -40,7 +44,7 @@ class Command(BaseCommand):
             for protocol in all_protocols()
             if protocol.has(TRAINED, "TRAINED")
         )
-        parser.add_argument("name", metavar="NAME", help=names or "no protocol has any")
+        parser.add_argument("name", metavar="NAME", help=f"{names}; {ALL}: each, from --release")
         parser.add_argument("--protocol", metavar="P")
         parser.add_argument(
             "--train", type=Path, nargs="+", metavar="FILE", help="official files to learn from"
@@ -70,12 +74,20 @@ class Command(BaseCommand):
             metavar="FILE",
             help="answer another file, such as a test file, with the run that is finished in --out",
         )
+        parser.add_argument(
+            "--release",
+            type=Path,
+            metavar="FOLDER",
+            help=f"with {ALL}: train every baseline from a release, and fill the paper's tables",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it, or say in one line why not."""
         try:
-            if options["predict"]:
+            if options["name"] == ALL:
+                self._all(options)
+            elif options["predict"]:
                 self._predict(options)
             elif options["estimate"]:
                 self._estimate(self._order(options), options["json"])
@@ -101,6 +113,32 @@ class Command(BaseCommand):
             encoder=options["encoder"],
             seed=options["seed"],
         )
+
+    def _all(self, options: dict[str, Any]) -> None:
+        """Train all of a protocol's from a release, and print the paper's tables."""
+        for name in ("protocol", "release"):
+            if not options[name]:
+                raise CommandError(f"Which --{name}? All baselines are trained from one release.")
+        kept = ("out", "recipe", "encoder", "seed", "release")
+        work = AllOf(get_protocol(options["protocol"]), **{name: options[name] for name in kept})
+        if options["estimate"]:
+            with told_to(self.stderr, "Measuring a few steps of each"):
+                found = estimate_all(work)
+            if options["json"]:
+                self.stdout.write(json.dumps({order.name: each.plain() for order, each in found}))
+                return
+            for order, each in found:
+                self.stdout.write(as_estimate(order, each))
+            seconds = sum(each.seconds for _, each in found)
+            self.stdout.write(f"All of them: about {duration(seconds)}.")
+            return
+        with told_to(self.stderr) as tell:
+            tables = train_all(replace(work, tell=tell))
+        if options["json"]:
+            self.stdout.write(json.dumps([table.plain() for table in tables]))
+            return
+        self.stdout.write(table_lines(tables, in_colour=self.stdout.isatty()))
+        self.stdout.write(f"The same in {options['out'] / 'README.md'}")
 
     def _predict(self, options: dict[str, Any]) -> None:
         order = order_of(options["out"])

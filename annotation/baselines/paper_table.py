@@ -1,0 +1,191 @@
+"""The paper's tables of systems, filled from a release: our rows beside the paper's own."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annotation.baselines.run_folder import write_text
+from annotation.baselines.training import Order, estimate, recipe_path, train, trained_of
+from annotation.baselines.words import duration
+from annotation.readers.neural.recipe import PAPER, read_recipe
+from annotation.readers.reader import Tell, silent
+from annotation.readers.trained import ReaderError, Trained
+from annotation.release import votes_table
+from annotation.release.dataset_card import MANIFEST
+from annotation.reports.table import Cell, Table, markdown
+from collector.protocols.loading import Protocol
+
+if TYPE_CHECKING:
+    from annotation.readers.neural.estimate import Estimate
+
+TABLES, README = "tables.json", "README.md"
+ENCODER = "encoder"
+GROUP = ": "
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """All of a protocol's trained baselines, to be trained from one release into one folder."""
+
+    protocol: Protocol
+    release: Path
+    out: Path
+    recipe: str = PAPER
+    encoder: str = ""
+    seed: int = 0
+    tell: Tell = field(default=silent, compare=False)
+
+    def orders(self) -> list[Order]:
+        """Return what is asked for of each; raises ReaderError where the release lacks a file."""
+        found = [
+            Order(
+                protocol=self.protocol,
+                name=name,
+                train=tuple(self._file(file) for file in about.train_files),
+                dev=self._file(about.dev_file),
+                out=self.out / name,
+                recipe=self.recipe,
+                encoder=self._encoder(name, about),
+                seed=self.seed,
+            )
+            for name, about in trained_of(self.protocol).items()
+            if about.train_files
+        ]
+        if not found:
+            raise ReaderError(
+                f"No baseline of {self.protocol.name!r} says which files of a release it is "
+                "trained on: name one, with --train and --dev."
+            )
+        return found
+
+    def _file(self, name: str) -> Path:
+        path = self.release / name
+        if not path.is_file():
+            raise ReaderError(f"{self.release}: there is no {name} in it; give a release's folder.")
+        return path
+
+    def _encoder(self, name: str, about: Trained) -> str:
+        """Return the encoder asked for, blank for a baseline that has none."""
+        recipe = read_recipe(recipe_path(self.protocol, name, about), self.recipe)
+        return self.encoder if recipe.has(ENCODER) else ""
+
+
+def train_all(work: AllOf) -> list[Table]:
+    """Train each in a folder of its own in OUT, and return the paper's tables; writes them too.
+
+    What is finished is not trained again. Raises ReaderError or ScoreError in one line.
+    """
+    orders = work.orders()
+    cards = {}
+    for number, order in enumerate(orders, start=1):
+        cards[order.name] = train(replace(order, tell=_counted(work.tell, order, number, orders)))
+    tables = tables_of(work, {name: done.card for name, done in cards.items()})
+    text = "\n".join(markdown(table) for table in tables)
+    write_text(work.out / README, f"# {work.protocol.name}: baselines of {_name(work)}\n\n{text}")
+    plain = json.dumps([table.plain() for table in tables], indent=2, ensure_ascii=False)
+    write_text(work.out / TABLES, plain + "\n")
+    return tables
+
+
+def estimate_all(work: AllOf) -> "list[tuple[Order, Estimate]]":
+    """Return how long each would take, and in how much memory."""
+    return [(order, estimate(order)) for order in work.orders()]
+
+
+def tables_of(work: AllOf, cards: Mapping[str, Mapping[str, Any]]) -> list[Table]:
+    """Return a table for each of the paper's, in the order in which baselines name them."""
+    known = trained_of(work.protocol)
+    sources = list(dict.fromkeys(known[name].source for name in cards))
+    return [
+        _table(
+            work,
+            source,
+            {name: card for name, card in cards.items() if known[name].source == source},
+        )
+        for source in sources
+    ]
+
+
+def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> Table:
+    known = trained_of(work.protocol)
+    measures = list(
+        dict.fromkeys(key for name in cards for key in _measures(known[name], cards[name]))
+    )
+    columns = ["baseline"]
+    for key in measures:
+        columns += [key, "paper"]
+    columns += ["recipe", "encoder", "learned from", "answered", "in"]
+    rows = [_row(known[name], name, card, measures) for name, card in cards.items()]
+    simulated = simulated_in(work.release)
+    note = (
+        f"Trained on {_name(work)} by the seed {work.seed}; the paper's numbers are of its own "
+        "data. Each row's folder has a card with everything that is needed to repeat it."
+    )
+    title = f"{source}, beside our own" if source else "Of no table of the paper's"
+    return Table("baselines", title, columns, rows, note, simulated=simulated)
+
+
+def _measures(about: Trained, card: Mapping[str, Any]) -> Iterable[str]:
+    return about.paper or card["scores"]
+
+
+def _row(about: Trained, name: str, card: Mapping[str, Any], measures: Sequence[str]) -> list[Cell]:
+    row: list[Cell] = [name]
+    for key in measures:
+        row += [_short(score_in(card, key)), _short(about.paper.get(key))]
+    last = list(card["stages"].values())[-1] if card["stages"] else {}
+    return [
+        *row,
+        card["recipe"]["name"],
+        card["encoder"] or "none",
+        last.get("items"),
+        last.get("dev_items"),
+        duration(card["seconds"]),
+    ]
+
+
+def score_in(card: Mapping[str, Any], key: str) -> float | None:
+    """Return a score of a card by its key, a group's by "group: key"; None where it has none."""
+    group, _, of_group = key.rpartition(GROUP)
+    scores = card["groups"].get(group, {}) if group else {**card["beside"], **card["scores"]}
+    value = scores.get(of_group if group else key)
+    return None if value is None else float(value)
+
+
+def simulated_in(release: Path) -> str:
+    """Return what to say of simulated work in a release, blank where people made all of it."""
+    path = release / votes_table.FILE
+    if not path.is_file():
+        return ""
+    from pyarrow import parquet
+
+    marks = parquet.read_table(path, columns=["synthetic"])["synthetic"].to_pylist()
+    made = sum(map(bool, marks))
+    if not made:
+        return ""
+    return (
+        f"Simulated workers gave {made:,} of the {len(marks):,} votes of this release: the "
+        "figures show that the way works, and nothing about the data."
+    )
+
+
+def _counted(tell: Tell, order: Order, number: int, orders: Sequence[Order]) -> Tell:
+    def told(step: str, done: int, total: int) -> None:
+        tell(f"{number} of {len(orders)}, {order.name}: {step}", done, total)
+
+    return told
+
+
+def _name(work: AllOf) -> str:
+    """Return how the release is called."""
+    try:
+        manifest = json.loads((work.release / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return work.release.name
+    return str(manifest.get("title") or work.release.name)
+
+
+def _short(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4g}"

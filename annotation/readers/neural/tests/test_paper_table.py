@@ -1,0 +1,84 @@
+"""From a release one command fills the paper's table: our rows beside its own."""
+
+import json
+from io import StringIO
+
+import pyarrow
+import pytest
+import torch
+from django.core.management import CommandError, call_command
+from pyarrow import parquet
+
+from annotation.baselines.tests.toy import make_protocol, write_sums
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture
+def options(tmp_path, settings):
+    """Return the options of a call for a release that people have made."""
+    folder = make_protocol(tmp_path / "protocols")
+    settings.PROTOCOL_FOLDERS = [*settings.PROTOCOL_FOLDERS, folder.parent]
+    release = tmp_path / "release"
+    release.mkdir()
+    write_sums(release / "train.json", 22, 1)
+    write_sums(release / "dev.json", 6, 2)
+    (release / "manifest.json").write_text(json.dumps({"title": "A pilot"}))
+    votes(release, [False] * 5)
+    return {"protocol": "sums", "release": release, "out": tmp_path / "out", "recipe": "small"}
+
+
+def votes(release, synthetic):
+    parquet.write_table(pyarrow.table({"synthetic": synthetic}), release / "votes.parquet")
+
+
+def run(**options):
+    out = StringIO()
+    call_command("baseline", "all", stdout=out, **options)
+    return out.getvalue()
+
+
+def test_each_baseline_has_a_row_beside_the_papers(options):
+    (table,) = json.loads(run(**options, json=True))
+    assert table["title"] == "Sums, Table 1, beside our own"
+    assert table["columns"][:5] == ["baseline", "right", "paper", "all: right", "paper"]
+    assert [row[0] for row in table["rows"]] == ["adder", "wide-adder"]
+    card = json.loads((options["out"] / "adder" / "card.json").read_text())
+    assert table["rows"][0][1:3] == [f"{card['scores']['right']:.4g}", "0.9"]
+    assert table["rows"][1][4] == "0.95"
+    assert table["rows"][0][5:9] == ["small", "none", 22, 6]
+    assert "A pilot" in table["note"]
+    assert table["simulated"] == ""
+    assert json.loads((options["out"] / "tables.json").read_text()) == [table]
+    assert "| adder |" in (options["out"] / "README.md").read_text()
+
+
+def test_a_release_of_simulated_workers_has_its_table_marked_so(options):
+    votes(options["release"], [True, True, False])
+    printed = run(**options)
+    assert "Simulated workers gave 2 of the 3 votes" in " ".join(printed.split())
+    assert "**Simulated workers gave 2" in (options["out"] / "README.md").read_text()
+
+
+def test_what_is_finished_is_not_trained_again(options):
+    first = run(**options, json=True)
+    kept = {path: path.stat().st_mtime_ns for path in options["out"].glob("*/*/weights-*.pt")}
+    assert len(kept) == 4
+    assert run(**options, json=True) == first
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+def test_an_estimate_is_of_all(options):
+    printed = run(**options, estimate=True)
+    assert "All of them: about" in printed
+    assert "wide-adder" in printed
+    assert not options["out"].exists()
+    assert set(json.loads(run(**options, estimate=True, json=True))) == {"adder", "wide-adder"}
+
+
+def test_what_is_missing_is_said_in_one_line(options):
+    with pytest.raises(CommandError, match="Which --release"):
+        run(**{**options, "release": None})
+    (options["release"] / "dev.json").unlink()
+    with pytest.raises(CommandError, match=r"there is no dev\.json in it"):
+        run(**options)
