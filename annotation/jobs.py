@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.utils import timezone
 
+from annotation.baselines import training_jobs
 from annotation.decisions.verdicts import decide_collection
 from annotation.readers.human_performance import sample_questions
 from annotation.release.release_jobs import fulfil, orders_to_fulfil
@@ -45,7 +46,13 @@ def decide(collection: Collection) -> int:
 def has_due_work() -> bool:
     """Return whether a collection, a release or a reader is due."""
     now = timezone.now()
-    kinds = (due_work.due, orders_to_fulfil, folds_to_train, runs_to_sum_up)
+    kinds = (
+        due_work.due,
+        orders_to_fulfil,
+        folds_to_train,
+        runs_to_sum_up,
+        training_jobs.baselines_to_train,
+    )
     return any(find(now) for find in kinds)
 
 
@@ -59,6 +66,9 @@ def look_after_what_is_due() -> None:
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)
     judge_what_is_due()
+    training_jobs.fail_exhausted(timezone.now())
+    for run_id in training_jobs.baselines_to_train(timezone.now()):
+        train_baseline.apply_async((run_id,), expires=settings.POLL_SECONDS)
 
 
 @app.task
@@ -85,6 +95,12 @@ def judge_what_is_due() -> None:
 def train_fold(fold_id: int) -> None:
     """Train one fold of a cross-validation, unless somebody else has it."""
     train_alone(fold_id)
+
+
+@app.task
+def train_baseline(run_id: int) -> None:
+    """Train one baseline on a release, unless somebody else does or this machine cannot."""
+    training_jobs.train_baseline(run_id)
 
 
 @app.task

@@ -193,6 +193,7 @@ DIALOG_POLL_SECONDS = 1.0
 CELERY_TASK_ROUTES = {
     "tasks.jobs.look_after_dialogs": {"queue": "dialogs"},
     "annotation.jobs.train_fold": {"queue": "readers"},
+    "annotation.jobs.train_baseline": {"queue": "readers"},
 }
 CELERY_BEAT_SCHEDULER = "collector.serving.liveness:Clock"
 CELERY_BEAT_SCHEDULE = {

@@ -14,7 +14,7 @@ from annotation.dashboard.collections import (
 from annotation.dashboard.money import assignment_pages, bonuses, ledger
 from annotation.dashboard.people import partner_reports, problem_reports, qualifications, workers
 from annotation.dashboard.questions import difficulty, question_pages, single_hop_review
-from annotation.dashboard.releases import release_pages, report
+from annotation.dashboard.releases import baseline_pages, release_pages, report
 from annotation.dashboard.seeds import candidate_pairs, candidate_sets, seed_pages
 
 of_collection: list[URLPattern] = [
@@ -86,6 +86,20 @@ of_collection: list[URLPattern] = [
     path("releases/<int:number>/", release_pages.release, name="release"),
     path("releases/<int:number>/readme/", release_pages.release_card, name="release_card"),
     path("releases/<int:number>/zip/", release_pages.release_zip, name="release_zip"),
+    path("releases/<int:number>/baselines/", baseline_pages.baselines, name="baselines"),
+    path(
+        "releases/<int:number>/baselines/now/", baseline_pages.baselines_now, name="baselines_now"
+    ),
+    path(
+        "releases/<int:number>/baselines/begin/",
+        baseline_pages.begin_baseline,
+        name="begin_baseline",
+    ),
+    path(
+        "releases/<int:number>/baselines/<int:run>/stop/",
+        baseline_pages.end_baseline,
+        name="end_baseline",
+    ),
     path("releases/<int:number>/<path:name>", release_pages.release_file, name="release_file"),
     path("report/", report.report, name="report"),
 ]

@@ -1,5 +1,6 @@
 """The rows of verdicts, splits, judged difficulty and releases."""
 
+from annotation.models.baselines import BaselineRun, TrainingState
 from annotation.models.official import OfficialArticle, OfficialFile
 from annotation.models.release import Context, OrderState, Release, ReleaseOrder
 from annotation.models.splits import (
@@ -16,6 +17,7 @@ from annotation.models.splits import (
 from annotation.models.verdict import Exclusion, Override, Verdict
 
 __all__ = [
+    "BaselineRun",
     "Context",
     "CrossValidation",
     "Exclusion",
@@ -33,5 +35,6 @@ __all__ = [
     "RunState",
     "SampledQuestion",
     "SplitAssignment",
+    "TrainingState",
     "Verdict",
 ]

@@ -12,11 +12,17 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 POLL_SECONDS = 1.0
 SAY_SECONDS = 1.0
 SHOWN = 300
+# The exit code of a program that was asked for what it cannot do.
+REFUSED = 2
 PROGRESS, ERRORS = "progress.json", "errors"
 
 
 class ReaderDied(Exception):
     """The process ended without doing its work; the message says with what."""
+
+
+class Refused(ReaderDied):
+    """It was asked for what it cannot do, and would say so again; the message says why."""
 
 
 class WatchedProcess:
@@ -57,11 +63,13 @@ class WatchedProcess:
         return str(said["step"]), float(said["share"])
 
     def check(self) -> None:
-        """Raise ReaderDied unless it has ended well."""
+        """Raise ReaderDied or Refused unless it has ended well."""
         assert self.process is not None
         if self.process.returncode:
             errors = (self.folder / ERRORS).read_text("utf-8", "replace").strip()
             last = errors.rpartition("\n")[2][:SHOWN]
+            if self.process.returncode == REFUSED:
+                raise Refused(last)
             raise ReaderDied(f"code {self.process.returncode}: {last or 'it was killed'}")
 
     def stop(self) -> None:

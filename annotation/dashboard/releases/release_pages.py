@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
+from annotation.dashboard.releases.baseline_pages import trained_baselines
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.publish_release import beside_release
@@ -128,6 +129,7 @@ def release(request: HttpRequest, context: CollectionContext, number: int) -> Ht
         is_there=any(file.is_there for file in files),
         is_whole=all(file.is_there for file in files),
         has_card=_path(row, CARD) is not None,
+        has_baselines=bool(trained_baselines(context)),
         example=_example(row),
         private=private if (private := beside_release(Path(row.folder))).is_dir() else None,
     )

@@ -84,6 +84,7 @@ def test_every_page_asks_a_stranger_to_sign_in(settings: Any) -> None:
         "slug": "pilot",
         "stage": "question",
         "number": 1,
+        "run": 1,
         "worker": "w",
         "key": "0",
         "name": "x",
