@@ -97,22 +97,16 @@ def estimate_all(work: AllOf) -> "list[tuple[Order, Estimate]]":
 def tables_of(work: AllOf, cards: Mapping[str, Mapping[str, Any]]) -> list[Table]:
     """Return a table for each of the paper's, in the order in which baselines name them."""
     known = trained_of(work.protocol)
-    sources = list(dict.fromkeys(known[name].source for name in cards))
-    return [
-        _table(
-            work,
-            source,
-            {name: card for name, card in cards.items() if known[name].source == source},
-        )
-        for source in sources
-    ]
+    by_source: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for name, card in cards.items():
+        by_source.setdefault(known[name].source, {})[name] = card
+    return [_table(work, source, mine) for source, mine in by_source.items()]
 
 
 def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> Table:
     known = trained_of(work.protocol)
-    measures = list(
-        dict.fromkeys(key for name in cards for key in _measures(known[name], cards[name]))
-    )
+    told = [key for name, card in cards.items() for key in _measures(known[name], card)]
+    measures = list(dict.fromkeys(told))
     columns = ["baseline"]
     for key in measures:
         columns += [key, "paper"]

@@ -66,9 +66,7 @@ class RunFolder:
         """Write the card, for machines and for people."""
         write_text(self.path / README, _readme(card, result))
         # Last: with it the run is finished.
-        write_text(
-            self.path / CARD, json.dumps(card, indent=2, ensure_ascii=False, default=str) + "\n"
-        )
+        write_text(self.path / CARD, _json(card))
 
     def _make(self, told: Mapping[str, object]) -> None:
         try:
@@ -77,11 +75,9 @@ class RunFolder:
             raise ReaderError(
                 f"{self.path}: it cannot be made ({error.strerror}); name another --out."
             ) from None
-        if any(self.path.iterdir()):
+        if any(not path.name.endswith(".new") for path in self.path.iterdir()):
             raise ReaderError(f"{self.path}: it holds something else; name a new --out.")
-        write_text(
-            self.path / RUN, json.dumps(told, indent=2, ensure_ascii=False, default=_plain) + "\n"
-        )
+        write_text(self.path / RUN, _json(told))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -99,6 +95,10 @@ def write_text(path: Path, text: str) -> None:
             f"{path}: it cannot be written ({error.strerror}); what was trained is kept: make "
             "room and run the same command again."
         ) from error
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
 def _plain(value: object) -> object:

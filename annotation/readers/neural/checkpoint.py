@@ -33,16 +33,15 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
         _sync_folder(path.parent)
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         beside.unlink(missing_ok=True)
         raise unwritten(path, error) from error
 
 
-def unwritten(path: Path, error: Exception) -> ReaderError:
+def unwritten(path: Path, error: OSError) -> ReaderError:
     """Return what to say of a file that could not be written; what was trained is kept."""
-    # torch says of a full disk that its writer failed.
-    full = not isinstance(error, OSError) or error.errno in (errno.ENOSPC, errno.EDQUOT)
-    why = "the disk is full" if full else error.strerror if isinstance(error, OSError) else ""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    why = "the disk is full" if full else error.strerror
     return ReaderError(
         f"{path}: it cannot be written ({why}); what was trained until the last checkpoint is "
         "kept: make room and run the same command again."
