@@ -152,8 +152,8 @@ def order_of(out: Path) -> Order:
 
 def _run(order: Order) -> "tuple[Recipe, Run]":
     """Return the recipe and the run; raises ReaderError for whatever is wrong before it begins."""
-    about = named(order.protocol, order.name)
     check_training(order.protocol, order.train, order.dev)
+    about = named(order.protocol, order.name)
     recipe = read_recipe(recipe_path(order.protocol, order.name, about), order.recipe)
     if not is_installed():
         raise ReaderError(INSTALL)

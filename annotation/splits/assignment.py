@@ -5,12 +5,11 @@ from collections import Counter
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max
 
 from annotation.models import SplitAssignment
-from annotation.protocols.contracts import EXPORT
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.status import as_example, facts_of, table_of
+from annotation.splits.settled import last_withholding, settled
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import get_protocol
@@ -29,12 +28,10 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
     parameters = parameters_of(collection)
     splits = get_protocol(collection.protocol).part(SPLITS)
     rng = random.Random(f"{collection.random_seed}:splits")
-    released = _last_release(collection)
-    settled = SplitAssignment.objects.filter(question__stage__collection=collection)
-    settled = settled.filter(placed_at__lte=released) if released else settled.none()
+    released, stay = last_withholding(collection), settled(collection)
     kept = (
         kept_questions(collection)
-        .exclude(split_assignment__in=settled)
+        .exclude(split_assignment__in=stay)
         .select_related("seed", "verdict__chosen")
     )
     judged = facts_of(collection, kept) if table_of(collection) else {}
@@ -49,7 +46,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
         }
         for question in kept
     ]
-    placed = kept_questions(collection).filter(split_assignment__in=settled)
+    placed = kept_questions(collection).filter(split_assignment__in=stay)
     counts = dict(Counter(placed.values_list("split_assignment__split", flat=True)))
     rows = []
     for example, split, reason in splits.assign(examples, parameters, rng):
@@ -61,15 +58,7 @@ def make_splits(collection: Collection, now: datetime) -> dict[str, int]:
         )
     with transaction.atomic():
         SplitAssignment.objects.filter(question__stage__collection=collection).exclude(
-            pk__in=settled.values("pk")
+            pk__in=stay.values("pk")
         ).delete()
         SplitAssignment.objects.bulk_create(rows, batch_size=500)
     return counts
-
-
-def _last_release(collection: Collection) -> datetime | None:
-    """Return when the last release was made that withheld something, None where none was."""
-    if not get_protocol(collection.protocol).part(EXPORT).WITHHELD:
-        return None
-    made: datetime | None = collection.releases.aggregate(last=Max("created_at"))["last"]
-    return made

@@ -19,6 +19,7 @@ from annotation.readers.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
+from annotation.splits.settled import withheld
 from collector.models import Collection
 from common.actions import ActionError
 from tasks.models import Question
@@ -153,9 +154,13 @@ def fold_of(keys: Iterable[str], n_folds: int, seed: int) -> dict[str, int]:
 
 
 def questions_to_judge(collection: Collection) -> QuerySet[Question]:
-    """Return every kept question whose writer is not decided to be single-hop."""
+    """Return every kept question whose writer is not decided to be single-hop.
+
+    Those that a release withholds are settled: no reader learns from their answers any more.
+    """
     easy = [worker for worker, row in decisions(collection).items() if row.single_hop]
-    return kept_questions(collection).exclude(worker_id__in=easy)
+    rows = kept_questions(collection).exclude(worker_id__in=easy)
+    return rows.exclude(split_assignment__in=withheld(collection))
 
 
 def to_judge(collection: Collection, table: DifficultyTable) -> list[tuple[int, str]]:
