@@ -25,7 +25,8 @@ class Trained:
     For the paper's table, from a release: train_files, dev_file: names of the official files that
     it learns from and answers; source: the paper's table, such as "HotpotQA, Table 4"; paper: the
     numbers there by measure, on the scale of the scoring part, whose keys the measures are; a
-    group's are named "group: key". scoring: options of the scoring part, which make the groups.
+    group's are named "group: key", and None is one that the paper does not tell. scoring: options
+    of the scoring part, which make the groups.
     """
 
     about: str
@@ -35,7 +36,7 @@ class Trained:
     train_files: tuple[str, ...] = ()
     dev_file: str = ""
     source: str = ""
-    paper: Mapping[str, float] = field(default_factory=dict)
+    paper: Mapping[str, float | None] = field(default_factory=dict)
     scoring: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -8,9 +8,11 @@ from annotation.protocols.contracts import (
     ReportsPredictions,
     ScoringPart,
     TakesOptions,
+    TrainedBaselines,
     ValidationPart,
 )
 from annotation.protocols.iirc import (
+    baselines,
     checks,
     export,
     report,
@@ -25,6 +27,7 @@ from collector.seeds.seed_contracts import CountsSeeds, PlansFolds, SeedsPart
 from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
+_trained_baselines_of_baselines: TrainedBaselines = baselines
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _identifies_seeds_of_export: IdentifiesSeeds = export

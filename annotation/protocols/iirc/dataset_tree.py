@@ -13,6 +13,8 @@ from uuid import UUID, uuid5
 
 MAIN = "main"
 QUESTION = "question"
+# The type of an answer, and what predictions say, where a question has none.
+NONE = "none"
 NAMESPACE = UUID("6f3a8d52-1c9e-4b57-9a60-2e4d7b13c8f5")
 
 

@@ -10,9 +10,9 @@ from annotation.metrics.result import ScoreError
 from annotation.protocols.iirc.agreement import Agreement, HumanPerformance
 from annotation.protocols.iirc.analysis import labels
 from annotation.protocols.iirc.analysis.openings import Openings
-from annotation.protocols.iirc.analysis.released_answers import NONE, needed_documents
+from annotation.protocols.iirc.analysis.released_answers import needed_documents
 from annotation.protocols.iirc.analysis.systems import Systems
-from annotation.protocols.iirc.dataset_tree import LayoutError
+from annotation.protocols.iirc.dataset_tree import NONE, LayoutError
 from annotation.protocols.iirc.export import FOLDS
 from annotation.protocols.iirc.scoring import links_group, read_predictions
 from annotation.release.records_schema import QuestionRecord, SeedRecord, chosen_vote, is_kept

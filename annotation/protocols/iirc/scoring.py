@@ -14,14 +14,16 @@ from typing import Any, cast
 from annotation.metrics.drop import Answer, Score, answer_strings, global_scores, score_question
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.protocols.iirc.conversion import n_linked_documents, numbered
-from annotation.protocols.iirc.dataset_tree import LayoutError
+from annotation.protocols.iirc.dataset_tree import NONE, LayoutError
 from annotation.protocols.iirc.parameters import defaults
 from annotation.protocols.iirc.parsing import parse, read_passages
 
+LINKS, BOTH, UNANSWERABLE = "links", "links-and-type", "unanswerable"
 OPTIONS: Mapping[str, Option] = {
     "by": {
-        "choices": ("links", "answer-type"),
-        "help": "break down by linked documents needed (T4) or by type of answer (T5)",
+        "choices": ("links", "answer-type", BOTH, UNANSWERABLE),
+        "help": "break down by linked documents needed (T4) or by type of answer (T5), or by both; "
+        "or tell how well it says that there is no answer (T6)",
     },
     "initial": {
         "type": int,
@@ -61,15 +63,19 @@ def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Resul
         for question, key in zip(questions, given, strict=True)
     ]
     by = cast(str | None, options.get("by"))
+    n_unknown = len(answers.keys() - set(given))
+    notes = _notes(n_missing=given.count(None), n_unknown=n_unknown)
+    if by == UNANSWERABLE:
+        said = [None if key is None else answers[key] for key in given]
+        return _unanswerable(questions, said, scores, notes)
     groups = _groups(gold, by, questions, scores)
     rows = {"all": scores, **groups}
-    n_unknown = len(answers.keys() - set(given))
     return {
         "official": global_scores(scores),
         "groups": {name: global_scores(group) for name, group in groups.items()},
         "columns": [by or "", "questions", "exact match %", "F1 %"],
         "rows": [_row(name, group) for name, group in rows.items()],
-        "notes": _notes(n_missing=given.count(None), n_unknown=n_unknown),
+        "notes": notes,
     }
 
 
@@ -177,7 +183,12 @@ def _groups(
     """Return the scores by group, groups in ascending order; {} when no breakdown is asked."""
     if by is None:
         return {}
-    if by == "links" and any(question.n_links is None for question in questions):
+    if by == BOTH:
+        return {
+            **_groups(path, LINKS, questions, scores),
+            **_groups(path, "answer-type", questions, scores),
+        }
+    if by == LINKS and any(question.n_links is None for question in questions):
         raise ScoreError(f"{path}: DROP style has no links; give gold in the official layout.")
     names = [_group_of(question, by) for question in questions]
     return {
@@ -196,6 +207,44 @@ def _group_of(question: Gold, by: str) -> str:
 def links_group(n_links: int, most: int) -> str:
     """Return the name of the group of questions that need so many linked documents."""
     return f"{most}+" if n_links >= most else str(n_links)
+
+
+def _unanswerable(
+    questions: list[Gold], said: list[Answer | None], scores: list[Score], notes: list[str]
+) -> Result:
+    """Return precision, recall and F1 of saying that there is no answer, beside the totals."""
+    gold = [question.answer_type == NONE for question in questions]
+    none = [says_none(answer) for answer in said]
+    both = sum(right and told for right, told in zip(gold, none, strict=True))
+    found = precision_recall(both, sum(none), sum(gold))
+    rows = {
+        "these predictions": found,
+        "always no answer": precision_recall(sum(gold), len(gold), sum(gold)),
+    }
+    return {
+        "official": global_scores(scores),
+        "groups": {},
+        "beside": {f"{UNANSWERABLE}_{name}": value for name, value in found.items()},
+        "columns": ["detector", *(f"{name} %" for name in found)],
+        "rows": [
+            [name, *(f"{100 * value:.2f}" for value in of.values())] for name, of in rows.items()
+        ],
+        "notes": notes,
+    }
+
+
+def says_none(answer: Answer | None) -> bool:
+    """Return whether a prediction says that there is no answer."""
+    words = [answer] if isinstance(answer, str) else list(answer or ())
+    return [word.strip().lower() for word in words] == [NONE]
+
+
+def precision_recall(both: int, said: int, gold: int) -> dict[str, float]:
+    """Return precision, recall and F1 in 0..1 by name, 0 where there is nothing to divide by."""
+    precision, recall = (both / n if n else 0.0 for n in (said, gold))
+    total = precision + recall
+    f1 = 2 * precision * recall / total if total else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
 
 
 def _row(name: str, scores: list[Score]) -> list[str]:

@@ -8,8 +8,6 @@ from annotation.protocols.iirc.dataset_tree import QUESTION
 from annotation.protocols.iirc.validation import Vote, vote
 from annotation.release.records_schema import QuestionRecord, chosen_vote
 
-NONE = "none"
-
 
 def gold_of(question: QuestionRecord) -> Mapping[str, Any] | None:
     """Return the released answer in DROP style; None where nothing is released."""

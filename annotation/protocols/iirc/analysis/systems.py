@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from annotation.metrics.drop import Answer, Score, global_scores, score_question
-from annotation.protocols.iirc.analysis.released_answers import NONE, gold_of, needed_documents
-from annotation.protocols.iirc.scoring import links_group
+from annotation.protocols.iirc.analysis.released_answers import gold_of, needed_documents
+from annotation.protocols.iirc.dataset_tree import NONE
+from annotation.protocols.iirc.scoring import links_group, precision_recall, says_none
 from annotation.release.records_schema import QuestionRecord, chosen_vote, is_kept
 from annotation.reports.table import Cell, Table
 from tasks.work.answer_summary import type_words
@@ -41,7 +42,7 @@ class Systems:
             self.told.add(fold)
         score = score_question(gold, given)
         self.rows.append((fold, score, needed_documents(question), released["type"]))
-        self.none.append((fold, released["type"] == NONE, _is_none(given)))
+        self.none.append((fold, released["type"] == NONE, says_none(given)))
 
     def tables(self) -> list[Table]:
         """Return Tables 3 to 6; questions of splits without any prediction are left out."""
@@ -75,9 +76,12 @@ class Systems:
         told = [(gold, said) for fold, gold, said in self.none if fold in self.told]
         both = sum(gold and said for gold, said in told)
         said, gold = sum(said for _, said in told), sum(gold for gold, _ in told)
+        found = {
+            "these predictions": precision_recall(both, said, gold),
+            "always no answer": precision_recall(gold, len(told), gold),
+        }
         rows: list[list[Cell]] = [
-            ["these predictions", *_precision_recall(both, said, gold)],
-            ["always no answer", *_precision_recall(gold, len(told), gold)],
+            [name, *(100 * value for value in of.values())] for name, of in found.items()
         ]
         columns = ["detector", "precision %", "recall %", "F1 %"]
         title = "Saying that there is no answer (Table 6 of the IIRC paper)"
@@ -91,14 +95,3 @@ class Systems:
 def _means(scores: list[Score]) -> list[Cell]:
     means = global_scores(scores)
     return [len(scores), 100 * means["global_em"], 100 * means["global_f1"]]
-
-
-def _is_none(given: Answer | None) -> bool:
-    words = [given] if isinstance(given, str) else list(given or ())
-    return [word.strip().lower() for word in words] == [NONE]
-
-
-def _precision_recall(both: int, said: int, gold: int) -> list[Cell]:
-    precision, recall = (100 * both / n if n else 0.0 for n in (said, gold))
-    total = precision + recall
-    return [precision, recall, 2 * precision * recall / total if total else 0.0]

@@ -78,6 +78,25 @@ def test_it_breaks_down_by_answer_type_in_either_layout(score: Any) -> None:
     assert result["groups"] == {"number": {"global_em": 1.0, "global_f1": 1.0}}
 
 
+def test_it_breaks_down_by_both_in_one_table(score: Any) -> None:
+    result = score({"qid_1": "Ada"}, by="links-and-type")
+    assert list(result["groups"]) == ["1", "2", "3", "4+", "binary", "none", "span", "value"]
+
+
+def test_it_tells_how_well_no_answer_is_said(score: Any) -> None:
+    result = score({"qid_1": ["None"], "qid_2": "none", "qid_3": ""}, by="unanswerable")
+    assert result["beside"] == {
+        "unanswerable_precision": 0.5,
+        "unanswerable_recall": 1.0,
+        "unanswerable_f1": pytest.approx(2 / 3),
+    }
+    assert result["rows"] == [
+        ["these predictions", "50.00", "100.00", "66.67"],
+        ["always no answer", "25.00", "100.00", "40.00"],
+    ]
+    assert result["official"]["global_em"] == 0.25
+
+
 def test_predictions_may_use_the_questions_own_ids(score: Any) -> None:
     assert score({"q_a": "Ada", "q_c": "none"})["official"]["global_em"] == 0.5
 

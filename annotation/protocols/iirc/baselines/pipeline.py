@@ -1,0 +1,104 @@
+"""The whole baseline: links, contexts, reader; also with gold links or contexts (IIRC 4.2, T3)."""
+
+from collections.abc import Sequence
+
+from annotation.protocols.iirc.baselines.contexts import Context
+from annotation.protocols.iirc.baselines.questions import (
+    Asked,
+    read_linked,
+    read_questions,
+    write_answers,
+)
+from annotation.protocols.iirc.baselines.reader import (
+    Limits,
+    ReaderItem,
+    ReaderLearner,
+    reader_item,
+)
+from annotation.protocols.iirc.baselines.retrieval import (
+    CONTEXTS,
+    LINKS,
+    Retrieval,
+    encoder_for,
+)
+from annotation.protocols.iirc.dataset_tree import MAIN, NONE
+from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.run import Run
+
+READER = "reader"
+
+
+def train(run: Run) -> None:
+    """Train the three stages, answer the dev file and write its answers.
+
+    settings["gold"]: which inputs are gold when it answers: "links", "contexts", or neither.
+    Raises ReaderError in one line.
+    """
+    gold = run.settings.get("gold", "")
+    questions = [] if run.only_answers else read_questions(run.train)
+    dev = read_questions([run.dev])
+    retrieval = Retrieval.of(run, read_linked([*run.train, run.dev]))
+    measured = [] if run.only_answers else dev
+    retrieval.fit(questions, measured)
+    reader = ReaderLearner(encoder_for(run, READER), limits_of(run.recipe.of(READER)))
+    items = [
+        _items(reader, of, learned_contexts(run, retrieval, of)) for of in (questions, measured)
+    ]
+    run.note(questions_without_a_way=sum(not item.ways.types for item in items[0]))
+    run.fit(reader, items[0], items[1], stage=READER)
+
+    links = [asked.documents for asked in dev]
+    if gold != LINKS:
+        links = retrieval.predicted_links(dev)
+        run.note(links=Retrieval.links_agreement(dev, links)._asdict())
+    contexts = retrieval.predicted_contexts(dev, links)
+    if gold == CONTEXTS:
+        contexts = [evidence_of(asked) or found for asked, found in zip(dev, contexts, strict=True)]
+    answers = run.answers(reader, _items(reader, dev, contexts))
+    write_answers(run.predictions, dict(zip((asked.key for asked in dev), answers, strict=True)))
+
+
+def limits_of(recipe: Recipe) -> Limits:
+    """Return what a recipe has the reader read and answer."""
+    return Limits(
+        positions=recipe.integer("positions"),
+        answer_tokens=recipe.integer("answer_tokens"),
+        numbers=recipe.integer("arithmetic_numbers"),
+        most_counted=recipe.integer("most_counted"),
+    )
+
+
+def evidence_of(asked: Asked) -> list[Context]:
+    """Return the gold contexts: the evidence, of the passage first; none where there is none."""
+    ordered = sorted(asked.evidence, key=lambda span: span.passage != MAIN)
+    return [Context(span.passage, span.text, span.start, span.end) for span in ordered]
+
+
+def learned_contexts(
+    run: Run, retrieval: Retrieval, questions: Sequence[Asked]
+) -> list[list[Context]]:
+    """Return what the reader learns from: gold contexts, and predicted ones where there are none.
+
+    Questions without an answer have no evidence (IIRC 3.2.3). For an estimate the passage stands
+    in for what is predicted.
+    """
+    contexts = {asked.key: evidence_of(asked) for asked in questions}
+    without = [asked for asked in questions if asked.type == NONE or not contexts[asked.key]]
+    if run.estimate is not None:
+        found = [[Context(MAIN, asked.passage, 0, len(asked.passage))] for asked in without]
+    elif without:
+        found = retrieval.predicted_contexts(without, retrieval.predicted_links(without))
+    else:
+        found = []
+    contexts |= {asked.key: of for asked, of in zip(without, found, strict=True)}
+    return [contexts[asked.key] for asked in questions]
+
+
+def _items(
+    reader: ReaderLearner, questions: Sequence[Asked], contexts: Sequence[Sequence[Context]]
+) -> list[ReaderItem]:
+    encoder = reader.model.encoder
+    return [
+        reader_item(encoder, asked, of, reader.limits)
+        for asked, of in zip(questions, contexts, strict=True)
+    ]

@@ -1,0 +1,112 @@
+"""The pipeline's first two stages: which links, and which window of each article (IIRC 3.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.protocols.iirc.baselines.contexts import (
+    Context,
+    ContextLearner,
+    Cut,
+    Cutter,
+    selected,
+    training_items,
+)
+from annotation.protocols.iirc.baselines.links import (
+    Agreement,
+    LinkItem,
+    LinkLearner,
+    agreement,
+    link_item,
+)
+from annotation.protocols.iirc.baselines.questions import Articles, Asked
+from annotation.protocols.iirc.baselines.quirks import quirks_of
+from annotation.readers.neural.encoder import Encoder, load_encoder
+from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.run import Run
+from annotation.readers.trained import ReaderError
+
+LINKS, CONTEXTS = "links", "contexts"
+PICKED, EVIDENCE = "picked", "evidence"
+
+
+def encoder_for(run: Run, stage: str) -> Encoder:
+    """Return a new copy of the stage's encoder: the one asked for, or else the recipe's own."""
+    asked_for = run.encoder != run.recipe.text("encoder")
+    return load_encoder(run.encoder if asked_for else run.recipe.of(stage).text("encoder"))
+
+
+def cut_of(recipe: Recipe) -> Cut:
+    """Return how a recipe has texts cut."""
+    return Cut(
+        context_tokens=recipe.integer("context_tokens"),
+        window_tokens=recipe.integer("window_tokens"),
+        stride_share=recipe.number("stride_share"),
+        most_windows=recipe.integer("most_windows"),
+    )
+
+
+@dataclass
+class Retrieval:
+    """Both stages, trained or to be trained, over the same linked articles."""
+
+    run: Run
+    articles: Articles
+    links: LinkLearner
+    contexts: ContextLearner
+    cutter: Cutter
+
+    @classmethod
+    def of(cls, run: Run, articles: Articles) -> "Retrieval":
+        """Return both stages untrained, as the run's recipe says."""
+        recipe, quirks = run.recipe.of(CONTEXTS), quirks_of(run.recipe)
+        cut = cut_of(recipe)
+        links = LinkLearner(encoder_for(run, LINKS), run.recipe.of(LINKS).number("threshold"))
+        encoder = encoder_for(run, CONTEXTS)
+        contexts = ContextLearner(encoder, cut.most_windows)
+        return cls(run, articles, links, contexts, Cutter(encoder, cut, quirks))
+
+    def fit(self, questions: Sequence[Asked], dev: Sequence[Asked]) -> None:
+        """Train both, each on gold inputs; what was trained before is taken as it is."""
+        labels = self.run.recipe.of(LINKS).text("labels")
+        if labels not in (PICKED, EVIDENCE):
+            raise ReaderError(f'The recipe, labels = "{labels}": say {PICKED} or {EVIDENCE}.')
+        items = [
+            [self._link_item(asked, self._right(asked, labels)) for asked in of]
+            for of in (questions, dev)
+        ]
+        self.run.fit(self.links, items[0], items[1], stage=LINKS)
+        texts = [training_items(self.cutter, of, self.articles) for of in (questions, dev)]
+        self.run.fit(self.contexts, texts[0], texts[1], stage=CONTEXTS)
+
+    @staticmethod
+    def _right(asked: Asked, labels: str) -> tuple[str, ...]:
+        if labels == PICKED:
+            return asked.picked
+        return tuple({span.passage for span in asked.evidence})
+
+    def _link_item(self, asked: Asked, right: Sequence[str]) -> LinkItem:
+        recipe = self.run.recipe.of(LINKS)
+        encoder = self.links.model.encoder
+        return link_item(encoder, asked, right, self.cutter.quirks, recipe.integer("positions"))
+
+    def predicted_links(self, questions: Sequence[Asked]) -> list[tuple[str, ...]]:
+        """Return the articles that are chosen for each question."""
+        items = [self._link_item(asked, ()) for asked in questions]
+        return [self.links.chosen(links) for links in self.run.answers(self.links, items)]
+
+    def predicted_contexts(
+        self, questions: Sequence[Asked], links: Sequence[Sequence[str]]
+    ) -> list[list[Context]]:
+        """Return each question's contexts: the passage's window and one of each article."""
+        return selected(
+            self.cutter,
+            lambda items: self.run.answers(self.contexts, items),
+            questions,
+            links,
+            self.articles,
+        )
+
+    @staticmethod
+    def links_agreement(questions: Sequence[Asked], links: Sequence[Sequence[str]]) -> Agreement:
+        """Return how the chosen articles agree with those that are needed."""
+        return agreement([asked.documents for asked in questions], links)

@@ -1,0 +1,118 @@
+"""The pipeline and the detectors by their command: trained, answering, scored."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from django.core.management import CommandError, call_command
+
+from annotation.protocols.iirc.baselines import TRAINED
+from annotation.protocols.iirc.baselines.questions import read_linked, read_questions
+from annotation.protocols.iirc.baselines.tests.lighthouses import write_files
+from annotation.readers.trained import ReaderError
+
+torch.set_num_threads(1)
+
+RECIPE = """
+epochs = 1
+batch = 8
+accumulate = 1
+learning_rate = 1e-3
+[reader]
+learning_rate = 1e-3
+batch = 8
+accumulate = 1
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Any]:
+    """Return the options of a run on invented lighthouses."""
+    found = write_files(tmp_path)
+    recipe = tmp_path / "own.toml"
+    recipe.write_text(RECIPE)
+    return {
+        "protocol": "iirc",
+        "train": [found["train"]],
+        "dev": found["dev"],
+        "out": tmp_path / "out",
+        "recipe": str(recipe),
+        "encoder": str(found["encoder"]),
+    }
+
+
+def run(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the card of a run that is trained."""
+    call_command("baseline", name, stdout=StringIO(), stderr=StringIO(), **options)
+    card: dict[str, Any] = json.loads((options["out"] / "card.json").read_text())
+    return card
+
+
+@pytest.mark.parametrize("name", list(TRAINED))
+def test_every_baseline_answers_in_the_official_layout_and_is_scored(
+    files: dict[str, Any], name: str
+) -> None:
+    card = run(name, files)
+    answers = json.loads((files["out"] / "predictions.json").read_text())
+    assert list(answers) == [asked.key for asked in read_questions([files["dev"]])]
+    assert all(isinstance(answer, str) for answer in answers.values())
+    assert set(card["scores"]) == {"global_em", "global_f1"}
+    if name.startswith("pipeline"):
+        assert set(card["groups"]) == {"1", "2", "span", "value", "binary", "none"}
+        assert ("links" in card["facts"]) == (name != "pipeline-gold-links")
+    else:
+        assert "unanswerable_f1" in card["beside"]
+        assert set(answers.values()) <= {"", "none"}
+
+
+def test_a_file_without_answers_is_answered_by_what_was_trained(
+    files: dict[str, Any], tmp_path: Path
+) -> None:
+    run("pipeline", files)
+    asked = write_files_without_answers(tmp_path)
+    call_command(
+        "baseline",
+        "pipeline",
+        out=files["out"],
+        predict=asked,
+        stdout=StringIO(),
+        stderr=StringIO(),
+    )
+    answers = json.loads((files["out"] / "predictions-asked.json").read_text())
+    assert answers == json.loads((files["out"] / "predictions.json").read_text())
+
+
+def write_files_without_answers(tmp_path: Path) -> Path:
+    """Return dev's questions as a file that withholds their answers."""
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    return write_files(folder, answered=False)["dev"].rename(folder / "asked.json")
+
+
+def test_an_estimate_measures_all_stages_and_trains_nothing(files: dict[str, Any]) -> None:
+    out = StringIO()
+    call_command(
+        "baseline", "pipeline", stdout=out, stderr=StringIO(), estimate=True, json=True, **files
+    )
+    stages = [stage["name"] for stage in json.loads(out.getvalue())["stages"]]
+    assert stages == ["links", "contexts", "reader"]
+    assert not files["out"].exists() or not list(files["out"].rglob("*.pt"))
+
+
+def test_articles_that_are_nowhere_are_asked_for(tmp_path: Path) -> None:
+    train = write_files(tmp_path)["train"]
+    (tmp_path / "context_articles.json").unlink()
+    with pytest.raises(ReaderError, match=r"give context_articles\.json with --train"):
+        read_linked([train])
+
+
+def test_a_wrong_file_is_refused_in_one_line(files: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "context_articles.json").write_text("[]")
+    with pytest.raises(CommandError, match="it must be an object from title to article"):
+        run("pipeline", files)
+    files["dev"].write_text("{")
+    with pytest.raises(CommandError, match=r"dev\.json: it is not valid JSON"):
+        run("pipeline", {**files, "out": tmp_path / "other"})
