@@ -1,10 +1,12 @@
 """A run's folder: whose it is, and the card with everything that is needed to repeat it."""
 
+import fcntl
 import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +17,7 @@ from annotation.readers.trained import ReaderError
 from annotation.release.release_folder import sha256_of
 from annotation.reports.table import Table, markdown
 
+LOCK = ".lock"
 RUN, CARD, README = "run.json", "card.json", "README.md"
 WEIGHTS = ("*.safetensors", "*.bin")
 LIBRARIES = ("torch", "transformers", "collector", "numpy", "spacy")
@@ -42,6 +45,21 @@ class RunFolder:
                 f"{self.path}: it holds a run with another {' and another '.join(other)}; name a "
                 f"new --out, or repeat what its {RUN} says."
             )
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep every other process from training in the folder; raises ReaderError where one does.
+
+        What holds the lock is the process itself: one that was killed holds it no longer.
+        """
+        with (self.path / LOCK).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ReaderError(
+                    f"{self.path}: another process trains there; wait for it, or name a new --out."
+                ) from None
+            yield
 
     def told(self) -> dict[str, Any]:
         """Return "given" and "where" of the run that was begun here; raises ReaderError."""

@@ -98,7 +98,8 @@ def train(order: Order) -> Finished:
     if before is not None:
         return Finished(before, None, was_there=True)
     began = time.monotonic()
-    _do(order, run)
+    with folder.alone():
+        _do(order, run)
     result = _score(order, run.predictions, order.dev)
     files = {"train": given["training files"], "dev": given["dev file"]}
     card = _card(order, run, recipe, files, result, time.monotonic() - began)

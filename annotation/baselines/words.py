@@ -43,7 +43,8 @@ def as_estimate(order: Order, found: "Estimate") -> str:
     note = (
         f"A look is one at dev. In all about {duration(found.seconds)}, answering dev at the end "
         f"in {duration(found.seconds_to_answer)} included; at most {found.peak_bytes / 2**30:.1f} "
-        f"GiB of {found.memory} so far, over the longest items. Nothing was trained or written."
+        f"GiB of {found.memory} so far, over the longest items; at most "
+        f"{found.disk_bytes / 2**30:.1f} GiB on the disk. Nothing was trained or written."
     )
     title = f"{order.protocol.name}, {order.name}, recipe {order.recipe} on {found.device}"
     return table_lines([Table("estimate", title, columns, rows, note)], in_colour=False)

@@ -31,7 +31,10 @@ class Measured(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """What was measured of a stage. Times in seconds; looks: how often it looks at dev."""
+    """What was measured of a stage. Times in seconds; looks: how often it looks at dev.
+
+    disk_bytes: what its checkpoint and its best weights take up at most.
+    """
 
     name: str
     items: int
@@ -41,6 +44,7 @@ class Stage:
     steps_measured: int
     looks: int
     seconds_a_look: float
+    disk_bytes: int
 
     @property
     def seconds(self) -> float:
@@ -77,6 +81,11 @@ class Estimate:
             return int(torch.cuda.max_memory_allocated())
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * PEAK_UNIT
 
+    @property
+    def disk_bytes(self) -> int:
+        """Return what the run's folder takes up at most, without what it answers."""
+        return sum(stage.disk_bytes for stage in self.stages)
+
     def plain(self) -> dict[str, object]:
         """Return everything as plain values."""
         return {
@@ -84,6 +93,7 @@ class Estimate:
             "seconds_to_answer": self.seconds_to_answer,
             "seconds": self.seconds,
             "peak_bytes": self.peak_bytes,
+            "disk_bytes": self.disk_bytes,
             "device": self.device,
         }
 
@@ -110,6 +120,7 @@ class Estimate:
                 steps_measured=measured,
                 looks=math.ceil(trainer.n_steps / every) if dev_items else 0,
                 seconds_a_look=seconds_to_answer(learner, dev_items, training),
+                disk_bytes=_disk_bytes(trainer),
             )
         )
 
@@ -119,6 +130,17 @@ class Estimate:
         """Measure a few answers, and raise Measured: there is nothing trained to go on with."""
         self.seconds_to_answer = seconds_to_answer(learner, items, training)
         raise Measured
+
+
+def _disk_bytes(trainer: Trainer[ItemT, AnswerT]) -> int:
+    """Return what a stage writes at most: a checkpoint beside the one before, and best weights."""
+    optimizer = [value for state in trainer.optimizer.state.values() for value in state.values()]
+    model = list(trainer.learner.model.state_dict().values())
+    sizes = [
+        sum(each.nbytes for each in some if isinstance(each, torch.Tensor))
+        for some in (model, optimizer)
+    ]
+    return 2 * sum(sizes) + 2 * sizes[0]
 
 
 def seconds_to_answer(

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import torch
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
+from annotation.baselines import training
 from annotation.baselines.tests.toy import make_protocol, write_sums
 
 torch.set_num_threads(1)
@@ -152,6 +154,9 @@ def test_an_estimate_says_what_was_measured_and_writes_nothing(files):
     )
     assert found["seconds"] == pytest.approx(total)
     assert found["peak_bytes"] > 2**20
+    assert found["disk_bytes"] == sum(stage["disk_bytes"] for stage in found["stages"])
+    parameters = found["stages"][0]["parameters"]
+    assert found["stages"][0]["disk_bytes"] >= (2 * 3 + 2) * 4 * parameters
     assert not files["out"].exists()
     words = " ".join(run(**files, estimate=True).split())
     assert "Nothing was trained or written." in words
@@ -165,6 +170,42 @@ def test_an_estimate_is_of_the_order_of_what_it_takes(files):
     files["out"] = files["out"].with_name("none")
     found = json.loads(run(**files, estimate=True, json=True))
     assert found["seconds"] < 20 * took + 1
+
+
+def test_two_processes_do_not_train_in_one_folder(files):
+    with pytest.raises(CommandError, match="another process trains there"):
+        train_within_itself(files)
+    assert "right" in run(**files)
+
+
+def train_within_itself(files):
+    """Train, and in the middle of it begin the same once more."""
+    work = order_of(files)
+    begun = []
+
+    def tell(step, done, total):
+        if not begun:
+            begun.append(step)
+            run(**files)
+
+    try:
+        training.train(replace(work, tell=tell))
+    except CommandError as error:
+        assert begun
+        raise error
+
+
+def order_of(files):
+    protocol = training.get_protocol("sums")
+    return training.Order(protocol, "adder", tuple(files["train"]), files["dev"], files["out"])
+
+
+def test_weights_that_are_not_what_was_trained_answer_nothing(files, tmp_path):
+    run(**files)
+    path = next((files["out"] / "second").glob("weights-*.pt"))
+    path.write_bytes(b"no weights")
+    with pytest.raises(CommandError, match="missing or not what was trained"):
+        run(out=files["out"], predict=write_sums(tmp_path / "more.json", 4, 9))
 
 
 def killed(files, at=""):
