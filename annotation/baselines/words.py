@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from annotation.readers.neural.estimate import Estimate
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+MEBIBYTE, GIBIBYTE = 2**20, 2**30
 
 
 def as_estimate(order: Order, found: "Estimate") -> str:
@@ -41,13 +42,19 @@ def as_estimate(order: Order, found: "Estimate") -> str:
         for stage in found.stages
     ]
     note = (
-        f"A look is one at dev. In all about {duration(found.seconds)}, answering dev at the end "
-        f"in {duration(found.seconds_to_answer)} included; at most {found.peak_bytes / 2**30:.1f} "
-        f"GiB of {found.memory} so far, over the longest items; at most "
-        f"{found.disk_bytes / 2**30:.1f} GiB on the disk. Nothing was trained or written."
+        f"In all about {duration(found.seconds)}, with {duration(found.seconds_to_answer)} for the "
+        f"answers at the end; {size(found.peak_bytes)} of {found.memory}, over the longest "
+        f"items; at most {size(found.disk_bytes)} on the disk. Nothing was trained or written."
     )
     title = f"{order.protocol.name}, {order.name}, recipe {order.recipe} on {found.device}"
     return table_lines([Table("estimate", title, columns, rows, note)], in_colour=False)
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as a person says it."""
+    if number >= GIBIBYTE:
+        return f"{number / GIBIBYTE:.1f} GiB"
+    return f"{max(1, round(number / MEBIBYTE))} MiB"
 
 
 def as_scores(card: Mapping[str, Any]) -> str:
@@ -58,7 +65,7 @@ def as_scores(card: Mapping[str, Any]) -> str:
 def duration(seconds: float) -> str:
     """Return a time as a person says it."""
     if seconds < 1:
-        return f"{1000 * seconds:.0f} ms"
+        return f"{1000 * seconds:.3g} ms"
     for unit, name in ((DAY, "days"), (HOUR, "h"), (MINUTE, "min")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.1f} {name}"

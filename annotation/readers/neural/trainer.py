@@ -4,15 +4,18 @@ Each step is a line of steps.jsonl in the stage's folder; checkpoint.pt there is
 weights-N.pt the best weights, of step N, and fitted.json stands there when it is done.
 """
 
+import errno
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
-from typing import Any, Generic, TextIO, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import torch
 from torch import nn
@@ -304,18 +307,19 @@ class Trainer(Generic[ItemT, AnswerT]):
             if path != self._weights():
                 path.unlink()
 
-    def _log(self) -> TextIO:
+    def _log(self) -> FileIO:
         """Return the open log, with the steps until the checkpoint alone."""
         path = self.folder / STEPS
         kept = list(lines_until(path, self.progress.step))
         checkpoint.write_whole(path, lambda file: file.writelines(line.encode() for line in kept))
-        return path.open("a", encoding="utf-8")
+        # Nothing is held back that closing it would have to write to a full disk.
+        return path.open("ab", buffering=0)
 
-    def _write(self, log: TextIO, line: dict[str, object]) -> None:
-        line |= {"seconds": round(self.progress.seconds, 3)}
+    def _write(self, log: FileIO, line: dict[str, object]) -> None:
+        told = json.dumps(line | {"seconds": round(self.progress.seconds, 3)}).encode() + b"\n"
         try:
-            log.write(json.dumps(line) + "\n")
-            log.flush()
+            if log.write(told) < len(told):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise checkpoint.unwritten(self.folder / STEPS, error) from error
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from dataclasses import replace
@@ -206,6 +207,22 @@ def test_weights_that_are_not_what_was_trained_answer_nothing(files, tmp_path):
     path.write_bytes(b"no weights")
     with pytest.raises(CommandError, match="missing or not what was trained"):
         run(out=files["out"], predict=write_sums(tmp_path / "more.json", 4, 9))
+
+
+@pytest.mark.parametrize("room", [3000, 9000, 20000])
+def test_where_no_more_can_be_written_what_was_trained_is_kept_and_goes_on(files, tmp_path, room):
+    run(**{**files, "out": tmp_path / "undisturbed"})
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(CommandError, match=r"cannot be written .* is kept: make room") as said:
+            run(**files)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "\n" not in str(said.value)
+    assert not list(files["out"].rglob("*.new"))
+    run(**files)
+    assert weights_in(files["out"]) == weights_in(tmp_path / "undisturbed")
 
 
 def killed(files, at=""):
