@@ -43,10 +43,9 @@ class ShownRun:
     @property
     def paper(self) -> str:
         """Return the paper's own numbers, with where they stand there."""
-        if self.trained is None or not self.trained.paper:
-            return ""
-        numbers = ", ".join(f"{name} {value:g}" for name, value in self.trained.paper.items())
-        return f"{numbers} ({self.trained.source})"
+        told = self.trained.paper.items() if self.trained else ()
+        numbers = ", ".join(f"{name} {value:g}" for name, value in told if value is not None)
+        return f"{numbers} ({self.trained.source})" if self.trained and numbers else ""
 
     @property
     def is_going_on(self) -> bool:
