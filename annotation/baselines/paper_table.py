@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annotation.baselines.run_folder import write_text
-from annotation.baselines.training import Order, estimate, recipe_path, train, trained_of
+from annotation.baselines.training import Finished, Order, estimate, recipe_path, train, trained_of
 from annotation.baselines.words import duration
 from annotation.readers.neural.recipe import PAPER, read_recipe
 from annotation.readers.reader import Tell, silent
@@ -78,9 +78,16 @@ def train_all(work: AllOf) -> list[Table]:
     What is finished is not trained again. Raises ReaderError or ScoreError in one line.
     """
     orders = work.orders()
-    cards = {}
+    cards: dict[str, Finished] = {}
     for number, order in enumerate(orders, start=1):
-        cards[order.name] = train(replace(order, tell=_counted(work.tell, order, number, orders)))
+        about = trained_of(work.protocol)[order.name]
+        learned = cards.get(about.learns_as)
+        order = replace(
+            order,
+            stages_from=work.out / about.learns_as if learned else None,
+            tell=_counted(work.tell, order, number, orders),
+        )
+        cards[order.name] = train(order)
     tables = tables_of(work, {name: done.card for name, done in cards.items()})
     text = "\n".join(markdown(table) for table in tables)
     write_text(work.out / README, f"# {work.protocol.name}: baselines of {_name(work)}\n\n{text}")
@@ -90,8 +97,14 @@ def train_all(work: AllOf) -> list[Table]:
 
 
 def estimate_all(work: AllOf) -> "list[tuple[Order, Estimate]]":
-    """Return how long each would take, and in how much memory."""
-    return [(order, estimate(order)) for order in work.orders()]
+    """Return how long each would take, and in how much memory; what learns alike stands once."""
+    orders = {order.name: order for order in work.orders()}
+    known = trained_of(work.protocol)
+    return [
+        (order, estimate(order))
+        for name, order in orders.items()
+        if known[name].learns_as not in orders
+    ]
 
 
 def tables_of(work: AllOf, cards: Mapping[str, Mapping[str, Any]]) -> list[Table]:
@@ -110,7 +123,7 @@ def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> 
     columns = ["baseline"]
     for key in measures:
         columns += [key, "paper"]
-    columns += ["recipe", "encoder", "learned from", "answered", "in"]
+    columns += ["recipe", "encoder", "learned from", "answered", "trained in"]
     rows = [_row(known[name], name, card, measures) for name, card in cards.items()]
     simulated = simulated_in(work.release)
     note = (
@@ -136,7 +149,7 @@ def _row(about: Trained, name: str, card: Mapping[str, Any], measures: Sequence[
         card["encoder"] or "none",
         last.get("items"),
         last.get("dev_items"),
-        duration(card["seconds"]),
+        duration(sum(stage["seconds"] for stage in card["stages"].values())),
     ]
 
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from annotation.release.release_folder import sha256_of
 from annotation.reports.table import Table, markdown
 
 LOCK = ".lock"
+# In the folder of a stage that is trained to its end.
+FITTED = "fitted.json"
 RUN, CARD, README = "run.json", "card.json", "README.md"
 WEIGHTS = ("*.safetensors", "*.bin")
 LIBRARIES = ("torch", "transformers", "collector", "numpy", "spacy")
@@ -61,6 +64,18 @@ class RunFolder:
                 ) from None
             yield
 
+    def take_over(self, other: Path) -> None:
+        """Have the stages that another run has finished; whose they are the trainer looks at."""
+        for done in sorted(other.glob(f"*/{FITTED}")):
+            mine = self.path / done.parent.name
+            if (mine / FITTED).exists():
+                continue
+            mine.mkdir(exist_ok=True)
+            # Last what says that it is finished.
+            files = [*done.parent.glob("weights-*.pt"), *done.parent.glob("*.jsonl"), done]
+            for path in files:
+                _same_file(path, mine / path.name)
+
     def told(self) -> dict[str, Any]:
         """Return "given" and "where" of the run that was begun here; raises ReaderError."""
         path = self.path / RUN
@@ -96,6 +111,15 @@ class RunFolder:
         if any(not path.name.endswith(".new") for path in self.path.iterdir()):
             raise ReaderError(f"{self.path}: it holds something else; name a new --out.")
         write_text(self.path / RUN, _json(told))
+
+
+def _same_file(path: Path, target: Path) -> None:
+    """Have the file at another place too, without a copy where the file system allows it."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
 
 
 def write_text(path: Path, text: str) -> None:

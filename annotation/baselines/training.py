@@ -32,6 +32,7 @@ class Order:
     """What is asked for: one baseline of a protocol, from which files, into which folder.
 
     recipe: "paper", "small" or the path of a TOML file; encoder: blank for the recipe's.
+    stages_from: the folder of a run that has learned the same already.
     """
 
     protocol: Protocol
@@ -42,6 +43,7 @@ class Order:
     recipe: str = PAPER
     encoder: str = ""
     seed: int = 0
+    stages_from: Path | None = None
     tell: Tell = field(default=silent, compare=False)
 
     def command(self) -> str:
@@ -99,6 +101,8 @@ def train(order: Order) -> Finished:
         return Finished(before, None, was_there=True)
     began = time.monotonic()
     with folder.alone():
+        if order.stages_from is not None:
+            folder.take_over(order.stages_from)
         _do(order, run)
     result = _score(order, run.predictions, order.dev)
     files = {"train": given["training files"], "dev": given["dev file"]}
@@ -160,6 +164,7 @@ def _run(order: Order) -> "tuple[Recipe, Run]":
         raise ReaderError(INSTALL)
     from annotation.readers.neural.run import Run
 
+    learns_as = named(order.protocol, about.learns_as) if about.learns_as else None
     encoder = order.encoder or (recipe.text(ENCODER) if recipe.has(ENCODER) else "")
     run = Run(
         protocol=order.protocol.name,
@@ -171,6 +176,8 @@ def _run(order: Order) -> "tuple[Recipe, Run]":
         encoder=encoder,
         seed=order.seed,
         settings=about.settings,
+        learns_as=about.learns_as,
+        learned_settings=learns_as.settings if learns_as else None,
         tell=order.tell,
     )
     return recipe, run

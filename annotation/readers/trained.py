@@ -20,7 +20,9 @@ class Trained:
     about: what it is, with the paper's section, in a line. module: full name of the module whose
     `train(run)` trains it (one that begins with a dot is in the package itself); it needs torch,
     and is imported when it is used. settings: what tells it from others of the same module.
-    recipe: the name of its file in recipes/, where that is not its own name.
+    recipe: the name of its file in recipes/, where that is not its own name. learns_as: another one
+    that learns exactly as this one does, which only answers otherwise: from a release both are
+    trained once.
 
     For the paper's table, from a release: train_files, dev_file: names of the official files that
     it learns from and answers; source: the paper's table, such as "HotpotQA, Table 4"; paper: the
@@ -33,6 +35,7 @@ class Trained:
     module: str
     settings: Mapping[str, object] = field(default_factory=dict)
     recipe: str = ""
+    learns_as: str = ""
     train_files: tuple[str, ...] = ()
     dev_file: str = ""
     source: str = ""

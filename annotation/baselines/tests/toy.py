@@ -36,6 +36,10 @@ TRAINED = {
     "wide-adder": Trained(
         "a wider one (2)", ".adder", {"width": 16}, "adder", paper={"all: right": 0.95}, **NAMED
     ),
+    "halver": Trained(
+        "the small one, half of what it answers (3)", ".adder", {"half": True}, "adder", "adder",
+        **NAMED,
+    ),
     "unread": Trained("one without a recipe", ".adder"),
 }
 ''',
@@ -73,6 +77,8 @@ def train(run):
         run.fit(stages[stage], items, dev, stage)
     answers = run.answers(stages["second"], dev)
     run.note(width=width)
+    if run.settings.get("half"):
+        answers = [answer / 2 for answer in answers]
     told = {key: round(answer) for key, answer in zip(ids, answers, strict=True)}
     run.predictions.write_text(json.dumps(told))
 ''',

@@ -45,6 +45,9 @@ def test_a_baseline_has_a_module_and_a_recipe(
     assert importlib.util.find_spec(about.module, package) is not None
     assert recipe_path(protocol, name, about) in RECIPES
     assert about.about.strip() == about.about != ""
+    if about.learns_as:
+        other = protocol.part(TRAINED).TRAINED[about.learns_as]
+        assert (other.module, other.recipe) == (about.module, about.recipe or about.learns_as)
 
 
 @EACH

@@ -53,6 +53,9 @@ class Run:
     settings: Mapping[str, object] = field(default_factory=dict)
     tell: Tell = silent
     predictions_name: str = PREDICTIONS
+    # The name and the settings of the baseline that learns exactly as this one, where one does.
+    learns_as: str = ""
+    learned_settings: Mapping[str, object] | None = None
     # Where it is only measured how long all would take: nothing is trained or written then.
     estimate: Estimate | None = None
     # Where it answers another file: what is trained already is loaded, and nothing else done.
@@ -79,13 +82,16 @@ class Run:
         only where it is the same one.
         """
         files = [checkpoint.sha256_of(path) for path in (*self.train, self.dev)]
-        told = [self.protocol, self.name, files, self.recipe.values, self.encoder, self.seed]
-        told.append(dict(self.settings))
+        name, settings = self.learns_as or self.name, self.settings
+        if self.learned_settings is not None:
+            settings = self.learned_settings
+        told = [self.protocol, name, files, self.recipe.values, self.encoder, self.seed]
+        told.append(dict(settings))
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     def begin(self) -> None:
         """Seed all chance, so that the weights that a baseline begins with are the same again."""
-        checkpoint.seed_chance(f"{self.seed}:{self.name}")
+        checkpoint.seed_chance(f"{self.seed}:{self.learns_as or self.name}")
 
     def fit(
         self,

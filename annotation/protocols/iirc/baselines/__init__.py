@@ -16,6 +16,7 @@ def _pipeline(about: str, gold: str, paper: Mapping[str, float | None]) -> Train
         module=".pipeline",
         settings={"gold": gold},
         recipe="baseline",
+        learns_as="pipeline" if gold else "",
         train_files=FILES,
         dev_file=DEV,
         source="IIRC, Table 3",

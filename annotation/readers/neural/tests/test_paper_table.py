@@ -42,7 +42,7 @@ def test_each_baseline_has_a_row_beside_the_papers(options):
     (table,) = json.loads(run(**options, json=True))
     assert table["title"] == "Sums, Table 1, beside our own"
     assert table["columns"][:5] == ["baseline", "right", "paper", "all: right", "paper"]
-    assert [row[0] for row in table["rows"]] == ["adder", "wide-adder"]
+    assert [row[0] for row in table["rows"]] == ["adder", "wide-adder", "halver"]
     card = json.loads((options["out"] / "adder" / "card.json").read_text())
     assert table["rows"][0][1:3] == [f"{card['scores']['right']:.4g}", "0.9"]
     assert table["rows"][1][4] == "0.95"
@@ -63,9 +63,28 @@ def test_a_release_of_simulated_workers_has_its_table_marked_so(options):
 def test_what_is_finished_is_not_trained_again(options):
     first = run(**options, json=True)
     kept = {path: path.stat().st_mtime_ns for path in options["out"].glob("*/*/weights-*.pt")}
-    assert len(kept) == 4
+    assert len(kept) == 6
     assert run(**options, json=True) == first
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+def test_what_learns_alike_is_trained_once_and_answers_otherwise(options):
+    run(**options)
+    first, second = (options["out"] / name for name in ("adder", "halver"))
+    weights = [sorted(out.glob("*/weights-*.pt")) for out in (first, second)]
+    assert len(weights[0]) == len(weights[1]) == 2
+    for one, other in zip(*weights, strict=True):
+        assert one.samefile(other)
+    predictions = [json.loads((out / "predictions.json").read_text()) for out in (first, second)]
+    assert predictions[0] != predictions[1]
+    alone = options["out"].with_name("alone")
+    files = {"train": [options["release"] / "train.json"], "dev": options["release"] / "dev.json"}
+    call_command(
+        "baseline", "halver", protocol="sums", out=alone, recipe="small", stdout=StringIO(), **files
+    )
+    assert json.loads((alone / "predictions.json").read_text()) == predictions[1]
+    for path in weights[1]:
+        assert (alone / path.relative_to(second)).read_bytes() == path.read_bytes()
 
 
 def test_an_estimate_is_of_all(options):
@@ -73,7 +92,11 @@ def test_an_estimate_is_of_all(options):
     assert "All of them: about" in printed
     assert "wide-adder" in printed
     assert not options["out"].exists()
-    assert set(json.loads(run(**options, estimate=True, json=True))) == {"adder", "wide-adder"}
+    assert set(json.loads(run(**options, estimate=True, json=True))) == {
+        "adder",
+        "wide-adder",
+        "halver",
+    }
 
 
 def test_what_is_missing_is_said_in_one_line(options):
