@@ -95,7 +95,6 @@ def test_an_estimate_is_of_all(options):
     assert set(json.loads(run(**options, estimate=True, json=True))) == {
         "adder",
         "wide-adder",
-        "halver",
     }
 
 
