@@ -69,12 +69,14 @@ class BiAttention(nn.Module):
     def forward(self, x: Tensor, y: Tensor, x_mask: Tensor | None, y_mask: Tensor) -> Tensor:
         """Return (texts, places of x, 4 * width): x, what it sees, their product, and the last.
 
-        Masks: (texts, places), True where there is text. x_mask None: what matters to y is sought
-        in the padding too, as in HotpotQA's code, and depends on the longest text of the batch.
+        Masks: (texts, places), True where there is text; y_mask also (texts, places of x, places of
+        y), of what each place may see. x_mask None: what matters to y is sought in the padding
+        too, as in HotpotQA's code, and depends on the longest text of the batch.
         """
         scores = self.similarity(x, y)
-        seen = masked_softmax(scores, y_mask[:, None, :]) @ y
-        strongest = hidden(scores, y_mask[:, None, :]).amax(-1)
+        there = y_mask if y_mask.dim() == scores.dim() else y_mask[:, None, :]
+        seen = masked_softmax(scores, there) @ y
+        strongest = hidden(scores, there).amax(-1)
         matters = masked_softmax(strongest, x_mask)[:, None, :] @ x
         last = matters * (seen if self.by_attended else x)
         return torch.cat([x, seen, x * seen, last], -1)
