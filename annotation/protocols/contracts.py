@@ -181,6 +181,14 @@ class TrainedBaselines(Protocol):
         """Return them by name."""
 
 
+class JudgesDifficulty(Protocol):
+    """baselines.py of a protocol whose difficulty readers of its own can judge."""
+
+    @property
+    def READERS(self) -> Mapping[str, str]:
+        """Return MODULE:CLASS of each by name; they are trained with what TRAINED needs."""
+
+
 class BaselinesModule(BaselinesPart, TakesOptions, Protocol):
     """All that is called of baselines.py."""
 
@@ -201,3 +209,4 @@ BASELINES = Part[BaselinesModule](
     "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )
 TRAINED = Part[TrainedBaselines]("baselines", TrainedBaselines)
+READERS = Part[JudgesDifficulty]("baselines", JudgesDifficulty)

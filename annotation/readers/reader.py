@@ -8,8 +8,10 @@ from typing import Protocol
 
 from annotation.readers.example import Example, Examples, Prediction
 
-# Name -> module and class; heavy libraries are imported when a reader is used.
-READERS = {"light": ("annotation.readers.light", "LightReader")}
+# Name -> MODULE:CLASS of the readers of every protocol; one that needs more than the locked
+# requirements is a protocol's own, named in its part `baselines`.
+LIGHT = "light"
+READERS = {LIGHT: "annotation.readers.light:LightReader"}
 Tell = Callable[[str, int, int], object]
 
 
@@ -38,7 +40,12 @@ class Reader(Protocol):
 
 
 def make_reader(name: str) -> Reader:
-    """Return a new reader that has learned nothing; raises KeyError for an unknown name."""
-    module, kind = READERS[name]
+    """Return a new reader that has learned nothing.
+
+    name: one of READERS, or MODULE:CLASS. Raises ValueError for what is neither.
+    """
+    module, _, kind = READERS.get(name, name).partition(":")
+    if not kind:
+        raise ValueError(f"There is no reader {name!r}.")
     made: Reader = getattr(importlib.import_module(module), kind)()
     return made

@@ -16,10 +16,11 @@ from annotation.dashboard.collection_context import CollectionContext, View, col
 from annotation.dashboard.people.worker_names import people_of
 from annotation.dashboard.questions.question_filter import splits_of
 from annotation.models import CrossValidation, HopDecision, Hops, RunState, SplitAssignment
-from annotation.readers.reader import READERS
+from annotation.readers.reader import LIGHT
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.examples import kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.readers import readers_of
 from annotation.splits.difficulty.runs import begin_run
 from annotation.splits.difficulty.single_hop_review import (
     decisions,
@@ -208,5 +209,6 @@ def _now(context: CollectionContext) -> dict[str, Any]:
         "n_new": n_unjudged(collection, run) if run and run.state == RunState.DONE else 0,
         "n_right_share": 100 * run.n_right / run.n_examples if run and run.n_examples else 0,
         "splits": [(name, sizes[name]) for name in splits_of(context) if name in sizes],
-        "is_ours": run is not None and run.reader in READERS,
+        "needs_torch": run is not None and run.reader != LIGHT,
+        "is_ours": run is not None and run.reader in readers_of(collection),
     }

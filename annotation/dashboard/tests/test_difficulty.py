@@ -128,6 +128,7 @@ def test_judging_begins_once_all_are_decided_and_its_folds_are_shown(rita):
     rita.post(address("begin_judging"))
     run = CrossValidation.objects.get()
     assert (run.by, run.n_examples, run.folds.count()) == ("owner", 12, 3)
+    assert "by the light reader" in page(rita, "difficulty_now")
     assert "Fold 3" in page(rita, "difficulty_now")
     assert begin_run(collection, table_of(collection), "rita", NOW) == run, "one at a time"
     HeldOutPrediction.objects.update(loss=1)
@@ -136,6 +137,9 @@ def test_judging_begins_once_all_are_decided_and_its_folds_are_shown(rita):
     run.n_right = 3
     run.save()
     assert "(25.0%)" in page(rita, "difficulty_now")
+    run.reader = "neural"
+    run.save()
+    assert "The neural reader answered" in page(rita, "difficulty_now")
 
 
 def test_questions_are_placed_and_read_once_more_without_a_release(rita):

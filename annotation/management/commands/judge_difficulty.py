@@ -13,6 +13,7 @@ from rich.progress import Progress
 from annotation.models import CrossValidation, Fold, RunState
 from annotation.readers.predictions import PredictionsError
 from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.readers import check_trainable, chosen_reader
 from annotation.splits.difficulty.runs import begin_run, run_from_file, write_examples
 from annotation.splits.difficulty.single_hop_review import decide, draw_sample, undecided
 from annotation.splits.difficulty.status import last_run, n_unjudged, table_of
@@ -26,7 +27,7 @@ from common.command_line import MANAGE
 
 
 class Command(BaseCommand):
-    """judge_difficulty NAME [--workers N] [--predictions FILE]."""
+    """judge_difficulty NAME [--reader NAME] [--workers N] [--predictions FILE]."""
 
     help = (
         "Judge how hard the kept questions are: sample top contributors for a person to read, "
@@ -39,6 +40,12 @@ class Command(BaseCommand):
         parser.add_argument("name")
         parser.add_argument(
             "--workers", type=processes, default=1, metavar="N", help="how many folds at a time"
+        )
+        parser.add_argument(
+            "--reader",
+            default="",
+            metavar="NAME",
+            help="light, or a reader of the protocol's own (default: difficulty.reader)",
         )
         parser.add_argument(
             "--predictions",
@@ -91,10 +98,14 @@ class Command(BaseCommand):
                 decide(collection, worker, False, by, now)
         if options["predictions"]:
             return run_from_file(collection, table, options["predictions"], by, now)
+        reader = options["reader"]
         done = last_run(collection)
-        if done and not options["again"] and not n_unjudged(collection, done):
+        is_by_it = done is not None and reader in ("", done.reader)
+        if done and is_by_it and not options["again"] and not n_unjudged(collection, done):
             return done
-        run = begin_run(collection, table, by, now)
+        check_trainable(chosen_reader(collection, table, reader))
+        run = begin_run(collection, table, by, now, reader)
+        check_trainable(run.reader)
         self._work(run, max(1, options["workers"]))
         if run.state != RunState.DONE:
             raise ActionError(f"{run.message} Run judge_difficulty again.")

@@ -22,7 +22,9 @@ class DifficultyTable(Table):
     """How many parts the readers are trained and tested on in turn."""
     medium_share: float = Field(ge=0, le=1)
     """The largest share of the rest that can be train-medium."""
-    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"single_hop_share"})
+    reader: str = "light"
+    """Which reader is trained: light, or one of the protocol's own."""
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"single_hop_share", "reader"})
 
     @model_validator(mode="after")
     def _sample_is_a_range(self) -> Self:

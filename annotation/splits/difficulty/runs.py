@@ -18,6 +18,7 @@ from annotation.readers.example import Example, Prediction
 from annotation.readers.predictions import check_complete, read_predictions
 from annotation.splits.difficulty.examples import answer_of, examples, kept_questions
 from annotation.splits.difficulty.parameters import DifficultyTable
+from annotation.splits.difficulty.readers import chosen_reader
 from annotation.splits.difficulty.single_hop_review import decisions, draw_sample, undecided
 from annotation.splits.settled import withheld
 from collector.models import Collection
@@ -30,24 +31,31 @@ BATCH = 1000
 
 
 def begin_run(
-    collection: Collection, table: DifficultyTable, by: str, now: datetime, reader: str = "light"
+    collection: Collection, table: DifficultyTable, by: str, now: datetime, reader: str = ""
 ) -> CrossValidation:
     """Return a new run with its folds waiting, or the one that goes on.
 
-    Draws the sample of whoever is a top contributor by now. Raises ActionError while sampled
-    workers are undecided, and for fewer questions than folds.
+    reader: its name, the table's where none is given. Draws the sample of whoever is a top
+    contributor by now. Raises ActionError while sampled workers are undecided, for fewer questions
+    than folds, for an unknown reader, and while a run by another one goes on.
     """
+    name = chosen_reader(collection, table, reader)
     going_on = CrossValidation.objects.filter(
         collection=collection, state__in=CrossValidation.GOING_ON
     ).first()
     if going_on is not None:
+        if reader and reader != going_on.reader:
+            raise ActionError(
+                f"A cross-validation by the reader {going_on.reader} goes on in "
+                f"{collection.slug}: let it end first."
+            )
         return going_on
     rows = to_judge(collection, table)
     try:
         with transaction.atomic():
             run = CrossValidation.objects.create(
                 collection=collection,
-                reader=reader,
+                reader=name,
                 seed=collection.random_seed,
                 n_examples=len(rows),
                 n_folds=table.folds,

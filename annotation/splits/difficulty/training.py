@@ -20,6 +20,7 @@ from annotation.readers.example import Example
 from annotation.readers.watched_process import ReaderDied
 from annotation.splits.difficulty.examples import examples
 from annotation.splits.difficulty.reader_process import ReaderProcess
+from annotation.splits.difficulty.readers import can_train, readers_of
 from annotation.splits.difficulty.runs import BATCH, SILENT, sum_up
 from tasks.models import Question
 
@@ -42,10 +43,12 @@ def folds_to_train(now: datetime, run: CrossValidation | None = None) -> list[in
 def train(fold_id: int, tell: Callable[[Fold], object] = lambda fold: None) -> bool:
     """Return whether this call trained the fold; another's is left alone.
 
-    `tell` hears of its progress. A failed attempt leaves the fold free for the next one, the last
-    one ends the run. Whoever finishes the last fold sums the run up.
+    So is one whose reader needs libraries that are not installed here: a machine that has them
+    takes it. `tell` hears of its progress. A failed attempt leaves the fold free for the next one,
+    the last one ends the run. Whoever finishes the last fold sums the run up.
     """
-    claim = _claim(fold_id)
+    reader = Fold.objects.filter(pk=fold_id).values_list("run__reader", flat=True).first()
+    claim = _claim(fold_id) if reader and can_train(reader) else None
     if claim is None:
         return False
     fold = Fold.objects.select_related("run__collection").get(pk=fold_id)
@@ -118,7 +121,7 @@ def _train(fold: Fold, claim: str, tell: Callable[[Fold], object]) -> bool:
         process = ReaderProcess(Path(folder))
         try:
             process.start(
-                fold.run.reader,
+                readers_of(fold.run.collection)[fold.run.reader],
                 _signed(fold, claim, _examples(fold, own=False)),
                 _signed(fold, claim, _examples(fold, own=True)),
                 rng=f"{fold.run.seed}:fold {fold.number}",

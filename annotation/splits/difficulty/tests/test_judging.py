@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from io import StringIO
+from typing import ClassVar
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -21,7 +22,7 @@ from annotation.readers.example import Prediction
 from annotation.readers.tests.making import make_examples
 from annotation.readers.watched_process import ReaderDied
 from annotation.splits.assignment import make_splits
-from annotation.splits.difficulty import reader_process, training
+from annotation.splits.difficulty import reader_process, readers, training
 from annotation.splits.difficulty.runs import SILENT, begin_run, fold_of, sum_up
 from annotation.splits.difficulty.single_hop_review import decide
 from annotation.splits.difficulty.status import table_of
@@ -47,11 +48,13 @@ class QuickReader:
     """Stands in for the process of its own: answers each tenth question right, the rest wrong."""
 
     died = 0
+    readers: ClassVar[list[str]] = []
 
     def __init__(self, folder):
         self.keys = []
 
     def start(self, reader, train, asked, rng):
+        type(self).readers.append(reader)
         list(train)
         self.keys = [example.key for example in asked]
 
@@ -78,6 +81,7 @@ class QuickReader:
 @pytest.fixture
 def quick(monkeypatch):
     QuickReader.died = 0
+    QuickReader.readers = []
     monkeypatch.setattr(training, "ReaderProcess", QuickReader)
     return QuickReader
 
@@ -223,6 +227,81 @@ def test_jobs_look_for_folds_that_wait(quick, monkeypatch):
         jobs.train_fold(fold)
     run.refresh_from_db()
     assert (len(sent), run.state) == (3, RunState.DONE)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Say whether this machine has what trained readers need."""
+    return lambda is_so: monkeypatch.setattr(readers, "is_installed", lambda: is_so)
+
+
+def test_another_reader_is_chosen_by_name_and_recorded_with_the_decision(quick, installed):
+    installed(True)
+    make_kept(24)
+    assert json.loads(command("--as-multi-hop", "--json"))["reader"] == "light"
+    judged = json.loads(command("--reader", "neural", "--json"))
+    assert judged["reader"] == CrossValidation.objects.first().reader == "neural"
+    assert quick.readers[0] == readers.READERS["light"]
+    assert quick.readers[-1].endswith(":NeuralReader")
+    assert json.loads(command("--json")) == judged, "no reader named: what is judged stays judged"
+    assert CrossValidation.objects.count() == 2
+
+
+def test_a_collection_says_which_reader_is_trained(quick, installed):
+    installed(True)
+    collection = make_kept(24)
+    collection.parameters["difficulty"]["reader"] = "neural"
+    collection.save()
+    assert begin(collection).reader == "neural"
+
+
+def test_what_was_collected_before_readers_could_be_chosen_has_the_light_one(quick):
+    collection = make_kept(24)
+    del collection.parameters["difficulty"]["reader"]
+    collection.save()
+    assert begin(collection).reader == "light"
+
+
+def test_an_unknown_reader_is_refused_with_those_there_are(quick):
+    make_kept(24)
+    with pytest.raises(CommandError, match="no reader tree for pilot: take light or neural"):
+        command("--as-multi-hop", "--reader", "tree")
+    assert not CrossValidation.objects.exists()
+
+
+def test_without_torch_one_line_says_what_to_install(quick, installed):
+    installed(False)
+    collection = make_kept(24)
+    with pytest.raises(CommandError, match="make setup-readers") as refused:
+        command("--as-multi-hop", "--reader", "neural")
+    assert "\n" not in str(refused.value)
+    assert not CrossValidation.objects.exists()
+    begin_run(collection, table_of(collection), "rita", NOW, "neural")
+    with pytest.raises(CommandError, match="make setup-readers"):
+        command("--reader", "neural")
+
+
+def test_a_machine_without_torch_leaves_folds_to_one_that_has_it(quick, installed):
+    collection = make_kept(24)
+    for worker in ("wada", "wgrace"):
+        decide(collection, worker, False, "rita", NOW)
+    run = begin_run(collection, table_of(collection), "rita", timezone.now(), "neural")
+    first = run.folds.get(number=0)
+    installed(False)
+    assert not train(first.pk)
+    first.refresh_from_db()
+    assert (first.state, first.attempts) == (FoldState.WAITING, 0)
+    installed(True)
+    assert train(first.pk)
+
+
+def test_no_second_reader_is_trained_while_one_is(quick, installed):
+    installed(True)
+    run = begin(make_kept(24))
+    with pytest.raises(CommandError, match="by the reader light goes on in pilot"):
+        command("--reader", "neural")
+    run.refresh_from_db()
+    assert run.state == RunState.TRAINING
 
 
 def test_the_process_ends_when_it_is_told_nothing_any_more(tmp_path):
