@@ -33,7 +33,9 @@ def character_ids(
 
     of: a word's ids. longest: words are cut and padded to so many; without it the longest decides.
     """
-    ids = [[list(of(word))[:longest] for word in text] for text in texts]
+    # Most words of a batch stand in it many times.
+    spelled = {word: list(of(word))[:longest] for word in {word for text in texts for word in text}}
+    ids = [[spelled[word] for word in text] for text in texts]
     n_words = max((len(text) for text in ids), default=0)
     width = longest or max((len(word) for text in ids for word in text), default=0)
     found = torch.zeros(len(ids), n_words, width, dtype=torch.long)

@@ -114,16 +114,13 @@ def train(run: Run) -> None:
         )
     variant = Variant(**cast(Mapping[str, Any], run.settings))
     quirks = quirks_of(run.recipe, as_published=variant.as_published)
-    learned = [item for path in run.train for item in _labelled(path)]
-    kept = [item for item in learned if item.get("level") not in variant.without]
-    asked = _items(run.dev)
-    items = list(read_instances(kept, run.recipe, quirks, variant.paragraphs))
-    questions = list(read_instances(asked, run.recipe, quirks, variant.paragraphs))
+    items, left_out = _learned(run, variant, quirks)
+    asked = read_instances(_items(run.dev), run.recipe, quirks, variant.paragraphs)
+    questions = list(asked)
     reader, n_known = make_reader(items, run.recipe, quirks, variant, seed=run.seed)
     run.note(
         learned_from=len(items),
-        left_out_as_too_long=len(kept) - len(items),
-        left_out_by_level=len(learned) - len(kept),
+        **left_out,
         words=len(reader.words),
         words_with_vectors_of_the_file=n_known,
         characters=len(reader.characters),
@@ -136,6 +133,21 @@ def train(run: Run) -> None:
         "sp": {one.id: one.facts for one in answers} if variant.facts else {},
     }
     run.predictions.write_text(json.dumps(predictions, ensure_ascii=False), "utf-8")
+
+
+def _learned(run: Run, variant: Variant, quirks: Quirks) -> tuple[list[Instance], dict[str, int]]:
+    """Return what is learned from, and how many questions of the files are not."""
+    found: list[Instance] = []
+    n_labelled = n_kept = 0
+    for path in run.train:
+        labelled = _labelled(path)
+        kept = [item for item in labelled if item.get("level") not in variant.without]
+        found += read_instances(kept, run.recipe, quirks, variant.paragraphs)
+        n_labelled, n_kept = n_labelled + len(labelled), n_kept + len(kept)
+    return found, {
+        "left_out_by_level": n_labelled - n_kept,
+        "left_out_as_too_long": n_kept - len(found),
+    }
 
 
 def quirks_of(recipe: Recipe, *, as_published: bool = False) -> Quirks:

@@ -71,4 +71,4 @@ def words_of(instance: Instance, kind: int, first: int, last: int) -> str:
     """Return an answer as it stands in the context, or yes or no."""
     if kind != SPAN:
         return WORDS[kind]
-    return instance.text[instance.offsets[first][0] : instance.offsets[last][1]]
+    return instance.text[instance.starts[first] : instance.ends[last]]

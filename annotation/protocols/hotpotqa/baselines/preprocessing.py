@@ -5,9 +5,11 @@ as a sentence of its own between <t> and </t>, then its sentences, joined by not
 """
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any
 
 from annotation.readers.neural.tokens import tokens
@@ -40,17 +42,19 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A question with its context in tokens; `offsets` in code points of `text`, half-open.
+    """A question with its context in tokens, from `starts` to `ends` of `text` in code points.
 
-    span: first and last token of the answer; None for yes and no, and where the context has not
-    the answer's words.
+    span: first and last token of the answer; None for yes and no, and where the context has not the
+    answer's words. Ninety thousand of a thousand tokens each are held at once: hence arrays, and
+    words that are one object wherever they stand.
     """
 
     id: str
     question: tuple[str, ...]
     text: str
     tokens: tuple[str, ...]
-    offsets: tuple[Offsets, ...]
+    starts: "array[int]"
+    ends: "array[int]"
     sentences: tuple[Sentence, ...]
     answer: str
     kind: int
@@ -111,7 +115,7 @@ def instance(
         for number, sentence in ((TITLE, title), *numbered):
             written, found = _sentence(sentence, number, tokenize)
             first = len(words)
-            words += [written[start:end] for start, end in found]
+            words += [intern(written[start:end]) for start, end in found]
             offsets += [(len(text) + start, len(text) + end) for start, end in found]
             is_fact = number != TITLE and (title, number) in gold
             sentences.append(Sentence(title, number, first, len(words), is_fact))
@@ -124,7 +128,8 @@ def instance(
         question=tuple(question[start:end] for start, end in tokenize(question)) or ("",),
         text=text,
         tokens=tuple(words),
-        offsets=tuple(offsets),
+        starts=array("I", (start for start, _ in offsets)),
+        ends=array("I", (end for _, end in offsets)),
         sentences=tuple(sentences),
         answer=answer,
         kind=kind,
@@ -200,7 +205,8 @@ def shortened(found: Instance, most: int, most_asked: int) -> Instance:
         found,
         question=found.question[:most_asked],
         tokens=found.tokens[:end],
-        offsets=found.offsets[:end],
+        starts=found.starts[:end],
+        ends=found.ends[:end],
         sentences=tuple(kept),
         span=found.span if found.span and found.span[1] < end else None,
     )

@@ -50,7 +50,7 @@ def test_contexts_and_spans_are_those_of_the_official_code():
         facts = [[each.first, each.end, each.is_fact] for each in one.sentences]
         assert facts == wanted["start_end_facts"]
         assert one.text == told["context"]
-        assert [list(each) for each in one.offsets] == told["spans"]
+        assert [list(each) for each in zip(one.starts, one.ends, strict=True)] == told["spans"]
         assert [list(each) for each in titled(one)] == told["sent2title_ids"]
         [first], [last] = wanted["y1s"], wanted["y2s"]
         assert one.kind == {-1: YES, -2: NO}.get(first, SPAN)
@@ -113,7 +113,7 @@ def test_what_is_too_long_is_cut_after_a_whole_sentence():
     assert shortened(found, len(found.tokens), 80) is found
     short = shortened(found, len(found.tokens) - 1, 3)
     assert titled(short) == titled(found)[:-1]
-    assert len(short.tokens) == len(short.offsets) == short.sentences[-1].end
+    assert len(short.tokens) == len(short.starts) == len(short.ends) == short.sentences[-1].end
     assert short.question == found.question[:3]
     assert found.span is not None
     assert shortened(found, found.span[0], 80).span is None
