@@ -113,7 +113,11 @@ def tables_of(work: AllOf, cards: Mapping[str, Mapping[str, Any]]) -> list[Table
     by_source: dict[str, dict[str, Mapping[str, Any]]] = {}
     for name, card in cards.items():
         by_source.setdefault(known[name].source, {})[name] = card
-    return [_table(work, source, mine) for source, mine in by_source.items()]
+    tables = []
+    for source, mine in by_source.items():
+        tables.append(_table(work, source, mine))
+        tables += [_by_group(work, name, card) for name, card in mine.items() if card["groups"]]
+    return tables
 
 
 def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -134,6 +138,18 @@ def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> 
     return Table("baselines", title, columns, rows, note, simulated=simulated)
 
 
+def _by_group(work: AllOf, name: str, card: Mapping[str, Any]) -> Table:
+    """Return how one baseline does on each group of questions that it is scored by."""
+    keys = list(dict.fromkeys(key for scores in card["groups"].values() for key in scores))
+    rows = [
+        [group, *(_short(scores.get(key)) for key in keys)]
+        for group, scores in card["groups"].items()
+    ]
+    simulated = simulated_in(work.release)
+    title = f"{name}, by group"
+    return Table(f"groups-{name}", title, ["group", *keys], rows, simulated=simulated)
+
+
 def _measures(about: Trained, card: Mapping[str, Any]) -> Iterable[str]:
     return about.paper or card["scores"]
 
@@ -146,7 +162,7 @@ def _row(about: Trained, name: str, card: Mapping[str, Any], measures: Sequence[
     return [
         *row,
         card["recipe"]["name"],
-        card["encoder"] or "none",
+        Path(card["encoder"]).name or "none",
         last.get("items"),
         last.get("dev_items"),
         duration(sum(stage["seconds"] for stage in card["stages"].values())),

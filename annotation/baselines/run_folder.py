@@ -1,7 +1,6 @@
 """A run's folder: whose it is, and the card with everything that is needed to repeat it."""
 
 import fcntl
-import hashlib
 import json
 import os
 import platform
@@ -22,7 +21,6 @@ LOCK = ".lock"
 # In the folder of a stage that is trained to its end.
 FITTED = "fitted.json"
 RUN, CARD, README = "run.json", "card.json", "README.md"
-WEIGHTS = ("*.safetensors", "*.bin")
 LIBRARIES = ("torch", "transformers", "collector", "numpy", "spacy")
 
 
@@ -152,16 +150,6 @@ def files_of(paths: Iterable[Path]) -> dict[str, str]:
     return {path.name: sha256_of(path) for path in paths}
 
 
-def encoder_sha256(encoder: str) -> str | None:
-    """Return one SHA-256 of an encoder's files of weights; None where they are not in a folder."""
-    folder = Path(encoder)
-    if not encoder or not folder.is_dir():
-        return None
-    files = sorted(path for pattern in WEIGHTS for path in folder.glob(pattern))
-    sums = "".join(sha256_of(path) for path in files)
-    return hashlib.sha256(sums.encode()).hexdigest() if files else None
-
-
 def versions() -> dict[str, str]:
     """Return the versions of what a result may depend on."""
     found = {"python": platform.python_version()}
@@ -190,7 +178,7 @@ def _readme(card: Mapping[str, object], result: Result) -> str:
 
 
 def _with_what(card: Mapping[str, Any]) -> dict[str, object]:
-    kept = ("seed", "encoder", "encoder_sha256", "files", "device", "threads", "seconds")
+    kept = ("seed", "encoder", "encoders", "files", "device", "threads", "seconds")
     told = {key: card[key] for key in kept if card.get(key) not in (None, "")}
     return {**told, "versions": card["versions"], **card["facts"], "stages": card["stages"]}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from annotation.baselines.run_folder import RunFolder, encoder_sha256, files_of, versions
+from annotation.baselines.run_folder import RunFolder, files_of, versions
 from annotation.baselines.training_files import check_readable, check_training
 from annotation.metrics.result import Result, ScoreError
 from annotation.protocols.contracts import SCORING, TRAINED
@@ -224,7 +224,7 @@ def _card(
         "seed": order.seed,
         "recipe": {"name": recipe.name, "values": recipe.values, "sources": recipe.sources},
         "encoder": run.encoder,
-        "encoder_sha256": encoder_sha256(run.encoder),
+        "encoders": run.encoders,
         "files": files,
         "stages": {name: vars(fitted) for name, fitted in run.stages.items()},
         "facts": run.facts,

@@ -28,6 +28,8 @@ from annotation.readers.trained import ReaderError
 ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")
 PREDICTIONS = "predictions.json"
+ENCODER = "encoder"
+WEIGHTS = ("*.safetensors", "*.bin")
 
 
 @dataclass
@@ -74,6 +76,19 @@ class Run:
         """Return what of the machine decides the last bits of a sum."""
         return {"device": str(device()), "threads": torch.get_num_threads()}
 
+    @property
+    def encoders(self) -> dict[str, str]:
+        """Return one SHA-256 of the weights of each encoder that the recipe or the call names.
+
+        Blank where they lie neither in a folder nor among what was downloaded.
+        """
+        tables = [self.recipe.values, *(each for each in self.recipe.values.values())]
+        named = [table.get(ENCODER) for table in tables if isinstance(table, Mapping)]
+        # One that was asked for takes the place of all.
+        asked_for = self.encoder not in named
+        names = [self.encoder] if asked_for else dict.fromkeys(str(each) for each in named if each)
+        return {name: _sha256_of_weights(name) for name in names if name}
+
     @cached_property
     def identity(self) -> str:
         """Return what tells this run from every other: its files, recipe, encoder and seed.
@@ -87,7 +102,7 @@ class Run:
             settings = self.learned_settings
         told = [self.protocol, name, files, self.recipe.values, self.encoder, self.seed]
         told.append(dict(settings))
-        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+        return _sha256(json.dumps(told, sort_keys=True, default=str))
 
     def begin(self) -> None:
         """Seed all chance, so that the weights that a baseline begins with are the same again."""
@@ -144,6 +159,29 @@ class Run:
     def note(self, **facts: object) -> None:
         """Keep what the run's card is to say besides, by name."""
         self.facts |= facts
+
+
+def _sha256_of_weights(name: str) -> str:
+    """Return one SHA-256 of an encoder's files of weights, blank where they are not found."""
+    files = [path for pattern in WEIGHTS for path in sorted(Path(name).glob(pattern))]
+    if not Path(name).is_dir():
+        found = [_downloaded(name, file) for file in ("model.safetensors", "pytorch_model.bin")]
+        files = [Path(path) for path in found if path][:1]
+    sums = [checkpoint.sha256_of(path) for path in files]
+    return sums[0] if len(sums) == 1 else _sha256("".join(sums)) if sums else ""
+
+
+def _downloaded(name: str, file: str) -> str | None:
+    from transformers.utils import cached_file
+
+    try:
+        return cached_file(name, file, local_files_only=True)
+    except (OSError, ValueError):
+        return None
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _trained_before(learner: Learner[ItemT, AnswerT], folder: Path) -> Fitted:

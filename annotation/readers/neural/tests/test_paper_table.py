@@ -39,7 +39,10 @@ def run(**options):
 
 
 def test_each_baseline_has_a_row_beside_the_papers(options):
-    (table,) = json.loads(run(**options, json=True))
+    table, *by_group = json.loads(run(**options, json=True))
+    assert [each["name"] for each in by_group] == [f"groups-{row[0]}" for row in table["rows"]]
+    assert by_group[0]["columns"] == ["group", "right"]
+    assert by_group[0]["rows"] == [["all", table["rows"][0][1]]]
     assert table["title"] == "Sums, Table 1, beside our own"
     assert table["columns"][:5] == ["baseline", "right", "paper", "all: right", "paper"]
     assert [row[0] for row in table["rows"]] == ["adder", "wide-adder", "halver"]
@@ -49,7 +52,7 @@ def test_each_baseline_has_a_row_beside_the_papers(options):
     assert table["rows"][0][5:9] == ["small", "none", 22, 6]
     assert "A pilot" in table["note"]
     assert table["simulated"] == ""
-    assert json.loads((options["out"] / "tables.json").read_text()) == [table]
+    assert json.loads((options["out"] / "tables.json").read_text()) == [table, *by_group]
     assert "| adder |" in (options["out"] / "README.md").read_text()
 
 
