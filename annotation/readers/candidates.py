@@ -5,11 +5,18 @@ from collections.abc import Iterator
 
 from annotation.readers.words import STOP
 
-NAME, CHUNK, NUMBER, DATE, QUOTED = range(5)
+NAME, CHUNK, NUMBER, DATE, QUOTED, TITLE = range(6)
+KINDS = 6
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
 YEAR = re.compile(r"^(1\d{3}|20\d{2})$")
+# Words that no answer begins or ends with.
+_OUTSIDE = frozenset(
+    "in on at by for to from as of and or with his her he she it its they their this that is was "
+    "are were who which after before during , since until when while also but not into".split()
+)
+_CLOSING = frozenset('.!?)"')
 _JOINTS = frozenset(
     "of the and de la le du von van der di da del & for in at to on - ' . , a".split()
 )
@@ -46,7 +53,13 @@ def candidates(words: list[str], places: list[tuple[int, int]], text: str) -> li
         found.setdefault((first, last), NUMBER)
     for first, last in _chunks(words):
         found.setdefault((first, last), CHUNK)
-    return [(first, last, kind) for (first, last), kind in found.items()]
+    begins = [word.lower() not in _OUTSIDE for word in words]
+    ends = [fits and word[-1].isalnum() for fits, word in zip(begins, words, strict=True)]
+    return [
+        (first, last, kind)
+        for (first, last), kind in found.items()
+        if begins[first] and (ends[last - 1] or (last - first > 1 and words[last - 1] in _CLOSING))
+    ]
 
 
 def _by_pattern(
@@ -108,24 +121,20 @@ def _of_run(first: int, last: int, parts: list[int]) -> Iterator[tuple[int, int]
 def _numbers(words: list[str]) -> Iterator[tuple[int, int]]:
     for at, word in enumerate(words):
         if word[0].isdigit():
-            last = at + 1
-            # "1,500" and "3.5" are cut at their sign.
-            while last + 1 < len(words) and words[last] in ",." and words[last + 1][0].isdigit():
-                last += 2
-            yield at, last
-            for more in (1, 2):
-                if last + more <= len(words) and words[last + more - 1][0].isalpha():
-                    yield at, last + more
-                else:
+            yield at, at + 1
+            for last in (at + 2, at + 3):
+                if last > len(words) or not words[last - 1][0].isalpha():
                     break
+                yield at, last
 
 
 def _chunks(words: list[str]) -> Iterator[tuple[int, int]]:
     """Yield the spans of content words between stop words and signs."""
     at, n = 0, len(words)
+    content = [word[0].isalnum() and word.lower() not in STOP for word in words]
     while at < n:
         last = at
-        while last < n and words[last][0].isalnum() and words[last].lower() not in STOP:
+        while last < n and content[last]:
             last += 1
         for first in range(at, last):
             for end in range(first + 1, min(last, first + _LONGEST_CHUNK) + 1):

@@ -1,90 +1,87 @@
-"""The built-in reader: boosted trees over lexical, positional and overlap features of spans."""
+"""The built-in reader: ranks pairs of texts, then sentences, then candidates, by weighted sums."""
 
 import math
 import pickle
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annotation.metrics.squad import answer_tokens
-from annotation.readers import features
+from annotation.readers import features, passages, questions
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
-from annotation.readers.features import QuestionFeatures, plain_title
+from annotation.readers.passages import Passages, knowledge, likeliest
+from annotation.readers.questions import Question, read_question
+from annotation.readers.ranking import Choice, Ranking, shares
 from annotation.readers.reader import Tell, silent
-from annotation.readers.words import TOKEN, content
+from annotation.readers.words import content
 
 if TYPE_CHECKING:
     import numpy
 
-
-SPAN, YES, NO = range(3)
-AUXILIARIES = "is are was were do does did has have had can could will would".split()
-MARKS = ("both", "same", "either", "or", "and", "also", "more", "than", "which", "who", "what")
-N_FEATURES = 8 + len(MARKS)
-
-
-def question_features(example: Example, asked: QuestionFeatures) -> "numpy.ndarray":
-    """Return the row of features of one question; the first column is its auxiliary's number."""
-    import numpy
-
-    words = [word.lower() for word in TOKEN.findall(example.question)]
-    known = [content(f"{text.title}\n{text.text}") for text in example.texts]
-    both = set.intersection(*known) if known else set()
-    starts = [
-        content(text.text[slice(*text.sentences[0])]) if text.sentences else set()
-        for text in example.texts
-    ]
-    alike = set.intersection(*starts) if starts else set()
-    row = numpy.zeros(N_FEATURES, dtype=numpy.float32)
-    first = words[0] if words else ""
-    row[0] = AUXILIARIES.index(first) + 1 if first in AUXILIARIES else 0
-    row[1] = len(words)
-    row[2] = sum(plain_title(text.title) in asked.text for text in example.texts)
-    row[3] = sum(weight for each, weight in asked.weights.items() if each in both)
-    row[4] = sum(
-        weight for each, weight in asked.weights.items() if not any(each in one for one in known)
-    )
-    row[5] = len(alike) / (len(set().union(*starts)) or 1)
-    row[6] = sum(weight for each, weight in asked.weights.items() if each in alike)
-    row[7] = len(asked.weights)
-    row[8:] = [mark in words for mark in MARKS]
-    return row
-
-
 BATCH = 200
-# Wrong candidates to learn from, per question; fewer where there are many questions.
-MOST_WRONG = 24
-MOST_ROWS = 1_200_000
-_KINDS = {"yes": YES, "no": NO}
+# Ours: more examples change no weight that matters, and cost time and memory.
+MOST_HOPS = 1_000
+MOST_EXAMPLES = 4_000
+# Rows of candidates at most; of each question all right ones, and some of the others.
+MOST_ROWS = 120_000
+# What is less probable is no answer.
+LEAST_SHARE = 1e-4
+# Two texts of the released questions make a pair.
+PAIR = 2
 
 
 class LightReader:
-    """Answers with the best candidate span of the texts, or with yes or no."""
+    """Answers with the best candidate of the texts, or with yes or no.
+
+    Which two texts belong together, which sentences prove the answer and which candidate is
+    right are learned one after the other, each from what came before.
+    """
 
     def __init__(self) -> None:
         self.n_texts = 0
         self.frequency: Counter[str] = Counter()
-        self.vocabulary: dict[str, int] = {}
-        self.spans = Trees(features.CATEGORIES)
-        self.kinds = Trees([0])
+        self.pairs = Ranking()
+        self.sentences = Ranking()
+        self.forms = Ranking()
+        self.spans = Ranking(questions.KINDS)
 
     def fit(self, examples: Examples, rng: random.Random, tell: Tell = silent) -> None:
-        """Learn which words are frequent, then which candidates and kinds are right."""
-        self._count(examples)
-        self._learn_kinds(examples, rng)
-        self._learn_spans(examples, rng, tell)
+        """Learn which words are frequent, then what is right, from the whole to the part."""
+        for example in examples:
+            self.n_texts += len(example.texts)
+            for text in example.texts:
+                self.frequency.update(content(text.text))
+        some = _drawn(examples, MOST_HOPS, rng)
+        self.pairs.fit([self._pair_choice(each) for each in some if len(each.texts) > PAIR])
+        self.sentences.fit([self._sentence_choice(each) for each in some])
+        many = _drawn(examples, MOST_EXAMPLES, rng)
+        n_wrong = MOST_ROWS // max(1, len(many))
+        forms, spans = [], []
+        for done, example in enumerate(many):
+            if done % BATCH == 0:
+                tell("Reading", done, len(many))
+            asked, read = self._read(example)
+            chances, telling = self._hops(read, asked)
+            forms.append(_form_choice(example, read, asked, chances))
+            if example.answer not in YES_NO:
+                found = features.find_spans(read, chances)
+                rows = features.features(read, asked, chances, telling, found)
+                right = _right(example.answer, found.words)
+                spans.append(_some_wrong(rows, right, asked.kind, n_wrong, rng))
+        tell("Learning", len(many), len(many))
+        self.forms.fit(forms)
+        self.spans.fit(spans)
 
     def predict(self, examples: Iterable[Example], tell: Tell = silent) -> Iterator[Prediction]:
         """Yield the answers in order."""
-        iterator = iter(examples)
-        done = 0
-        while batch := list(islice(iterator, BATCH)):
-            yield from self._predict(batch)
-            done += len(batch)
-            tell("Answering", done, 0)
+        for done, example in enumerate(examples, start=1):
+            answer, probability = self._answer(example)
+            loss = round(-math.log(max(probability, 1e-12)), 6)
+            yield Prediction(example.key, answer, max(loss, 0.0))
+            if done % BATCH == 0:
+                tell("Answering", done, 0)
 
     def save(self, path: Path) -> None:
         """Write what was learned."""
@@ -97,155 +94,163 @@ class LightReader:
         vars(reader).update(pickle.loads(path.read_bytes()))
         return reader
 
-    def _count(self, examples: Examples) -> None:
-        words: Counter[str] = Counter()
-        for example in examples:
-            for text in example.texts:
-                self.n_texts += 1
-                self.frequency.update(content(text.text))
-                words.update(word.lower() for word in TOKEN.findall(text.text))
-        # Counted alike, words are told apart by the alphabet, not by who came first.
-        frequent = sorted(words, key=lambda word: (-words[word], word))
-        known = frequent[: features.KNOWN_WORDS]
-        self.vocabulary = {word: number for number, word in enumerate(known, start=1)}
+    def answers(self, example: Example) -> dict[str, float]:
+        """Return how probable each answer is held, yes and no among them; equal words add up."""
+        asked, read = self._read(example)
+        chances, telling = self._hops(read, asked)
+        span, *of_kind = shares(self.forms.scores(_form_rows(read, asked, chances))).tolist()
+        found = features.find_spans(read, chances)
+        rows = features.features(read, asked, chances, telling, found)
+        of_words: dict[str, float] = {}
+        scores = shares(self.spans.scores(rows, asked.kind)).tolist()
+        for words, share in zip(found.words, scores, strict=True):
+            if share > LEAST_SHARE:
+                of_words[words] = of_words.get(words, 0.0) + span * share
+        said: dict[str, str] = {}
+        held: dict[str, float] = dict(zip(YES_NO, of_kind, strict=True))
+        for words, share in of_words.items():
+            name = said.setdefault(" ".join(answer_tokens(words)), words)
+            held[name] = held.get(name, 0.0) + share
+        return held
 
-    def _asked(self, example: Example) -> features.QuestionFeatures:
-        return features.read_question(example.question, self._weight)
+    def _answer(self, example: Example) -> tuple[str, float]:
+        """Return the most probable answer of the most probable form, and how probable it is."""
+        held = self.answers(example)
+        of_span = {words: share for words, share in held.items() if words not in YES_NO}
+        of_kind = {words: held[words] for words in YES_NO}
+        ranked = of_span if sum(of_span.values()) > max(of_kind.values()) else of_kind
+        best = max(ranked, key=ranked.__getitem__)
+        return best, ranked[best]
+
+    def _read(self, example: Example) -> tuple[Question, Passages]:
+        asked = read_question(example.question, self._weight)
+        return asked, passages.read_passages(example.texts, asked)
 
     def _weight(self, stem: str) -> float:
         return math.log((self.n_texts + 2) / (self.frequency[stem] + 1))
 
-    def _learn_kinds(self, examples: Examples, rng: random.Random) -> None:
+    def _pair_choice(self, example: Example) -> Choice:
+        """Return the pairs of texts; right is the one that the facts are in."""
         import numpy
 
-        rows, kinds = [], []
-        for example in examples:
-            rows.append(question_features(example, self._asked(example)))
-            kinds.append(_KINDS.get(example.answer, SPAN))
-        self.kinds.fit(numpy.array(rows), numpy.array(kinds), rng)
+        asked, read = self._read(example)
+        one, other, rows = passages.pair_features(read, asked)
+        gold = {text for text, _ in example.facts} or _holding(example)
+        both = [len(gold & {a, b}) for a, b in zip(one.tolist(), other.tolist(), strict=True)]
+        return Choice(rows, numpy.array(both, dtype=int) >= max(1, min(PAIR, len(gold))))
 
-    def _learn_spans(self, examples: Examples, rng: random.Random, tell: Tell) -> None:
+    def _sentence_choice(self, example: Example) -> Choice:
+        """Return the sentences; right are the facts, where none are told those with the answer."""
         import numpy
 
-        n_wrong = min(MOST_WRONG, max(4, MOST_ROWS // max(1, len(examples))))
-        kept, right = [], []
-        for done, example in enumerate(examples):
-            if done % BATCH == 0:
-                tell("Reading", done, len(examples))
-            if example.answer in YES_NO:
-                continue
-            answers, rows = features.spans(example, self._asked(example), self.vocabulary)
-            gold = answer_tokens(example.answer)
-            good = [at for at, answer in enumerate(answers) if answer_tokens(answer) == gold]
-            if not good:
-                continue
-            wrong = sorted(set(range(len(answers))) - set(good))
-            drawn = good + sorted(rng.sample(wrong, min(n_wrong, len(wrong))))
-            kept.append(rows[drawn])
-            right += [1] * len(good) + [0] * (len(drawn) - len(good))
-        tell("Learning", len(examples), len(examples))
-        table = numpy.concatenate(kept) if kept else numpy.empty((0, features.N_FEATURES))
-        self.spans.fit(table, numpy.array(right, dtype=numpy.int64), rng)
-
-    def _predict(self, batch: list[Example]) -> Iterator[Prediction]:
-        import numpy
-
-        asked = [self._asked(example) for example in batch]
-        found = [
-            features.spans(example, one, self.vocabulary)
-            for example, one in zip(batch, asked, strict=True)
+        asked, read = self._read(example)
+        rows = passages.sentence_features(read, asked, self._chances(read, asked))
+        facts = set(example.facts)
+        if facts:
+            places = zip(read.of.tolist(), read.number.tolist(), strict=True)
+            return Choice(rows, numpy.array([place in facts for place in places], dtype=bool))
+        lines = [
+            text.text[start:end]
+            for text in example.texts
+            for start, end in text.sentences or ((0, len(text.text)),)
         ]
-        scores = self.spans.scores(numpy.concatenate([rows for _, rows in found]))
-        ends = numpy.cumsum([len(rows) for _, rows in found])
-        own = numpy.split(scores, ends[:-1])
-        kinds = self.kinds.probabilities(
-            numpy.array([question_features(*pair) for pair in zip(batch, asked, strict=True)]),
-            len(YES_NO) + 1,
-        )
-        for example, (answers, _), score, kind in zip(batch, found, own, kinds, strict=True):
-            answer, probability = _best(answers, score, kind)
-            loss = round(-math.log(max(probability, 1e-12)), 6)
-            yield Prediction(example.key, answer, max(loss, 0.0))
+        return Choice(rows, numpy.array([_holds(line, example.answer) for line in lines]))
+
+    def _chances(self, read: Passages, asked: Question) -> "numpy.ndarray":
+        """Return how probably each text is one of the two that answer the question."""
+        import numpy
+
+        n = len(read.texts)
+        if n <= PAIR:
+            return numpy.ones(n)
+        one, other, rows = passages.pair_features(read, asked)
+        found = shares(self.pairs.scores(rows))
+        return numpy.bincount(one, found, n) + numpy.bincount(other, found, n)
+
+    def _hops(self, read: Passages, asked: Question) -> tuple["numpy.ndarray", "numpy.ndarray"]:
+        """Return the chances of the texts, and how much each sentence tells."""
+        chances = self._chances(read, asked)
+        rows = passages.sentence_features(read, asked, chances)
+        return chances, shares(self.sentences.scores(rows))
 
 
-def _best(answers: list[str], scores: "numpy.ndarray", kinds: "numpy.ndarray") -> tuple[str, float]:
-    """Return the most probable answer and how probable it is; equal words add up."""
+def _drawn(examples: Examples, most: int, rng: random.Random) -> list[Example]:
+    """Return at most so many of the examples, in their order."""
+    if len(examples) <= most:
+        return list(examples)
+    places = set(rng.sample(range(len(examples)), most))
+    return [example for at, example in enumerate(examples) if at in places]
+
+
+def _some_wrong(
+    rows: "numpy.ndarray", right: "numpy.ndarray", kind: int, most: int, rng: random.Random
+) -> Choice:
+    """Return the right candidates and some of the wrong ones."""
     import numpy
 
-    shares: dict[str, float] = {}
-    said: dict[str, str] = {}
-    if len(answers):
-        weights = numpy.exp(scores - scores.max())
-        for answer, weight in zip(answers, weights / weights.sum(), strict=True):
-            name = " ".join(answer_tokens(answer))
-            said.setdefault(name, answer)
-            shares[name] = shares.get(name, 0.0) + float(weight)
-    ranked = {
-        "yes": float(kinds[YES]),
-        "no": float(kinds[NO]),
-    }
-    best = max(shares, key=shares.__getitem__, default=None)
-    of_kind = float(kinds[SPAN])
-    if best is not None and of_kind >= max(ranked.values()):
-        return said[best], of_kind * shares[best]
-    answer = max(ranked, key=ranked.__getitem__)
-    return answer, ranked[answer]
+    wrong = numpy.flatnonzero(~right)
+    if len(wrong) <= most:
+        return Choice(rows, right, kind)
+    drawn = numpy.array(sorted(rng.sample(wrong.tolist(), most)), dtype=int)
+    kept = numpy.concatenate([numpy.flatnonzero(right), drawn])
+    return Choice(rows[kept], right[kept], kind, len(wrong) / most)
 
 
-# Ours: enough for the features here; more trees cost time and answer no more questions.
-SETTINGS = {
-    "max_iter": 80,
-    "learning_rate": 0.12,
-    "max_leaf_nodes": 24,
-    "min_samples_leaf": 20,
-    "early_stopping": False,
-}
+def _form_choice(
+    example: Example, read: Passages, asked: Question, chances: "numpy.ndarray"
+) -> Choice:
+    import numpy
+
+    forms = ("", *YES_NO)
+    given = example.answer if example.answer in YES_NO else ""
+    right = numpy.array([form == given for form in forms])
+    return Choice(_form_rows(read, asked, chances), right)
 
 
-class Trees:
-    """A classifier; with fewer than two classes to learn from it says how frequent they were."""
+def _form_rows(read: Passages, asked: Question, chances: "numpy.ndarray") -> "numpy.ndarray":
+    """Return what speaks for words of a text, for yes and for no: a row of features each."""
+    import numpy
 
-    def __init__(self, categories: list[int]) -> None:
-        self.categories = categories
-        self.model: Any = None
-        self.classes: list[int] = []
+    pair = likeliest(chances, PAIR)
+    rest = numpy.where(read.titled[pair].any(axis=0), 0.0, asked.weights)
+    covered = knowledge(read)[pair] @ (rest / (rest.sum() or 1.0))
+    openings = [set(row) for row in passages.definitions(read, read.stems)]
+    first = [openings[at] for at in pair] or [set()]
+    alike = len(set.intersection(*first)) / (len(set.union(*first)) or 1)
+    least = covered.min(initial=1)
+    both, same = "both" in asked.words, "same" in asked.words
+    either = [1.0, asked.kind == questions.YES_NO, asked.kind == questions.CHOICE, asked.inverted]
+    yes = [
+        1.0,
+        least,
+        covered.max(initial=0),
+        alike,
+        both,
+        same,
+        least * both,
+        alike * same,
+        rest.sum(),
+    ]
+    table = numpy.zeros((3, len(either) + len(yes)))
+    table[1:, : len(either)] = either
+    table[1, len(either) :] = yes
+    table[2, len(either) :] = numpy.negative(yes)
+    return table
 
-    def fit(self, rows: "numpy.ndarray", classes: "numpy.ndarray", rng: random.Random) -> None:
-        """Learn `classes`, one of each row."""
-        from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import threadpool_limits
 
-        seed = rng.getrandbits(32)
-        self.classes = sorted({int(each) for each in classes})
-        if len(self.classes) < 2:
-            return
-        self.model = HistGradientBoostingClassifier(
-            categorical_features=self.categories, random_state=seed, **SETTINGS
-        )
-        with threadpool_limits(1):
-            self.model.fit(rows, classes)
+def _holding(example: Example) -> set[int]:
+    """Return the places of the texts that hold the answer."""
+    return {at for at, text in enumerate(example.texts) if _holds(text.text, example.answer)}
 
-    def scores(self, rows: "numpy.ndarray") -> "numpy.ndarray":
-        """Return each row's log-odds of the second of two classes; zeros where nothing is known."""
-        import numpy
-        from threadpoolctl import threadpool_limits
 
-        if self.model is None or not len(rows):
-            return numpy.zeros(len(rows))
-        with threadpool_limits(1):
-            found: numpy.ndarray = self.model.decision_function(rows)
-        return found
+def _holds(text: str, answer: str) -> bool:
+    wanted = " ".join(answer_tokens(answer))
+    return answer not in YES_NO and f" {wanted} " in f" {' '.join(answer_tokens(text))} "
 
-    def probabilities(self, rows: "numpy.ndarray", n_classes: int) -> "numpy.ndarray":
-        """Return rows × n_classes probabilities; a class never seen keeps a small one."""
-        import numpy
-        from threadpoolctl import threadpool_limits
 
-        found = numpy.full((len(rows), n_classes), 1e-4)
-        if self.model is None:
-            found[:, self.classes or [0]] = 1.0
-        else:
-            with threadpool_limits(1):
-                found[:, self.classes] += self.model.predict_proba(rows)
-        shares: numpy.ndarray = found / found.sum(axis=1, keepdims=True)
-        return shares
+def _right(answer: str, said: list[str]) -> "numpy.ndarray":
+    import numpy
+
+    gold = answer_tokens(answer)
+    right = {words for words in set(said) if answer_tokens(words) == gold}
+    return numpy.array([words in right for words in said], dtype=bool)

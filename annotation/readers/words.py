@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-TOKEN = re.compile(r"\w+(?:[-'’.&]\w+)*|[^\w\s]")
+TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:[-'’.&]\w+)*|[^\w\s]")
 # Too frequent in any text to tell what a question is about.
 STOP = frozenset(
     "a an and are as at be been being but by can could did do does for from had has have he her "

@@ -1,10 +1,7 @@
 """The light reader learns, says the same twice, and answers with words of the texts."""
 
-import json
 import random
 from dataclasses import replace
-from itertools import accumulate, pairwise
-from statistics import mean
 
 import pytest
 from hypothesis import given, settings
@@ -27,49 +24,6 @@ def reader():
     made = make_reader("light")
     made.fit(make_examples(160), random.Random(3))
     return made
-
-
-@pytest.mark.data
-def test_it_learns_from_real_questions_to_answer_others(data):
-    learned = real_examples(data / "replay/hotpot_amor_test500.json")
-    official = data / "official" / "hotpotqa"
-    others = real_examples(official / "reflexion_100_distractor_official_nesting.json")
-    known = {example.question for example in others}
-    learned = [example for example in learned if example.question not in known]
-    assert len(learned) > 100
-    made = LightReader()
-    made.fit(learned, random.Random(3))
-    found = list(made.predict([asked(example) for example in others]))
-    right = {one.key for one, example in zip(found, others, strict=True) if is_right(one, example)}
-    # One of a reader that learned other answers than the true ones.
-    assert len(right) >= 10
-    # It is surer where it is right: by that medium and hard questions are told apart.
-    assert mean(one.loss for one in found if one.key in right) < mean(
-        one.loss for one in found if one.key not in right
-    )
-
-
-def real_examples(path):
-    """Return the questions of a file whose gold paragraphs are in it, with these."""
-    found = []
-    for item in json.loads(path.read_text("utf-8")):
-        context = dict(item["context"])
-        titles = list(dict.fromkeys(title for title, _ in item["supporting_facts"]))
-        if context.keys() >= set(titles):
-            texts = tuple(whole(title, context[title]) for title in titles)
-            found.append(Example(item["_id"], item["question"], texts, item["answer"]))
-    return found
-
-
-def whole(title, sentences):
-    """Return a paragraph of the official files."""
-    ends = [0, *accumulate(map(len, sentences))]
-    return Text(title, "".join(sentences), tuple(pairwise(ends)))
-
-
-def is_right(prediction, example):
-    """Return whether the official metric counts the answer as right."""
-    return exact_match(prediction.answer, example.answer) == 1
 
 
 def test_it_answers_what_it_has_not_seen(reader):

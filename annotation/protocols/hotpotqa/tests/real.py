@@ -1,9 +1,12 @@
-"""Real questions as their writers would have typed them: what advice is measured on."""
+"""Real questions, as their writers would have typed them and as readers are asked them."""
 
 import json
 from collections.abc import Iterator
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
+
+from annotation.readers.example import Example, Text
 
 # Both in the official nesting; of some questions the paragraphs found are not the two of the pair.
 NESTED = (
@@ -19,6 +22,41 @@ def typed(data: Path) -> list[Typed]:
     records = {record["question"]: record for record in _records(data)}
     found = (_typed(record) for record in records.values())
     return [each for each in found if each]
+
+
+def examples(data: Path, *, distracted: bool) -> list[Example]:
+    """Return every real question whose gold paragraphs are at hand, each once, by its words.
+
+    distracted: with all the paragraphs of its file, ten as a rule; else with the gold ones alone.
+    """
+    records = {record["question"].strip(): record for record in _records(data)}
+    found = (_example(records[question], distracted) for question in sorted(records))
+    return [each for each in found if each]
+
+
+def _example(record: dict[str, Any], distracted: bool) -> Example | None:
+    gold = {title for title, _ in record["supporting_facts"]}
+    texts = dict(record["context"])
+    if len(gold) != 2 or not gold <= set(texts):
+        return None
+    shown = [title for title in texts if distracted or title in gold]
+    return Example(
+        key=record["question"].strip(),
+        question=record["question"].strip(),
+        texts=tuple(_text(title, texts[title]) for title in shown),
+        answer=record["answer"],
+        facts=tuple(
+            (shown.index(title), number)
+            for title, number in record["supporting_facts"]
+            if number < len(texts[title])
+        ),
+    )
+
+
+def _text(title: str, sentences: list[str]) -> Text:
+    return Text(
+        title, "".join(sentences), tuple(pairwise(accumulate(map(len, sentences), initial=0)))
+    )
 
 
 def _records(data: Path) -> Iterator[dict[str, Any]]:
