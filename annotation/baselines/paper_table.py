@@ -39,18 +39,22 @@ class AllOf:
 
     def orders(self) -> list[Order]:
         """Return what is asked for of each; raises ReaderError where the release lacks a file."""
+        known = trained_of(self.protocol)
         found = [
             Order(
                 protocol=self.protocol,
                 name=name,
-                train=tuple(self._file(file) for file in about.train_files),
+                train=(
+                    *(self._file(file) for file in about.train_files),
+                    *(self.out / need / known[need].predictions for need in about.needs),
+                ),
                 dev=self._file(about.dev_file),
                 out=self.out / name,
                 recipe=self.recipe,
                 encoder=self._encoder(name, about),
                 seed=self.seed,
             )
-            for name, about in trained_of(self.protocol).items()
+            for name, about in known.items()
             if about.train_files
         ]
         if not found:
@@ -97,8 +101,14 @@ def train_all(work: AllOf) -> list[Table]:
 
 
 def estimate_all(work: AllOf) -> "list[tuple[Order, Estimate]]":
-    """Return how long each would take, and in how much memory; what learns alike stands once."""
-    orders = {order.name: order for order in work.orders()}
+    """Return how long each would take, and in how much memory; what learns alike stands once.
+
+    What one needs of another may not be there yet.
+    """
+    orders = {
+        order.name: replace(order, train=tuple(path for path in order.train if path.exists()))
+        for order in work.orders()
+    }
     known = trained_of(work.protocol)
     return [
         (order, estimate(order))

@@ -31,8 +31,9 @@ ENCODER = "encoder"
 class Order:
     """What is asked for: one baseline of a protocol, from which files, into which folder.
 
-    recipe: "paper", "small" or the path of a TOML file; encoder: blank for the recipe's.
-    stages_from: the folder of a run that has learned the same already.
+    recipe: "paper", "small" or the path of a TOML file; encoder: blank for the recipe's, or a
+    folder of models by the names that recipes have for them. stages_from: the folder of a run that
+    has learned the same already.
     """
 
     protocol: Protocol
@@ -104,7 +105,7 @@ def train(order: Order) -> Finished:
         if order.stages_from is not None:
             folder.take_over(order.stages_from)
         _do(order, run)
-    result = _score(order, run.predictions, order.dev)
+    result = _score(order, run)
     files = {"train": given["training files"], "dev": given["dev file"]}
     card = _card(order, run, recipe, files, result, time.monotonic() - began)
     folder.finish(card, result)
@@ -132,7 +133,8 @@ def predict(order: Order, asked: Path) -> Path:
     check_readable(asked)
     _, run = _run(order)
     run.dev, run.only_answers = asked, True
-    run.predictions_name = f"predictions-{asked.stem}.json"
+    ending = Path(run.predictions_name).suffix
+    run.predictions_name = f"predictions-{asked.stem}{ending}"
     if run.predictions.exists():
         raise ReaderError(f"{run.predictions} is there already; take it away to answer again.")
     _do(order, run)
@@ -165,7 +167,6 @@ def _run(order: Order) -> "tuple[Recipe, Run]":
     from annotation.readers.neural.run import Run
 
     learns_as = named(order.protocol, about.learns_as) if about.learns_as else None
-    encoder = order.encoder or (recipe.text(ENCODER) if recipe.has(ENCODER) else "")
     run = Run(
         protocol=order.protocol.name,
         name=order.name,
@@ -173,14 +174,27 @@ def _run(order: Order) -> "tuple[Recipe, Run]":
         dev=order.dev,
         out=order.out,
         recipe=recipe,
-        encoder=encoder,
+        encoder=_encoder(order, recipe),
         seed=order.seed,
         settings=about.settings,
         learns_as=about.learns_as,
         learned_settings=learns_as.settings if learns_as else None,
         tell=order.tell,
+        predictions_name=about.predictions,
     )
     return recipe, run
+
+
+def _encoder(order: Order, recipe: Recipe) -> str:
+    """Return the encoder that is asked for, else the recipe's own.
+
+    What is asked for may also be a folder of models by their names, of which it is the recipe's.
+    """
+    own = recipe.text(ENCODER) if recipe.has(ENCODER) else ""
+    inside = Path(order.encoder) / own
+    if order.encoder and own and inside.is_dir():
+        return str(inside)
+    return order.encoder or own
 
 
 def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:
@@ -190,21 +204,27 @@ def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:
 
 def _do(order: Order, run: "Run") -> None:
     """Have the baseline's module do what the run says."""
-    package = cast(ModuleType, order.protocol.part(TRAINED)).__name__
-    module = importlib.import_module(named(order.protocol, order.name).module, package)
     run.begin()
     run.predictions.unlink(missing_ok=True)
-    work: Callable[[Run], None] = module.train
+    work: Callable[[Run], None] = _module(order).train
     work(run)
 
 
-def _score(order: Order, predictions: Path, gold: Path) -> Result:
-    if not predictions.exists():
-        raise ReaderError(f"{predictions}: the baseline wrote no predictions.")
+def _module(order: Order) -> ModuleType:
+    package = cast(ModuleType, order.protocol.part(TRAINED)).__name__
+    return importlib.import_module(named(order.protocol, order.name).module, package)
+
+
+def _score(order: Order, run: "Run") -> Result:
+    if not run.predictions.exists():
+        raise ReaderError(f"{run.predictions}: the baseline wrote no predictions.")
+    own: Callable[[Run], Result] | None = getattr(_module(order), "score", None)
+    if own is not None:
+        return own(run)
     about = named(order.protocol, order.name)
     if not order.protocol.has(SCORING):
         raise ScoreError(f"The protocol {order.protocol.name!r} lacks {SCORING.name}.py: write it.")
-    return order.protocol.part(SCORING).score(predictions, gold, about.scoring)
+    return order.protocol.part(SCORING).score(run.predictions, order.dev, about.scoring)
 
 
 def _card(

@@ -60,7 +60,10 @@ class Command(BaseCommand):
             help="the paper's numbers (default), ones for a processor, or yours over the paper's",
         )
         parser.add_argument(
-            "--encoder", default="", metavar="NAME", help="name or folder, for the recipe's own"
+            "--encoder",
+            default="",
+            metavar="NAME",
+            help="name or folder, for the recipe's own, or a folder of models by their names",
         )
         parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default 0")
         parser.add_argument(

@@ -177,13 +177,21 @@ def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
         yield {**seed, "questions": questions}
 
 
-def answers_by_id(name: str, content: bytes) -> dict[str, list[str]]:
-    """Return both answers of each question of a qaps.csv, by its id; raises ValueError."""
-    table, rows = _table(name, content)
+def answers_by_id(name: str, content: bytes, part: str | None = None) -> dict[str, list[str]]:
+    """Return both answers of each question of a qaps.csv, by its id; raises ValueError.
+
+    part: of one set alone, where the table has several.
+    """
+    table, rows = read_table(name, content)
     if table != QUESTIONS:
         raise ValueError(f"{name}: it is a {table}; give {QUESTIONS}, which holds the questions.")
     ids = question_ids((row["document_id"], row["question"]) for row in rows)
-    return {key: [row["answer1"], row["answer2"]] for key, row in zip(ids, rows, strict=True)}
+    whole = part is None or len({row["set"] for row in rows}) < 2
+    return {
+        key: [row["answer1"], row["answer2"]]
+        for key, row in zip(ids, rows, strict=True)
+        if whole or row["set"] == part
+    }
 
 
 def published(files: Mapping[str, bytes]) -> Published:
@@ -194,7 +202,7 @@ def published(files: Mapping[str, bytes]) -> Published:
     """
     tables: dict[str, list[Row]] = {}
     for name, content in files.items():
-        table, rows = _table(name, content)
+        table, rows = read_table(name, content)
         if table in tables:
             raise ValueError(f"{name}: there is another {table} already; give one.")
         tables[table] = rows
@@ -218,8 +226,8 @@ def published(files: Mapping[str, bytes]) -> Published:
     return Published(dict.fromkeys(files, ""), seeds, None)
 
 
-def _table(name: str, content: bytes) -> tuple[str, list[Row]]:
-    """Return which of the three files it is, and its rows."""
+def read_table(name: str, content: bytes) -> tuple[str, list[Row]]:
+    """Return which of the three files it is, and its rows; raises ValueError."""
     try:
         reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
         columns = reader.fieldnames or ()

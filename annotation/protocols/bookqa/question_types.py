@@ -48,20 +48,42 @@ def cross_validated(
     """
     import numpy
 
-    rng = numpy.random.default_rng(seed)
-    parts = numpy.array_split(rng.permutation(len(items)), folds)
     texts = [text for text, _ in items]
     codes = numpy.array([labels.index(label) for _, label in items])
-    table = numpy.zeros((len(labels), len(labels)), dtype=int)
-    reached = []
+    reached = [
+        _one_fold(texts, codes, parts, strengths) for parts in folds_of(len(items), folds, seed)
+    ]
+    return result_of(codes, labels, folds_of(len(items), folds, seed), reached)
+
+
+def folds_of(number: int, folds: int, seed: int) -> list[tuple[Any, Any, Any]]:
+    """Return for each fold the places of train, of another fold, drawn, for dev, and of test."""
+    import numpy
+
+    rng = numpy.random.default_rng(seed)
+    parts = numpy.array_split(rng.permutation(number), folds)
+    found = []
     for place, test in enumerate(parts):
         others = [other for other in range(folds) if other != place]
         dev_place = int(rng.choice(others))
         train = numpy.concatenate([parts[other] for other in others if other != dev_place])
-        accuracies, predicted = _one_fold(texts, codes, (train, parts[dev_place], test), strengths)
-        reached.append(accuracies)
+        found.append((train, parts[dev_place], test))
+    return found
+
+
+def result_of(
+    codes: Any,
+    labels: tuple[str, ...],
+    folds: Sequence[tuple[Any, Any, Any]],
+    reached: Sequence[tuple[Sequence[float], Any]],
+) -> ClassifierResult:
+    """Return what came of all folds; reached: accuracies of train, dev, test, and test's codes."""
+    import numpy
+
+    table = numpy.zeros((len(labels), len(labels)), dtype=int)
+    for (_, _, test), (_, predicted) in zip(folds, reached, strict=True):
         numpy.add.at(table, (codes[test], predicted), 1)
-    means = (float(each) for each in numpy.mean(reached, axis=0))
+    means = (float(each) for each in numpy.mean([each for each, _ in reached], axis=0))
     most = float(numpy.bincount(codes).max() / len(codes))
     return ClassifierResult(labels, dict(zip(PAPER, means, strict=True)), table, most)
 

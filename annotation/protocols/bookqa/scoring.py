@@ -21,7 +21,14 @@ from annotation.protocols.bookqa.export import answers_by_id
 from annotation.protocols.bookqa.question_labels import SCHEME, label_groups, read_labels
 from annotation.protocols.bookqa.verbs import texts_with_verbs
 
+SETS = ("train", "valid", "test")
 OPTIONS: Mapping[str, Option] = {
+    "set": {
+        "type": str,
+        "metavar": "SET",
+        "choices": SETS,
+        "help": f"score the questions of one set of a qaps.csv that has several: {', '.join(SETS)}",
+    },
     "raw": {
         "action": "store_true",
         "help": "compare the texts as they are, neither lower-cased nor without punctuation",
@@ -70,7 +77,8 @@ def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Resul
 
     A question without a prediction is answered by nothing. Raises ScoreError in one line.
     """
-    return score_against(predictions, gold, read_gold(gold), options)
+    part = cast(str | None, options.get("set"))
+    return score_against(predictions, gold, read_gold(gold, part), options)
 
 
 def score_against(
@@ -119,13 +127,14 @@ def normalised(text: str) -> str:
     return " ".join(text.lower().translate(WITHOUT_PUNCTUATION).split())
 
 
-def read_gold(path: Path) -> dict[str, list[str]]:
+def read_gold(path: Path, part: str | None = None) -> dict[str, list[str]]:
     """Return the references by question id; raises ScoreError naming the file and the place.
 
-    Of a qaps.csv, a release's or the published one, both answers of each question.
+    Of a qaps.csv, a release's or the published one, both answers of each question; part: of one of
+    its sets alone, where it has several.
     """
     if path.suffix.lower() == ".csv":
-        return _of_table(path)
+        return _of_table(path, part)
     loaded = _object(path, "gold must be an object from question id to a list of references")
     for key, references in loaded.items():
         if not (
@@ -139,9 +148,9 @@ def read_gold(path: Path) -> dict[str, list[str]]:
     return loaded
 
 
-def _of_table(path: Path) -> dict[str, list[str]]:
+def _of_table(path: Path, part: str | None) -> dict[str, list[str]]:
     try:
-        found = answers_by_id(path.name, read_file(path))
+        found = answers_by_id(path.name, read_file(path), part)
     except ValueError as error:
         raise ScoreError(str(error)) from None
     if not found:

@@ -5,7 +5,7 @@ Offsets are half-open, in code points, as everywhere. Long texts are read in win
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -14,11 +14,13 @@ import torch
 from huggingface_hub.utils import logging as hub_logging
 from torch import Tensor, nn
 from transformers import (
+    AutoConfig,
     AutoModel,
     AutoTokenizer,
     BertConfig,
     BertModel,
     BertTokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -200,26 +202,37 @@ def load_encoder(name: str) -> Encoder:
     Raises ReaderError in one line where it cannot be had, is no encoder's checkpoint, or does not
     fit its vocabulary.
     """
+    model, tokenizer = pretrained(name, lambda config: AutoModel)
+    # Nothing here reads it, and where the checkpoint has none it is made at random.
+    if getattr(model, "pooler", None) is not None:
+        model.pooler = None
+    return Encoder(name, model, tokenizer)
+
+
+def pretrained(
+    name: str, kind: Callable[[PreTrainedConfig], type]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Return the model of this name or path, and its tokenizer.
+
+    kind: returns which auto class of transformers reads a model of this configuration. Raises
+    ReaderError as `load_encoder` does.
+    """
     local = Path(name).exists()
     # What they have to say is one line of ours.
     hub_logging.set_verbosity_error()
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     try:
-        model, told = AutoModel.from_pretrained(
-            name, local_files_only=local, output_loading_info=True
-        )
+        auto: Any = kind(AutoConfig.from_pretrained(name, local_files_only=local))
+        model, told = auto.from_pretrained(name, local_files_only=local, output_loading_info=True)
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
     # Every library below raises its own kinds.
     except Exception as error:
         raise ReaderError(_cannot_load(name, local, error)) from None
     _check_weights(name, told)
     check_vocabulary(name, model, tokenizer)
-    # Nothing here reads it, and where the checkpoint has none it is made at random.
-    if getattr(model, "pooler", None) is not None:
-        model.pooler = None
     # Transformers reads half-precision checkpoints as they are; a trainer wants whole ones.
-    return Encoder(name, model.float(), tokenizer)
+    return model.float(), tokenizer
 
 
 def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

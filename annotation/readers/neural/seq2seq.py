@@ -11,8 +11,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, PreTrainedConfig
 from transformers.modeling_outputs import BaseModelOutput
+
+from annotation.readers.neural.encoder import pretrained
 
 IGNORED = -100
 # A text to read: two parts with the model's separator between them, or one where the other is "".
@@ -69,6 +71,10 @@ class Writer(nn.Module):
         """Return the mean cross-entropy of the targets' tokens."""
         raise NotImplementedError
 
+    def log_likelihoods(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
+        """Return float[batch]: the logarithm of how likely each target is, all its tokens."""
+        raise NotImplementedError
+
     def write(self, items: Sequence[Sequence[Pair]]) -> list[str]:
         """Return the text written about each item: always the most likely next token."""
         raise NotImplementedError
@@ -89,6 +95,11 @@ class EncoderDecoder(Writer):
     def loss(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
         """Return the mean cross-entropy of the targets' tokens."""
         return self.loss_of_ids(*self._read(items), self._labels(targets))
+
+    def log_likelihoods(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
+        """Return float[batch]: the logarithm of how likely each target is, all its tokens."""
+        labels = self._labels(targets)
+        return _log_likelihoods(self.forward(*self._read(items), labels)[1], labels)
 
     def write(self, items: Sequence[Sequence[Pair]]) -> list[str]:
         """Return the text written about each item: always the most likely next token."""
@@ -201,19 +212,25 @@ class Continuer(Writer):
 
     def loss(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
         """Return the mean cross-entropy of the targets' tokens; what is read counts nothing."""
+        loss: Tensor = self._found(items, targets)[0].loss
+        return loss
+
+    def log_likelihoods(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> Tensor:
+        """Return float[batch]: the logarithm of how likely each target is, all its tokens."""
+        found, labels = self._found(items, targets)
+        # What stands at a place is told one place before.
+        return _log_likelihoods(found.logits[:, :-1], labels[:, 1:])
+
+    def _found(self, items: Sequence[Sequence[Pair]], targets: Sequence[str]) -> tuple[Any, Tensor]:
+        """Return what the model makes of items with their targets, and the labels."""
         prompts = [self._prompt(texts) for texts in items]
         answers = [self._answer(target) for target in targets]
         rows = [torch.tensor(prompt + of) for prompt, of in zip(prompts, answers, strict=True)]
-        ids, mask = _right(rows, self._end)
+        ids, mask = (part.to(self.model.device) for part in _right(rows, self._end))
         labels = ids.masked_fill(mask == 0, IGNORED)
         for row, prompt in zip(labels, prompts, strict=True):
             row[: len(prompt)] = IGNORED
-        device = self.model.device
-        found = self.model(
-            input_ids=ids.to(device), attention_mask=mask.to(device), labels=labels.to(device)
-        )
-        loss: Tensor = found.loss
-        return loss
+        return self.model(input_ids=ids, attention_mask=mask, labels=labels), labels
 
     @torch.no_grad()
     def write(self, items: Sequence[Sequence[Pair]]) -> list[str]:
@@ -261,13 +278,16 @@ class Continuer(Writer):
 def load_writer(name: str, limits: Limits, *, published: bool = False) -> Writer:
     """Return the model of a name or folder; published: T5 as `PublishedT5`.
 
-    Raises OSError where there is none such, ValueError where it does not write.
+    Raises ReaderError in one line where there is none such, or it does not write.
     """
-    tokenizer = AutoTokenizer.from_pretrained(name)
-    if not AutoConfig.from_pretrained(name).is_encoder_decoder:
-        return Continuer(AutoModelForCausalLM.from_pretrained(name), tokenizer, limits)
-    kind = PublishedT5 if published else EncoderDecoder
-    return kind(AutoModelForSeq2SeqLM.from_pretrained(name), tokenizer, limits)
+    model, tokenizer = pretrained(name, _auto)
+    if not model.config.is_encoder_decoder:
+        return Continuer(model, tokenizer, limits)
+    return (PublishedT5 if published else EncoderDecoder)(model, tokenizer, limits)
+
+
+def _auto(config: PreTrainedConfig) -> type:
+    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
 
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
@@ -283,6 +303,13 @@ def _greedy(written: Tensor, longest: int, step: Step, end: int, padding: int) -
         written = torch.cat([written, following[:, None]], dim=1)
         ended |= following == end
     return written
+
+
+def _log_likelihoods(logits: Tensor, labels: Tensor) -> Tensor:
+    losses = nn.functional.cross_entropy(
+        logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none"
+    )
+    return -losses.sum(dim=1)
 
 
 def _padded(tokenizer: Any, pairs: Sequence[Pair], longest: int) -> Any:

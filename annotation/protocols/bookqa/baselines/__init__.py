@@ -1,12 +1,14 @@
-"""How people do, as a baseline: what the second answered, held against what the writer answered."""
+"""Baselines: how people do, the second's answers against the writer's, and what is trained."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.metrics.result import Result, ScoreError
+from annotation.protocols.bookqa.baselines.systems import TRAINED
 from annotation.protocols.bookqa.scoring import read_gold, score_against
 
+__all__ = ["BASELINES", "TRAINED", "run", "run_all"]
 HUMAN = "human"
 BASELINES = (HUMAN,)
 NOTE = "The second answer to each question, held against the first alone."

@@ -42,26 +42,52 @@ def held(passage: Sequence[str], answers: Sequence[Sequence[str]]) -> Held:
     return Held(max(one.rouge_l for one in found), any(one.is_there for one in found))
 
 
+def words_with_places(text: str) -> list[tuple[str, int, int]]:
+    """Return the words of `words` with where each begins and ends in the text."""
+    return [(found[0].lower(), found.start(), found.end()) for found in _WORD.finditer(text)]
+
+
+def best_spans(passage: Sequence[str], answer: Sequence[str]) -> tuple[float, int, list[int]]:
+    """Return ROUGE-L of the best spans of the answer's length, that length, and their starts.
+
+    The starts in order; none where no word is shared.
+    """
+    if not answer or set(answer).isdisjoint(passage):
+        return 0.0, 0, []
+    length, places, shared = _shared(passage, answer)
+    most = max(shared)
+    starts = [place for place, number in zip(places, shared, strict=True) if number == most]
+    return _f(most, length, len(answer)), length, starts
+
+
 def _held_of(passage: Sequence[str], answer: Sequence[str]) -> Held:
+    if set(answer).isdisjoint(passage):
+        return Held(0.0, False)
+    length, _, shared = _shared(passage, answer)
+    most = max(shared)
+    return Held(_f(most, length, len(answer)), most == len(answer))
+
+
+def _f(shared: int, length: int, n_answer: int) -> float:
+    precision, recall = shared / length, shared / n_answer
+    return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
+
+
+def _shared(passage: Sequence[str], answer: Sequence[str]) -> tuple[int, list[int], list[int]]:
+    """Return the length of spans, the starts of those that share a word, how much each shares."""
     import numpy
 
-    wanted = set(answer)
-    if wanted.isdisjoint(passage):
-        return Held(0.0, False)
     place = {word: at for at, word in enumerate(dict.fromkeys(answer))}
     text = numpy.array([place.get(word, -1) for word in passage])
     length = min(len(answer), len(passage))
     spans = numpy.lib.stride_tricks.sliding_window_view(text, length)
     # Only spans that share a word can share a sequence.
-    spans = spans[(spans >= 0).any(axis=1)]
-    shared = _longest_common(spans, [place[word] for word in answer])
-    precision, recall = shared / length, shared / len(answer)
-    f = (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
-    return Held(f, shared == len(answer))
+    starts = numpy.flatnonzero((spans >= 0).any(axis=1))
+    return length, starts.tolist(), _longest_common(spans[starts], [place[word] for word in answer])
 
 
-def _longest_common(spans: Any, target: Sequence[int]) -> int:
-    """Return the length of the longest common subsequence of `target` and any row.
+def _longest_common(spans: Any, target: Sequence[int]) -> list[int]:
+    """Return the length of the longest common subsequence of `target` and each row.
 
     All rows at once, a bit for each word of the target (Hyyrö 2004): the cost is linear in words.
     """
@@ -80,4 +106,4 @@ def _longest_common(spans: Any, target: Sequence[int]) -> int:
     for column in spans.T:
         met = rows & of_word[column]
         rows = ((rows + met) | (rows - met)) & bits
-    return len(target) - min(int(row).bit_count() for row in rows)
+    return [len(target) - int(row).bit_count() for row in rows]

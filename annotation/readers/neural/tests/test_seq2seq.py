@@ -132,6 +132,10 @@ def test_what_is_written_does_not_depend_on_the_others_of_the_batch(
     assert made.write(items) == alone
     losses = [made.loss([item], ["a mat"]).item() for item in items]
     assert made.loss(items, ["a mat"] * 2).item() == pytest.approx(sum(losses) / 2, rel=1e-4)
+    # Two words and the end, which BART's beginning stands before.
+    n_tokens = 4 if kind == "bart" else 3
+    likely = made.log_likelihoods(items, ["a mat"] * 2).tolist()
+    assert likely == pytest.approx([-loss * n_tokens for loss in losses], rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["t5", "bart"])

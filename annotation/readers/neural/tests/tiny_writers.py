@@ -34,13 +34,13 @@ def tiny_writer(kind: str, texts: Iterable[str], folder: Path, *, width: int = 3
         config = BartConfig(
             vocab_size=n_words, d_model=width, encoder_layers=2, decoder_layers=2,
             encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=2 * width,
-            decoder_ffn_dim=2 * width, max_position_embeddings=512, dropout=0, bos_token_id=0,
+            decoder_ffn_dim=2 * width, max_position_embeddings=1024, dropout=0, bos_token_id=0,
             decoder_start_token_id=2, **ids,
         )  # fmt: skip
         model = BartForConditionalGeneration(config)
     else:
         config = GPT2Config(
-            vocab_size=n_words, n_positions=512, n_embd=width, n_layer=2, n_head=2, resid_pdrop=0,
+            vocab_size=n_words, n_positions=1024, n_embd=width, n_layer=2, n_head=2, resid_pdrop=0,
             embd_pdrop=0, attn_pdrop=0, bos_token_id=2, **ids,
         )  # fmt: skip
         model = GPT2LMHeadModel(config)

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.metrics.rouge import rouge_l
-from annotation.protocols.bookqa.ranking.coverage import Held, held, words
+from annotation.protocols.bookqa.ranking.coverage import (
+    Held,
+    best_spans,
+    held,
+    words,
+    words_with_places,
+)
 from annotation.protocols.bookqa.ranking.rankings import BM25, ORACLE, covered, ranked
 from annotation.protocols.bookqa.ranking.tests.making import ranking_numbers, real_books
 
@@ -79,3 +85,24 @@ def test_fifty_real_questions_are_covered_as_a_plain_search_says(data: Path) -> 
             ]
             assert value.rouge_l == pytest.approx(max(got.rouge_l for got in each), abs=1e-12)
             assert value.is_there == any(got.is_there for got in each)
+
+
+@given(passage=TEXTS, answer=TEXTS)
+def test_the_best_spans_are_all_that_hold_most(passage: list[str], answer: list[str]) -> None:
+    rouge, length, starts = best_spans(passage, answer)
+    assert rouge == pytest.approx(held(passage, [answer]).rouge_l)
+    if not starts:
+        assert rouge == 0
+        return
+    assert length == min(len(answer), len(passage))
+    for first in range(len(passage) - length + 1):
+        span = passage[first : first + length]
+        is_best = rouge_l(" ".join(span), [" ".join(answer)]) == pytest.approx(rouge)
+        assert is_best == (first in starts)
+
+
+def test_words_stand_where_their_places_say() -> None:
+    text = "The Miller’s _daughter_, İdil, 2nd."
+    placed = words_with_places(text)
+    assert [text[start:end] for _, start, end in placed][:3] == ["The", "Miller", "s"]
+    assert [word for word, _, _ in placed][:4] == ["the", "miller", "s", "daughter"]

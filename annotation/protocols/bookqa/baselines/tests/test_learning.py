@@ -1,0 +1,256 @@
+"""Each baseline learns 32 real questions by heart, and from shuffled labels nothing."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from annotation.protocols.bookqa.baselines.classifying import (
+    TYPES,
+    Classifier,
+    TypeClassifier,
+    Typed,
+)
+from annotation.protocols.bookqa.baselines.material import (
+    DEV,
+    Asked,
+    Material,
+    parted,
+    read_material,
+)
+from annotation.protocols.bookqa.baselines.passage_rankers import (
+    Cloze,
+    Pair,
+    PassageRanker,
+    Ranking,
+    cloze_items,
+    supervised_items,
+)
+from annotation.protocols.bookqa.baselines.reading import Extractor, weak_labels
+from annotation.protocols.bookqa.baselines.tests.making import (
+    dev_file,
+    story_files,
+    summary_files,
+)
+from annotation.protocols.bookqa.baselines.writing import Reader, mean_rouge_l
+from annotation.protocols.bookqa.ranking.coverage import words
+from annotation.protocols.bookqa.scoring import read_gold
+from annotation.readers.neural.encoder import Encoder, tiny_encoder
+from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.seq2seq import Limits, load_writer
+from annotation.readers.neural.tests.tiny_writers import tiny_writer
+
+torch.set_num_threads(1)
+pytestmark = [pytest.mark.data, pytest.mark.pure]
+ENOUGH, MOST_STEPS = 0.95, 400
+SPANS = Recipe("tests", {"window": 96, "stride": 48, "longest_span": 24, "hard_after": 0.5})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(scope="module")
+def material(data: Path, folder: Path) -> Material:
+    return read_material([*story_files(folder, data), *summary_files(folder, data)])
+
+
+@pytest.fixture(scope="module")
+def questions(data: Path, folder: Path, material: Material) -> tuple[list[Asked], list[Asked]]:
+    """Return 32 questions about stories to learn, and 32 others, with two passages each."""
+    gold = read_gold(dev_file(folder, data), DEV)
+    learnt, others = parted(material.about_stories(), gold, folder)
+    assert (len(learnt), len(others)) == (32, 32)
+    assert not {one.id for one in learnt} & {one.id for one in others}
+    return [one.first(2) for one in learnt], [one.first(2) for one in others]
+
+
+def once(asked: Sequence[Asked]) -> list[Asked]:
+    """Return the questions with their first answers alone."""
+    return [replace(one, answers=one.answers[:1]) for one in asked]
+
+
+def shuffled(asked: Sequence[Asked]) -> list[Asked]:
+    """Return the questions with the answers of others."""
+    answers = [one.answers for one in asked]
+    random.Random(1).shuffle(answers)
+    return [replace(one, answers=of) for one, of in zip(asked, answers, strict=True)]
+
+
+def fit(
+    learner: Any,
+    items: Sequence[Any],
+    is_learnt: Callable[[], bool],
+    rate: float = 5e-3,
+    batch: int = 16,
+) -> int:
+    """Train until it is learnt; return after how many steps, or fail."""
+    optimizer = torch.optim.Adam(learner.model.parameters(), rate)
+    rng = random.Random(0)
+    for step in range(MOST_STEPS):
+        if hasattr(learner, "at_step"):
+            learner.at_step(step, MOST_STEPS)
+        learner.model.train()
+        optimizer.zero_grad()
+        loss = learner.loss(rng.sample(items, batch))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learner.model.parameters(), 1.0)
+        optimizer.step()
+        if step % 25 == 24:
+            learner.model.eval()
+            with torch.no_grad():
+                if is_learnt():
+                    return step + 1
+    raise AssertionError(f"It is not learnt within {MOST_STEPS} steps.")
+
+
+def exact(items: Sequence[Asked], answers: Sequence[str]) -> float:
+    # Tiny tokenizers part words at apostrophes, as coverage does.
+    pairs = zip(items, answers, strict=True)
+    return sum(words(said) == words(one.answers[0]) for one, said in pairs) / len(items)
+
+
+def check_chance(items: Sequence[Asked], answers: Sequence[str]) -> None:
+    """Fail where answers go with their own questions better than with any others."""
+    rng, by_chance = random.Random(0), []
+    for _ in range(400):
+        order = rng.sample(list(answers), len(answers))
+        by_chance.append(mean_rouge_l(items, order))
+    assert mean_rouge_l(items, answers) <= sorted(by_chance)[-4]
+
+
+def writer_of(kind: str, asked: Sequence[Asked], folder: Path, *, read: int = 48) -> Any:
+    texts = [text for one in asked for text in (one.question, *one.answers, *one.passages)]
+    return load_writer(tiny_writer(kind, texts, folder), Limits(read, 16))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fusion", "rate"),
+    [("t5", False, 5e-3), ("gpt2", False, 5e-3), ("bart", True, 2e-3)],
+)
+def test_readers_that_write_learn_their_answers_by_heart(
+    kind: str, fusion: bool, rate: float, questions: Any, tmp_path: Path
+) -> None:
+    items = once(questions[0])
+    learner = Reader(writer_of(kind, items, tmp_path), fusion=fusion)
+    fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH, rate)
+
+
+def test_a_reader_of_summaries_learns_its_answers_by_heart(
+    material: Material, tmp_path: Path
+) -> None:
+    items = once([one for one in material.about_summaries() if one.set == "train"])
+    assert len(items) == 32
+    learner = Reader(writer_of("t5", items, tmp_path), fusion=False)
+    fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH)
+
+
+def test_what_a_reader_learns_of_others_answers_helps_with_no_question(
+    questions: Any, tmp_path: Path
+) -> None:
+    learnt, others = shuffled(once(questions[0])), once(questions[1])
+    learner = Reader(writer_of("t5", [*learnt, *others], tmp_path), fusion=True)
+    fit(learner, learnt, lambda: exact(learnt, learner.answers(learnt)) >= ENOUGH)
+    check_chance(others, learner.answers(others))
+
+
+def spans_of(asked: Sequence[Asked]) -> list[Asked]:
+    """Return the questions whose passages have a weak label, which takes the answer's place."""
+    found = []
+    for one in once(asked):
+        context = " ".join(one.passages)
+        for start, end in weak_labels(context, one.answers, every=False):
+            found.append(replace(one, answers=(context[start:end],)))
+    return found
+
+
+def encoder_of(asked: Sequence[Asked]) -> Encoder:
+    texts = [text for one in asked for text in (one.question, *one.passages)]
+    return tiny_encoder(texts, random.Random(0))
+
+
+@pytest.mark.parametrize("hard_em", [False, True])
+def test_the_reader_of_spans_learns_its_weak_labels_by_heart(questions: Any, hard_em: bool) -> None:
+    items = spans_of([one.first(1) for one in questions[0]])
+    assert len(items) > 24
+    learner = Extractor(encoder_of(items), SPANS, hard_em=hard_em)
+    assert all(learner.read(one).candidates for one in items)
+    fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH)
+
+
+def test_what_is_learnt_of_shuffled_spans_helps_with_no_question(questions: Any) -> None:
+    learnt = [one.first(1) for one in questions[0]]
+    # Any span of the passages is taken for the answer.
+    rng, items = random.Random(2), []
+    for one in learnt:
+        found = one.passages[0].split()
+        place = rng.randrange(len(found) - 2)
+        items.append(replace(one, answers=(" ".join(found[place : place + 2]),)))
+    others = once([one.first(1) for one in questions[1]])
+    learner = Extractor(encoder_of([*items, *others]), SPANS, hard_em=False)
+    fit(learner, items, lambda: mean_rouge_l(items, learner.answers(items)) >= 0.9)
+    check_chance(others, learner.answers(others))
+
+
+def ranker_of(asked: Sequence[Asked], negatives: int = 0) -> Ranking:
+    return Ranking(PassageRanker(encoder_of(asked), 48), negatives)
+
+
+def right_of(learner: Ranking, pairs: Sequence[Pair]) -> float:
+    logits = learner.model([(one.question, one.passage) for one in pairs])
+    right = [(logit.item() > 0) == one.is_right for logit, one in zip(logits, pairs, strict=True)]
+    return sum(right) / len(right)
+
+
+def test_a_ranker_learns_its_supervision_by_heart_and_of_shuffled_ones_nothing(
+    data: Path, folder: Path, material: Material
+) -> None:
+    gold = read_gold(dev_file(folder, data), DEV)
+    learnt, others = parted(material.about_stories(), gold, folder)
+    some: list[Any] = supervised_items(material, learnt)[:32]
+    assert {one.is_right for one in some} == {True, False}
+    learner = ranker_of([*learnt, *others])
+    fit(learner, some, lambda: right_of(learner, some) >= ENOUGH)
+
+    marks = [one.is_right for one in some]
+    random.Random(3).shuffle(marks)
+    wrong = [replace(one, is_right=mark) for one, mark in zip(some, marks, strict=True)]
+    learner = ranker_of([*learnt, *others])
+    fit(learner, wrong, lambda: right_of(learner, wrong) >= ENOUGH)
+    unseen: list[Any] = supervised_items(material, [replace(one, set="train") for one in others])
+    always = max(share := sum(one.is_right for one in unseen) / len(unseen), 1 - share)
+    error = (always * (1 - always) / len(unseen)) ** 0.5
+    assert right_of(learner, unseen) <= always + 2 * error
+
+
+def test_a_ranker_learns_which_passage_a_sentence_was_taken_from(
+    material: Material, questions: Any
+) -> None:
+    items: list[Any] = cloze_items(material, questions[0])[:32]
+    items = [replace(one, negatives=one.negatives[:3]) for one in items]
+    learner = ranker_of(questions[0], negatives=3)
+
+    def first(one: Cloze) -> bool:
+        passages = [one.positive, *one.negatives]
+        scores = learner.model([(one.question, passage) for passage in passages])
+        return int(scores.argmax()) == 0
+
+    fit(learner, items, lambda: sum(map(first, items)) / len(items) >= ENOUGH, batch=8)
+
+
+def test_a_classifier_learns_types_by_heart_and_of_shuffled_ones_nothing(questions: Any) -> None:
+    learnt, others = questions
+    rng = random.Random(4)
+    # No labels of the paper are published: any type is as good to be learnt by heart.
+    items = [Typed(one.id, one.question, rng.choice(TYPES)) for one in learnt]
+    unseen = [Typed(one.id, one.question, rng.choice(TYPES)) for one in others]
+    learner = Classifier(TypeClassifier(encoder_of([*learnt, *others]), 0.0))
+    fit(learner, items, lambda: learner.score(items, learner.answers(items)) >= ENOUGH)
+    chance = 1 / len(TYPES)
+    error = (chance * (1 - chance) / len(unseen)) ** 0.5
+    assert learner.score(unseen, learner.answers(unseen)) <= chance + 2 * error

@@ -1,0 +1,169 @@
+"""From a release the command trains systems of every kind, and fills the paper's tables."""
+
+import csv
+import json
+import random
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from django.core.management import CommandError, call_command
+
+from annotation.protocols.bookqa import baselines
+from annotation.protocols.bookqa.baselines.classifying import TYPES
+from annotation.protocols.bookqa.baselines.material import read_material
+from annotation.protocols.bookqa.baselines.systems import HARD_EM, TRAINED
+from annotation.protocols.bookqa.baselines.tests.making import run_of, story_files, summary_files
+from annotation.protocols.bookqa.baselines.writing import PreReading, pre_read
+from annotation.readers.neural.encoder import save_encoder, tiny_encoder
+from annotation.readers.neural.recipe import Recipe, read_recipe, unsourced
+from annotation.readers.neural.seq2seq import EncoderDecoder, Limits, load_writer
+from annotation.readers.neural.tests.tiny_writers import tiny_writer
+
+torch.set_num_threads(1)
+pytestmark = [pytest.mark.data, pytest.mark.pure]
+SOME = (HARD_EM, "bert", "bart-hard-em", "fid-bart-oracle", "bart-summary", "question-types")
+TEXT = "the cat sat on the mat and the dog lay there"
+HIDDEN = {"hidden_share": 0.3, "span_mean": 3.0}
+RECIPES = Path(baselines.__file__).parent / "recipes"
+
+
+@pytest.fixture(autouse=True)
+def _without_meteor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.protocols.bookqa.scoring.find_meteor", lambda: None)
+
+
+@pytest.fixture(scope="module")
+def release(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files of a release: 10 questions to learn from, 10 of dev."""
+    folder = tmp_path_factory.mktemp("release")
+    story_files(folder, data, n_questions=5, depth=4)
+    summary_files(folder, data, n_questions=5)
+    rng = random.Random(0)
+    rows = [
+        {"id": line["id"], "question": line["question"], "question_type": rng.choice(TYPES)}
+        for line in lines(folder / "candidates.jsonl")
+    ]
+    with (folder / "labels.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of tiny models by the names that the small recipes have for them."""
+    folder = tmp_path_factory.mktemp("models")
+    texts = [line["question"] for line in lines(release / "candidates.jsonl")]
+    for kind, name in (("bart", "facebook/bart-base"), ("t5", "t5-small")):
+        (folder / name).mkdir(parents=True)
+        tiny_writer(kind, texts, folder / name, width=8)
+    for name in ("google/bert_uncased_L-4_H-256_A-4", "distilroberta-base"):
+        (folder / name).mkdir(parents=True)
+        save_encoder(tiny_encoder(texts, random.Random(0), width=8), folder / name)
+    return folder
+
+
+def lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def run(name: str, **options: Any) -> str:
+    out = StringIO()
+    call_command("baseline", name, protocol="bookqa", recipe="small", stdout=out, **options)
+    return out.getvalue()
+
+
+def test_every_number_of_the_recipes_says_where_it_is_from() -> None:
+    for path in RECIPES.glob("*.toml"):
+        assert unsourced(path) == [], path
+    for name, about in TRAINED.items():
+        for recipe in ("paper", "small"):
+            found = read_recipe(RECIPES / f"{about.recipe or name}.toml", recipe)
+            assert found.text("encoder")
+            assert found.training().epochs
+
+
+def test_systems_of_every_kind_fill_the_papers_tables(
+    release: Path, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baselines, "TRAINED", {name: TRAINED[name] for name in SOME})
+    out = tmp_path / "out"
+    tables = json.loads(run("all", release=release, out=out, encoder=str(models), json=True))
+
+    ranked, read, summary, types = tables
+    assert [row[0] for row in ranked["rows"]] == [HARD_EM]
+    assert ranked["rows"][0][ranked["columns"].index("ROUGE_L@5") + 1] == "0.505"
+    assert [row[0] for row in read["rows"]] == ["bert", "bart-hard-em", "fid-bart-oracle"]
+    assert read["rows"][2][read["columns"].index("ROUGE_L") + 1] == "0.3775"
+    assert summary["rows"][0][summary["columns"].index("event-only: ROUGE_L") + 1] == "0.551"
+    assert types["rows"][0][types["columns"].index("accuracy, test") + 1] == "0.702"
+
+    dev = {line["id"] for line in lines(release / "candidates.jsonl") if line["set"] == "valid"}
+    for name in ("bert", "bart-hard-em", "fid-bart-oracle", "bart-summary"):
+        said = json.loads((out / name / "predictions.json").read_text("utf-8"))
+        assert said.keys() == dev
+        assert all(isinstance(answer, str) for answer in said.values())
+    # The ranking of every question, which reads as rank_passages asks.
+    order = {line["id"]: line["passages"] for line in lines(out / HARD_EM / "predictions.jsonl")}
+    for line in lines(release / "candidates.jsonl"):
+        assert sorted(order[line["id"]]) == sorted(line["passages"])
+    card = json.loads((out / HARD_EM / "card.json").read_text("utf-8"))
+    assert list(card["stages"]) == ["distant", "reader-1", "hard-em-1"]
+    card = json.loads((out / "bart-hard-em" / "card.json").read_text("utf-8"))
+    assert any("predictions.jsonl" in name for name in card["files"]["train"])
+    # Both answers of each of the 10 questions, where they differ.
+    assert 10 < card["stages"]["reader"]["items"] <= 20
+
+
+def test_a_reader_by_a_ranker_asks_for_its_ranking(
+    release: Path, models: Path, tmp_path: Path
+) -> None:
+    files = {
+        "train": [release / "passages.jsonl", release / "candidates.jsonl"],
+        "dev": release / "qaps.csv",
+        "encoder": str(models),
+    }
+    with pytest.raises(CommandError, match=r"give its predictions\.jsonl too"):
+        run("bart-ranked", out=tmp_path / "out", **files)
+    assert "all" in run("bart-ranked", out=tmp_path / "no", estimate=True, **files)
+
+
+def test_a_model_learns_to_mend_what_it_pre_reads(tmp_path: Path) -> None:
+    writer = load_writer(tiny_writer("bart", [TEXT], tmp_path), Limits(64, 8))
+    assert isinstance(writer, EncoderDecoder)
+    learner = PreReading(writer, Recipe("tests", HIDDEN))
+    item = tuple(writer.tokenizer(TEXT)["input_ids"])
+    torch.manual_seed(0)
+    before = [learner.loss([item]).item() for _ in range(20)]
+    optimizer = torch.optim.Adam(writer.parameters(), 5e-3)
+    for _ in range(40):
+        optimizer.zero_grad()
+        learner.loss([item]).backward()
+        optimizer.step()
+    after = [learner.loss([item]).item() for _ in range(20)]
+    assert max(after) < min(before)
+
+
+@pytest.mark.parametrize("decoder_only", [False, True])
+def test_the_encoder_stays_where_the_decoder_alone_pre_reads(
+    decoder_only: bool, release: Path, tmp_path: Path
+) -> None:
+    writer = load_writer(tiny_writer("bart", [TEXT], tmp_path, width=8), Limits(64, 8))
+    assert isinstance(writer, EncoderDecoder)
+    model = writer.model.model
+    encoder, decoder = model.encoder.layers[0].fc1.weight, model.decoder.layers[0].fc1.weight
+    before = [weights.detach().clone() for weights in (encoder, decoder, model.shared.weight)]
+    values = {**HIDDEN, "pool": 8, "read_tokens": 32, "optimizer": "adam"}
+    values |= {"epochs": 1, "batch": 4, "learning_rate": 0.01}
+    files = [release / "passages.jsonl", release / "candidates.jsonl"]
+    asked = run_of("bart-pre-read", files, release / "qaps.csv", tmp_path / "out", values)
+    pre_read(asked, writer, read_material(files), decoder_only=decoder_only)
+    now = (encoder, decoder, model.shared.weight)
+    kept = [torch.equal(one, other) for one, other in zip(before, now, strict=True)]
+    assert kept == [decoder_only, False, decoder_only]
+    assert all(parameter.requires_grad for parameter in writer.parameters())
+    assert asked.facts["pre_read_passages"] == 8
