@@ -200,7 +200,10 @@ def decoded(encoder: Encoder, ids: Sequence[int]) -> str:
 def training_items(
     cutter: Cutter, questions: Sequence[Asked], articles: Articles
 ) -> list[ContextItem]:
-    """Return an item for the passage and for each article that has evidence of an answer."""
+    """Return an item for the passage and for each article that has evidence of an answer.
+
+    Where no window holds all the evidence there is nothing to choose, and so no item.
+    """
     found = []
     for asked in questions:
         size, stride = cutter.cut.window(len(asked.documents))
@@ -213,7 +216,7 @@ def training_items(
             right = places(asked.evidence, title, text or "")
             if text and right:
                 found.append(cutter.item(asked.text, title, text, right, main, size, stride))
-    return [item for item in found if item.windows]
+    return [item for item in found if any(item.labels)]
 
 
 Selects = Callable[[list[ContextItem]], list[int]]

@@ -7,8 +7,14 @@ from typing import Any
 
 from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 
-NAMES = ("Arnholt", "Birk", "Cliffe", "Dunmar", "Ewe", "Farrow", "Gull", "Hallin")
-KEEPERS = ("Ada", "Bela", "Cyril", "Dora", "Edda", "Frida", "Georg", "Hanna")
+NAMES = tuple(
+    "Arnholt Birk Cliffe Dunmar Ewe Farrow Gull Hallin "
+    "Inver Jarl Kelso Lund Morar Nairn Orra Pentland".split()
+)
+KEEPERS = tuple(
+    "Ada Bela Cyril Dora Edda Frida Georg Hanna Ida Jon Karl Lotte Mary Nils Olga Peter".split()
+)
+N_TRAIN, N_DEV = 6, 2
 
 
 def passage(at: int) -> dict[str, Any]:
@@ -17,25 +23,26 @@ def passage(at: int) -> dict[str, Any]:
     text = f"The light of {name} was kept by {keeper} and is lit by night."
     links = [_link(text, name), _link(text, keeper)]
     tower, life = tower_of(at), life_of(at)
+    (colour, years), (born, _) = (article.split(". ") for article in (tower, life))
     first, last = 1800 + at, 1850 + 3 * at
     questions = [
         _question(
             f"In which town was the keeper of {name} born?",
             [keeper],
             {"type": "span", "answer_spans": [_span(keeper, f"Port {name}", life)]},
-            [_evidence("main", f"kept by {keeper}", text), _evidence(keeper, life, life)],
+            [_evidence("main", f"kept by {keeper}", text), _evidence(keeper, born, life)],
         ),
         _question(
             f"For how many years was the light of {name} lit?",
             [name],
             {"type": "value", "answer_value": str(last - first), "answer_unit": "years"},
-            [_evidence(name, tower, tower)],
+            [_evidence(name, years, tower)],
         ),
         _question(
             f"Is the tower of {name} white?",
             [name],
             {"type": "binary", "answer_value": "yes" if at % 2 else "no"},
-            [_evidence("main", f"The light of {name}", text), _evidence(name, tower, tower)],
+            [_evidence("main", f"The light of {name}", text), _evidence(name, colour, tower)],
         ),
         _question(f"What did the tower of {name} cost?", [name, keeper], {"type": "none"}, []),
     ]
@@ -58,7 +65,7 @@ def life_of(at: int) -> str:
 
 def write_files(folder: Path, *, answered: bool = True) -> dict[str, Path]:
     """Write train.json, dev.json, context_articles.json and a tiny encoder; return them by name."""
-    folds = {"train": range(6), "dev": range(6, 8)}
+    folds = {"train": range(N_TRAIN), "dev": range(N_TRAIN, N_TRAIN + N_DEV)}
     found = {}
     for fold, numbers in folds.items():
         passages = [passage(at) for at in numbers]
@@ -66,12 +73,16 @@ def write_files(folder: Path, *, answered: bool = True) -> dict[str, Path]:
             if fold == "dev" and not answered:
                 del question["answer"], question["context"]
         found[fold] = _write(folder / f"{fold}.json", passages)
-    articles = {name.lower(): tower_of(at) for at, name in enumerate(NAMES)}
-    articles |= {name.lower(): life_of(at) for at, name in enumerate(KEEPERS)}
-    found["articles"] = _write(folder / "context_articles.json", articles)
+    found["articles"] = _write(folder / "context_articles.json", articles())
     texts = [path.read_text("utf-8") for path in found.values()]
     save_encoder(tiny_encoder(texts, random.Random(1)), folder / "encoder")
     return {**found, "encoder": folder / "encoder"}
+
+
+def articles() -> dict[str, str]:
+    """Return what is linked, by title in lower case."""
+    towers = {name.lower(): tower_of(at) for at, name in enumerate(NAMES)}
+    return towers | {name.lower(): life_of(at) for at, name in enumerate(KEEPERS)}
 
 
 def _write(path: Path, content: object) -> Path:

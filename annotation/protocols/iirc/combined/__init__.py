@@ -1,0 +1,1 @@
+"""IIRC beside questions that need nothing more than their paragraph (IIRC 5)."""
