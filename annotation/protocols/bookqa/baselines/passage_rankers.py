@@ -252,7 +252,8 @@ def _hard_em(run: Run, ranking: Ranking, learnt: Sequence[Asked], dev: Sequence[
     limits = Limits(recipe.integer("read_tokens"), recipe.integer("answer_tokens"))
     for turn in range(1, recipe.integer("rounds") + 1):
         learnt = _between(run, ranking, learnt)
-        writer = load_writer(_beside(run, recipe.text("reader")), limits)
+        reader = run.recipe.of(f"reader-{turn}").text("encoder")
+        writer = load_writer(_beside(run, reader), limits)
         most = recipe.integer("passages")
         read, asked = ([one.first(most) for one in part] for part in (learnt, dev))
         run.fit(Reader(writer, fusion=False), read, asked, f"reader-{turn}")

@@ -94,7 +94,7 @@ def test_systems_of_every_kind_fill_the_papers_tables(
     out = tmp_path / "out"
     tables = json.loads(run("all", release=release, out=out, encoder=str(models), json=True))
 
-    ranked, read, summary, types = tables
+    ranked, read, summary, types = (each for each in tables if "beside our own" in each["title"])
     assert [row[0] for row in ranked["rows"]] == [HARD_EM]
     assert ranked["rows"][0][ranked["columns"].index("ROUGE_L@5") + 1] == "0.505"
     assert [row[0] for row in read["rows"]] == ["bert", "bart-hard-em", "fid-bart-oracle"]
