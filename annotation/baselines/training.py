@@ -86,6 +86,7 @@ def train(order: Order) -> Finished:
     Raises ReaderError or ScoreError in one line; what was trained until then is kept.
     """
     recipe, run = _run(order)
+    _check_dev(order)
     folder = RunFolder(order.out)
     given = {
         "protocol": order.protocol.name,
@@ -115,6 +116,7 @@ def train(order: Order) -> Finished:
 def estimate(order: Order) -> "Estimate":
     """Return how long it would take and in how much memory, from a few measured steps."""
     _, run = _run(order)
+    _check_dev(order)
     from annotation.readers.neural.estimate import Estimate, Measured
 
     run.estimate = Estimate()
@@ -213,6 +215,16 @@ def _do(order: Order, run: "Run") -> None:
 def _module(order: Order) -> ModuleType:
     package = cast(ModuleType, order.protocol.part(TRAINED)).__name__
     return importlib.import_module(named(order.protocol, order.name).module, package)
+
+
+def _check_dev(order: Order) -> None:
+    """Raise ReaderError now, not after hours, where what is answered cannot be scored."""
+    if not order.protocol.has(SCORING) or hasattr(_module(order), "score"):
+        return
+    try:
+        order.protocol.part(SCORING).check_gold(order.dev)
+    except ScoreError as error:
+        raise ReaderError(f"--dev must hold questions with their answers. {error}") from None
 
 
 def _score(order: Order, run: "Run") -> Result:

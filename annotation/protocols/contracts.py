@@ -153,7 +153,14 @@ class ScoringPart(Protocol):
         """Return the official scores; raises ScoreError naming the file."""
 
 
-class ScoringModule(ScoringPart, TakesOptions, Protocol):
+class ChecksGold(Protocol):
+    """scoring.py of a protocol whose gold can be looked at before there are any predictions."""
+
+    def check_gold(self, gold: Path) -> None:
+        """Raise ScoreError, naming the file, unless predictions can be scored against it."""
+
+
+class ScoringModule(ScoringPart, TakesOptions, ChecksGold, Protocol):
     """All that is called of scoring.py."""
 
 
@@ -198,13 +205,19 @@ def _as_they_are(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     yield from seeds
 
 
+def _take_it(gold: Path) -> None:
+    """Take gold for what it is, until there is something to score."""
+
+
 VALIDATION = Part[ValidationPart[object, Parameters]]("validation", ValidationPart)
 EXPORT = Part[ExportModule](
     "export", ExportModule, ExportPart, defaults={"WITHHELD": {}, "identified": _as_they_are}
 )
 REPORT = Part[ReportModule[Parameters]]("report", ReportModule, ReportPart)
 RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
-SCORING = Part[ScoringModule]("scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}})
+SCORING = Part[ScoringModule](
+    "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": _take_it}
+)
 BASELINES = Part[BaselinesModule](
     "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )

@@ -13,10 +13,13 @@ import json
 from annotation.metrics.result import ScoreError
 
 
+def check_gold(gold):
+    if any("sum" not in each for each in json.loads(gold.read_text())):
+        raise ScoreError(f"{gold}: it has no answers.")
+
+
 def score(predictions, gold, options):
     given, wanted = json.loads(predictions.read_text()), json.loads(gold.read_text())
-    if any("sum" not in each for each in wanted):
-        raise ScoreError(f"{gold}: it has no answers.")
     right = [given[each["id"]] == each["sum"] for each in wanted]
     share = sum(right) / len(right)
     return {

@@ -15,6 +15,7 @@ from annotation.protocols.bookqa import (
 from annotation.protocols.bookqa.parameters import Parameters
 from annotation.protocols.contracts import (
     BaselinesPart,
+    ChecksGold,
     ExportPart,
     IdentifiesSeeds,
     RankersPart,
@@ -36,6 +37,7 @@ _rankers_part_of_rankers: RankersPart[Parameters] = rankers
 _report_part_of_report: ReportPart[Parameters] = report
 _reports_labels_of_report: ReportsLabels[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring
+_checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _seeds_part_of_seeds: SeedsPart[Parameters] = seeds
 _simulated_part_of_simulated: SimulatedPart = simulated

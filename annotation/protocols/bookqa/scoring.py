@@ -127,6 +127,12 @@ def normalised(text: str) -> str:
     return " ".join(text.lower().translate(WITHOUT_PUNCTUATION).split())
 
 
+def check_gold(gold: Path) -> None:
+    """Raise ScoreError unless this is gold."""
+    if not any(answer.strip() for each in read_gold(gold).values() for answer in each):
+        raise ScoreError(f"{gold}: no question has an answer; give a file that has some.")
+
+
 def read_gold(path: Path, part: str | None = None) -> dict[str, list[str]]:
     """Return the references by question id; raises ScoreError naming the file and the place.
 

@@ -1,6 +1,7 @@
 """What each file of this folder offers, by contract: mypy holds it to that."""
 
 from annotation.protocols.contracts import (
+    ChecksGold,
     ExportPart,
     IdentifiesSeeds,
     ReportPart,
@@ -37,6 +38,7 @@ _report_part_of_report: ReportPart[Parameters] = report
 _reports_predictions_of_report: ReportsPredictions[Parameters] = report
 _reports_labels_of_report: ReportsLabels[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring
+_checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _curated_seeds_part_of_seeds: CuratedSeedsPart[Parameters] = seeds
 _joins_texts_of_seeds: JoinsTexts = seeds

@@ -105,6 +105,11 @@ def read_predictions(path: Path) -> Predictions:
     return Predictions(loaded["answer"], facts)
 
 
+def check_gold(gold: Path) -> None:
+    """Raise ScoreError unless this is gold."""
+    read_gold(gold)
+
+
 def read_gold(path: Path) -> list[Gold]:
     """Return the questions of an official file in order; raises ScoreError naming the file."""
     loaded = _parsed(path)

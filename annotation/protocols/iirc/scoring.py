@@ -94,6 +94,14 @@ def read_predictions(path: Path) -> dict[str, Answer]:
     return loaded
 
 
+def check_gold(gold: Path) -> None:
+    """Raise ScoreError unless this is gold."""
+    try:
+        read_gold(gold, {}, None)
+    except LayoutError as error:
+        raise ScoreError(str(error)) from None
+
+
 def read_gold(path: Path, answers: Mapping[str, Answer], initial: int | None) -> list[Gold]:
     """Return the questions of either layout; raises ScoreError or LayoutError naming the file."""
     content = read_file(path)

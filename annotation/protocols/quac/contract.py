@@ -2,6 +2,7 @@
 
 from annotation.protocols.contracts import (
     BaselinesPart,
+    ChecksGold,
     ExportPart,
     IdentifiesSeeds,
     ReportPart,
@@ -36,6 +37,7 @@ _report_part_of_report: ReportPart[Parameters] = report
 _reports_predictions_of_report: ReportsPredictions[Parameters] = report
 _reports_labels_of_report: ReportsLabels[Parameters] = report
 _scoring_part_of_scoring: ScoringPart = scoring
+_checks_gold_of_scoring: ChecksGold = scoring
 _takes_options_of_scoring: TakesOptions = scoring
 _seeds_part_of_seeds: SeedsPart[Parameters] = seeds
 _joins_texts_of_seeds: JoinsTexts = seeds

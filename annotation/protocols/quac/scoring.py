@@ -221,6 +221,11 @@ def _row(name: str, scores: Sequence[Score]) -> list[str]:
     ]
 
 
+def check_gold(gold: Path) -> None:
+    """Raise ScoreError unless this is gold."""
+    read_gold(gold)
+
+
 def read_gold(path: Path) -> list[Gold]:
     """Return the questions of a v0.2 file in order; raises ScoreError naming the file."""
     loaded = _parsed(path, read_file(path))

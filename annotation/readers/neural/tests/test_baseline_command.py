@@ -136,9 +136,12 @@ def test_another_file_is_answered_by_what_was_trained(files, tmp_path):
 def test_nothing_is_answered_by_what_is_not_trained_yet(files, tmp_path):
     with pytest.raises(CommandError, match="no run was begun there"):
         run(out=files["out"], predict=files["dev"])
-    write_sums(files["dev"], 6, 2, answered=False)
-    with pytest.raises(CommandError, match="it has no answers"):
-        run(**files)
+
+    def stop(step, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        training.train(replace(order_of(files), tell=stop))
     with pytest.raises(CommandError, match="no run is finished there"):
         run(out=files["out"], predict=files["dev"])
 
@@ -171,6 +174,17 @@ def test_an_estimate_is_of_the_order_of_what_it_takes(files):
     files["out"] = files["out"].with_name("none")
     found = json.loads(run(**files, estimate=True, json=True))
     assert found["seconds"] < 20 * took + 1
+
+
+def test_a_dev_file_without_answers_is_refused_before_anything_is_trained(files):
+    write_sums(files["dev"], 2, 2, answered=False)
+    for more in ({}, {"estimate": True}):
+        with pytest.raises(CommandError) as refused:
+            run(**files, **more)
+        said = str(refused.value)
+        assert said.startswith("--dev must hold questions with their answers.")
+        assert "dev.json: it has no answers" in said
+    assert not files["out"].exists()
 
 
 def test_two_processes_do_not_train_in_one_folder(files):
