@@ -217,7 +217,11 @@ def test_nothing_that_a_typed_room_offers_is_of_any_type() -> None:
 
 
 WITH_TORCH = {"torch", "transformers", "tokenizers", "safetensors"}
-MAY_NEED_TORCH = ("annotation/readers/neural/*.py", "annotation/protocols/*/baselines/*.py")
+MAY_NEED_TORCH = (
+    "annotation/readers/neural/*.py",
+    "annotation/protocols/*/baselines/*.py",
+    "annotation/protocols/*/baselines/*/*.py",
+)
 
 
 def _need_torch() -> set[str]:

@@ -282,6 +282,17 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
     }
 
 
+def prediction_line(qids: Sequence[str], given: Sequence[Prediction]) -> str:
+    """Return a dialog's line of the official predictions."""
+    line = {
+        "qid": list(qids),
+        "best_span_str": [each.span for each in given],
+        "yesno": [each.yesno for each in given],
+        "followup": [each.followup for each in given],
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
 def dialog_of(qid: str) -> str:
     """Return the id of the question's dialog."""
     return qid.partition("_q#")[0]

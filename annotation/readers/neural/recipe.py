@@ -8,16 +8,17 @@ one of them ([paper.link]) is of the stage of that name, laid over the rest.
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from annotation.readers.trained import ReaderError
 
 PAPER, SMALL = "paper", "small"
+ChoiceT = TypeVar("ChoiceT", bound=str)
 # A value's line: its key, and after it the sentence or the reason.
 _LINE = re.compile(r"^\s*([\w-]+)\s*=.*?#\s*(source: .+|ours: .+|ours)\s*$")
 _TABLE = re.compile(r"^\s*\[([\w.-]+)\]")
@@ -113,6 +114,14 @@ class Recipe:
         if isinstance(value, str):
             return value
         raise self._wrong(key, "a text")
+
+    def choice(self, key: str, choices: Sequence[ChoiceT]) -> ChoiceT:
+        """Return one of some values of the baseline's own; raises ReaderError naming the key."""
+        value = self._value(key)
+        for each in choices:
+            if each == value:
+                return each
+        raise self._wrong(key, f"one of {', '.join(map(str, choices))}")
 
     def flag(self, key: str) -> bool:
         """Return true or false of the baseline's own; raises ReaderError naming the key."""

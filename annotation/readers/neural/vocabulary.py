@@ -13,6 +13,8 @@ from annotation.readers.trained import ReaderError
 PADDING, UNKNOWN = 0, 1
 # Ours: how far random vectors lie from 0 where no file says how far the known ones do.
 DEVIATION = 0.1
+# What a word gets that a file of vectors lacks.
+Unknown = Literal["random", "zero"]
 
 
 class Vocabulary:
@@ -66,9 +68,7 @@ def random_vectors(vocabulary: Vocabulary, width: int, seed: int) -> Vectors:
     return Vectors(_random(vocabulary, width, DEVIATION, seed), 0)
 
 
-def file_vectors(
-    vocabulary: Vocabulary, path: Path, unknown: Literal["random", "zero"], seed: int
-) -> Vectors:
+def file_vectors(vocabulary: Vocabulary, path: Path, unknown: Unknown, seed: int) -> Vectors:
     """Return the vectors that a file in GloVe's text format has for the words.
 
     unknown: what a word without a line there gets, UNKNOWN too: random numbers that lie as far

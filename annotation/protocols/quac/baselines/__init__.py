@@ -4,7 +4,6 @@ What is trained is trained on the file given as --train; evaluated is on the gol
 question comes with the true answers before it (QuAC 4).
 """
 
-import json
 import random
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -16,8 +15,10 @@ from annotation.protocols.quac.baselines import bounds
 from annotation.protocols.quac.baselines.regression import logistic_regression
 from annotation.protocols.quac.baselines.sentences import texts_of
 from annotation.protocols.quac.baselines.similarity import read_vectors, sentence_similarity
-from annotation.protocols.quac.scoring import score
+from annotation.protocols.quac.file_format import FILES
+from annotation.protocols.quac.scoring import prediction_line, score
 from annotation.protocols.quac.turns import Turn, read_turns
+from annotation.readers.trained import Trained
 
 HUMAN = "human"
 MAKERS = {
@@ -44,6 +45,29 @@ OPTIONS: Mapping[str, Option] = {
     },
 }
 NONE = "–"
+# F1 on dev; the paper's other cells are not in the text of it that we have (Table 4).
+F1_OF_PAPER = {0: 51.8, 2: 60.6}
+
+
+def _bidaf(turns: int) -> Trained:
+    """Return BiDAF++ that is told of so many previous turns."""
+    told = f" with {turns} previous turn{'s' * (turns > 1)}" if turns else ""
+    return Trained(
+        f"BiDAF++{told} (QuAC 5.3)",
+        ".bidaf.training",
+        {"turns": turns},
+        "bidaf",
+        train_files=(FILES["train"],),
+        dev_file=FILES["dev"],
+        source="QuAC, Table 4",
+        paper={"f1": F1_OF_PAPER[turns]} if turns in F1_OF_PAPER else {},
+    )
+
+
+TRAINED: Mapping[str, Trained] = {
+    "bidaf++": _bidaf(0),
+    **{f"bidaf++-{turns}": _bidaf(turns) for turns in (1, 2, 3)},
+}
 
 
 def run(name: str, predictions: Path, gold: Path, options: Mapping[str, object]) -> Result:
@@ -131,14 +155,7 @@ def _dialog(turn: Turn) -> str:
 
 def _line(dialog: list[Turn], answer: bounds.Answering) -> str:
     """Return a dialog's line of the official predictions."""
-    given = [answer(turn) for turn in dialog]
-    line = {
-        "qid": [turn.qid for turn in dialog],
-        "best_span_str": [each.span for each in given],
-        "yesno": [each.yesno for each in given],
-        "followup": [each.followup for each in given],
-    }
-    return json.dumps(line, ensure_ascii=False) + "\n"
+    return prediction_line([turn.qid for turn in dialog], [answer(turn) for turn in dialog])
 
 
 def _without_acts(result: Result) -> Result:
