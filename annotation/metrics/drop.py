@@ -11,8 +11,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from annotation.metrics.squad import ARTICLE, WITHOUT_PUNCTUATION
 from annotation.metrics.summation import numpy_mean, numpy_round
+from annotation.metrics.token_overlap import ARTICLE, WITHOUT_PUNCTUATION
 
 SEPARATOR = re.compile("[ -]")
 Answer = str | Sequence[str]

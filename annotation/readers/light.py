@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotation.metrics.squad import answer_tokens
+from annotation.metrics.token_overlap import answer_tokens
 from annotation.readers import features, passages, questions
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
 from annotation.readers.passages import Passages, knowledge, likeliest

@@ -6,7 +6,7 @@ does not. Fast enough for every pause in typing.
 
 from collections.abc import Sequence
 
-from annotation.metrics.squad import answer_tokens
+from annotation.metrics.token_overlap import answer_tokens
 from annotation.readers.words import content, stem
 
 YES_NO = ("yes", "no")

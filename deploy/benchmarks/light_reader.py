@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 from statistics import fmean, stdev
 
-from annotation.metrics.squad import exact_match, token_f1
+from annotation.metrics.token_overlap import exact_match, token_f1
 from annotation.protocols.hotpotqa.tests.real import examples
 from annotation.readers.example import Example, Prediction, asked
 from annotation.readers.light import LightReader

@@ -16,7 +16,7 @@ from annotation.metrics.meteor import MeteorError, find_meteor, meteor, meteor_c
 from annotation.metrics.result import Option, Result, ScoreError, read_file
 from annotation.metrics.rouge import rouge_l
 from annotation.metrics.significance import SIZE, SUBSETS, paired_bootstrap
-from annotation.metrics.squad import score_v1
+from annotation.metrics.token_overlap import score_v1
 from annotation.protocols.bookqa.export import answers_by_id
 from annotation.protocols.bookqa.question_labels import SCHEME, label_groups, read_labels
 from annotation.protocols.bookqa.verbs import texts_with_verbs

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from annotation.metrics.squad import answer_tokens
 from annotation.metrics.summation import plain_sum
+from annotation.metrics.token_overlap import answer_tokens
 
 # Answers of one word that share no part with any other answer.
 WHOLE = ("yes", "no", "noanswer")

@@ -6,7 +6,7 @@ The short forms are those of English in Unicode's CLDR (common/main/en.xml, unit
 
 from functools import lru_cache
 
-from annotation.metrics.squad import answer_tokens
+from annotation.metrics.token_overlap import answer_tokens
 
 # What stands for the whole unit; signs come before punctuation is dropped.
 WHOLE = {

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.metrics.result import ScoreError
-from annotation.metrics.squad import token_f1
 from annotation.metrics.summation import plain_sum
+from annotation.metrics.token_overlap import token_f1
 from annotation.protocols.quac.file_format import AFFIRMATION, CONTINUATION
 
 CANNOT_ANSWER = "CANNOTANSWER"

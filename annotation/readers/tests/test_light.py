@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.metrics.squad import exact_match
+from annotation.metrics.token_overlap import exact_match
 from annotation.readers.candidates import candidates
 from annotation.readers.example import YES_NO, Example, Text, asked, read, write
 from annotation.readers.light import LightReader

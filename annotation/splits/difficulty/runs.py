@@ -12,7 +12,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.metrics.squad import exact_match
+from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, Fold, FoldState, HeldOutPrediction, RunState
 from annotation.readers.example import Example, Prediction
 from annotation.readers.predictions import check_complete, read_predictions

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.metrics.squad import exact_match
+from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, HeldOutPrediction, RunState
 from annotation.splits.difficulty.examples import answer_of
 from annotation.splits.difficulty.parameters import DifficultyTable

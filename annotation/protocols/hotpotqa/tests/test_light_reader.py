@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from annotation.metrics.squad import exact_match
+from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.tests.real import examples
 from annotation.readers.example import asked
 from annotation.readers.light import LightReader

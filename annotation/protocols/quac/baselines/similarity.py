@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from annotation.metrics.result import ScoreError
-from annotation.metrics.squad import answer_tokens
+from annotation.metrics.token_overlap import answer_tokens
 from annotation.protocols.quac.baselines.bounds import Answering, Setting, span
 from annotation.protocols.quac.baselines.sentences import texts_of
 from annotation.protocols.quac.file_format import CANNOT_ANSWER

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from annotation.metrics.result import ScoreError
-from annotation.metrics.squad import token_f1
+from annotation.metrics.token_overlap import token_f1
 from annotation.protocols.quac.analysis.acts import has_several_answers
 from annotation.protocols.quac.analysis.curves import NAMES
 from annotation.protocols.quac.analysis.groups import GROUPS

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from annotation.metrics.squad import exact_match
+from annotation.metrics.token_overlap import exact_match
 from annotation.models import CrossValidation, HeldOutPrediction
 from annotation.protocols.hotpotqa.baselines import READERS
 from annotation.protocols.hotpotqa.baselines.difficulty_reader import NeuralReader

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.metrics.squad import exact_match
+from annotation.metrics.token_overlap import exact_match
 from annotation.protocols.hotpotqa.baselines.preprocessing import SPAN
 from annotation.protocols.hotpotqa.baselines.tests.making import reader, real_items, recipe
 from annotation.protocols.hotpotqa.measures import facts_measure

@@ -37,7 +37,7 @@ def score_v1(prediction: str, references: Sequence[str]) -> tuple[float, float]:
     Raises ValueError without a reference: v1.1 has no unanswerable questions.
     """
     if not references:
-        raise ValueError("SQuAD v1.1 needs a reference for every question: score with v2.0.")
+        raise ValueError("v1.1 needs a reference for every question: score with v2.0.")
     return (
         max(exact_match(prediction, reference) for reference in references),
         max(token_f1(prediction, reference) for reference in references),

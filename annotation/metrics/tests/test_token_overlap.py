@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.metrics import squad
+from annotation.metrics import token_overlap
 from annotation.metrics.tests.golden import vectors
 
 
@@ -12,10 +12,10 @@ def test_every_golden_case_has_the_official_scores() -> None:
     cases = vectors("squad.json")["cases"]
     assert len(cases) == 400
     for case in cases:
-        em, f1 = squad.score_v2(case["pred"], case["golds"])
+        em, f1 = token_overlap.score_v2(case["pred"], case["golds"])
         assert {"exact": em, "f1": f1} == case["v2"], case["id"]
         if "v1" in case:
-            em, f1 = squad.score_v1(case["pred"], case["golds"])
+            em, f1 = token_overlap.score_v1(case["pred"], case["golds"])
             assert {"em": em, "f1": f1} == case["v1"], case["id"]
 
 
@@ -26,29 +26,29 @@ def test_every_golden_file_has_the_official_totals() -> None:
     for file in loaded["files"]:
         gold = {key: cases[key]["golds"] for key in file["ids"]}
         predictions = {key: cases[key]["pred"] for key in file["ids"]}
-        assert squad.evaluate_v2(gold, predictions) == file["expected_v2"]
+        assert token_overlap.evaluate_v2(gold, predictions) == file["expected_v2"]
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_the_measures_do_not_care_which_side_is_which(one: str, other: str) -> None:
-    assert squad.token_f1(one, other) == pytest.approx(squad.token_f1(other, one))
-    assert squad.exact_match(one, other) == squad.exact_match(other, one)
+    assert token_overlap.token_f1(one, other) == pytest.approx(token_overlap.token_f1(other, one))
+    assert token_overlap.exact_match(one, other) == token_overlap.exact_match(other, one)
 
 
 def test_two_blanks_match_exactly_but_only_v2_gives_them_an_f1() -> None:
-    assert squad.score_v1("The", ["a"]) == (1.0, 0.0)
-    assert squad.score_v2("The", ["a"]) == (1.0, 1.0)
+    assert token_overlap.score_v1("The", ["a"]) == (1.0, 0.0)
+    assert token_overlap.score_v2("The", ["a"]) == (1.0, 1.0)
 
 
 def test_a_missing_prediction_counts_zero_in_v1_and_not_at_all_in_v2() -> None:
     gold = {"one": ["Ada"], "two": ["Grace"]}
-    assert squad.evaluate_v1(gold, {"one": "ada"}) == {"exact_match": 50.0, "f1": 50.0}
-    assert squad.evaluate_v2(gold, {"one": "ada"})["exact"] == 100.0
+    assert token_overlap.evaluate_v1(gold, {"one": "ada"}) == {"exact_match": 50.0, "f1": 50.0}
+    assert token_overlap.evaluate_v2(gold, {"one": "ada"})["exact"] == 100.0
 
 
 def test_v1_refuses_an_unanswerable_question() -> None:
     with pytest.raises(ValueError, match=r"v2\.0"):
-        squad.score_v1("Ada", [])
+        token_overlap.score_v1("Ada", [])
 
 
 def test_the_threshold_of_no_answer_is_the_official_one() -> None:
@@ -56,7 +56,7 @@ def test_the_threshold_of_no_answer_is_the_official_one() -> None:
     assert len(cases) == 16
     for case in cases:
         for measure in ("exact", "f1"):
-            found = squad.best_threshold(
+            found = token_overlap.best_threshold(
                 case[measure], case["predictions"], case["na_prob"], case["has_answer"]
             )
             wanted = [case["expected_best"][f"best_{measure}{end}"] for end in ("", "_thresh")]
