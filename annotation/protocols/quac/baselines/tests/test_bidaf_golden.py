@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from annotation.metrics.squad import token_f1
 from annotation.metrics.tests.golden import vectors, weights
+from annotation.metrics.token_overlap import token_f1
 from annotation.protocols.quac.baselines.bidaf.decoding import best_span, published_span
 from annotation.protocols.quac.baselines.bidaf.dialogs import (
     FIRST,
