@@ -15,7 +15,9 @@ TITLES_PER_QUERY = 200
 FILE = "ATTRIBUTION.csv"
 LICENCE_FILE = "LICENSE"
 COLUMNS = ("title", "revision_id", "permalink", "used_as")
-Row = tuple[str, int | str, str, str]
+# Of a requester's own documents.
+DOCUMENT_COLUMNS = ("title", "id", "url", "licence", "used_as")
+Row = tuple[int | str, ...]
 
 
 def linked_titles(seeds: Iterable[SeedRecord]) -> list[str]:
@@ -72,7 +74,7 @@ def linked_articles(corpus: Corpus, titles: Iterable[str]) -> Iterator[tuple[str
     iterator = iter(titles)
     while batch := list(islice(iterator, TITLES_PER_QUERY)):
         found = Resolver(corpus).resolve(batch)
-        articles = Article.objects.select_related("corpus").in_bulk(set(found.values()))
+        articles = Article.objects.select_related("corpus", "document").in_bulk(set(found.values()))
         yield from ((title, articles[found[title]]) for title in batch if title in found)
 
 
@@ -93,11 +95,16 @@ def licence_text(collection: Collection) -> str:
     address = f" ({corpus.licence_url})" if corpus.licence_url else ""
     source = corpus.site_name or corpus.name
     site = f", {corpus.base_url}" if corpus.base_url else ""
+    told = (
+        f"The id of each document, its address and its licence, where it has them, are in {FILE}.\n"
+        if corpus.kind == CorpusKind.DOCUMENTS
+        else f"Their authors are named at the addresses in {FILE}, which also names the revision "
+        "that\nwas read. "
+    )
     return (
         f"The passages and articles in this folder are text of {source}{site}.\n"
         f"They are under {name}{address}.\n"
-        f"Their authors are named at the addresses in {FILE}, which also names the revision that\n"
-        "was read. Text was taken out of its markup. In the linked articles a literal\n"
+        f"{told}Text was taken out of its markup. In the linked articles a literal\n"
         "less-than sign is written as its full-width form; nothing else was changed.\n\n"
         f"The questions, answers, evidence and votes of {collection.title!r} are under the same\n"
         f"licence: {name}{address}.\n"
@@ -110,7 +117,8 @@ def attribution_lines(corpus: Corpus, seeds: Iterable[SeedRecord]) -> Iterator[b
     Used are the articles of all passages that were asked about, those that they link to, and those
     that a system reads to answer.
     """
-    for line in csv_lines((COLUMNS, *_rows(corpus, seeds)), end="\n"):
+    columns = DOCUMENT_COLUMNS if corpus.kind == CorpusKind.DOCUMENTS else COLUMNS
+    for line in csv_lines((columns, *_rows(corpus, seeds)), end="\n"):
         yield line.encode()
 
 
@@ -128,15 +136,21 @@ def _rows(corpus: Corpus, seeds: Iterable[SeedRecord]) -> list[Row]:
     used = read | used
     for _, article in linked_articles(corpus, sorted(linked)):
         if article.title not in used:
-            used[article.title] = (
-                article.title,
-                article.revision_id or "",
-                article.revision_url(),
-                "linked article",
-            )
+            used[article.title] = _row_of(article, "linked article")
     return [used[title] for title in sorted(used)]
 
 
+def _row_of(article: Article, used_as: str) -> Row:
+    url = article.revision_url()
+    if article.corpus.kind == CorpusKind.DOCUMENTS:
+        document = article.document
+        return article.title, document.external_id, url, document.licence, used_as
+    return article.title, article.revision_id or "", url, used_as
+
+
 def _row(passage: PassageRecord, used_as: str) -> Row:
+    if "document" in passage:
+        url, licence = passage.get("permalink", ""), passage.get("licence", "")
+        return passage["title"], passage["document"], url, licence, used_as
     revision, address = passage.get("revision_id") or "", passage.get("permalink", "")
     return passage["title"], revision, address, used_as

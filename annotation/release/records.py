@@ -23,6 +23,7 @@ from annotation.release.records_schema import (
     VoteRecord,
 )
 from collector.models import Collection, Paragraph, Seed, SeedParagraph
+from collector.models.corpus import CorpusKind
 from collector.protocols.creation import parameters_of
 from tasks.models import Answer, Question, Skip
 from tasks.simulation.synthetic_fields import genuine, made_up
@@ -74,7 +75,7 @@ def _repeatable() -> Iterator[None]:
 def _seeds(collection: Collection) -> QuerySet[Seed]:
     """Return the seeds with all that a record tells, in a fixed number of queries a chunk."""
     paragraphs = SeedParagraph.objects.select_related(
-        "paragraph__article__corpus", "paragraph__section"
+        "paragraph__article__corpus", "paragraph__article__document", "paragraph__section"
     ).order_by("position")
     questions = (
         Question.objects.select_related("stage", "verdict", "split_assignment")
@@ -109,7 +110,7 @@ def _read_in(seeds: list[Seed]) -> dict[int, Paragraph]:
         for context in _contexts(question)
         for pk in context.paragraphs
     }
-    rows = Paragraph.objects.select_related("article__corpus", "section")
+    rows = Paragraph.objects.select_related("article__corpus", "article__document", "section")
     return rows.in_bulk(wanted) if wanted else {}
 
 
@@ -146,6 +147,11 @@ def _passage(paragraph: Paragraph) -> PassageRecord:
     }
     if paragraph.sentences is not None:
         passage["sentences"] = [(start, end) for start, end in paragraph.sentences]
+    if paragraph.article.corpus.kind == CorpusKind.DOCUMENTS:
+        document = paragraph.article.document
+        passage["document"], passage["licence"] = document.external_id, document.licence
+        if paragraph.pages:
+            passage["pages"] = [(start, number) for start, number in paragraph.pages]
     return passage
 
 

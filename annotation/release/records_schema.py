@@ -18,6 +18,8 @@ class PassageRecord(TypedDict):
     """One paragraph. `links`: [start, end, target title] into `text`.
 
     `sentences`: [start, end] of each without the blanks around it, where they were looked for.
+    Of a requester's own document there are `document`, its id, its `licence`, and `pages`: [start,
+    number] where each page begins, if it has pages.
     """
 
     title: str
@@ -28,6 +30,9 @@ class PassageRecord(TypedDict):
     language: NotRequired[str]
     revision_id: NotRequired[int]
     permalink: NotRequired[str]
+    document: NotRequired[str]
+    licence: NotRequired[str]
+    pages: NotRequired[list[tuple[int, int]]]
 
 
 class VoteRecord(TypedDict):

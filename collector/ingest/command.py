@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from collector.ingest.errors import BookError, DumpError
+from collector.ingest.errors import BookError, DocumentError, DumpError
 from collector.ingest.ingestion import CorpusOptions
 from collector.ingest.licences import ADDRESSES
 from collector.ingest.store import AlreadyReading, storing_failure
@@ -65,7 +65,7 @@ def told_in_one_line(last: str) -> Iterator[None]:
     """Turn what reading in raises into a CommandError; `last`: after what it goes on."""
     try:
         yield
-    except (BookError, DumpError, AlreadyReading) as error:
+    except (BookError, DocumentError, DumpError, AlreadyReading) as error:
         raise CommandError(str(error)) from error
     except (DatabaseError, OSError) as error:
         raise CommandError(storing_failure(error)) from error

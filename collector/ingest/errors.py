@@ -16,3 +16,7 @@ class MalformedPage(ValueError):
 
 class BookError(Exception):
     """A book or a table of books cannot be read; the message names the file and says what to do."""
+
+
+class DocumentError(Exception):
+    """A document cannot be read; the message names it and says why, in one line."""

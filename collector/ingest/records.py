@@ -25,7 +25,8 @@ class PageRecord(NamedTuple):
 
     `sections`: (level, heading), the lead first; `paragraphs`: (index of section, kind, text,
     links). Plain tuples, because they travel between processes; a redirect has none of either.
-    `timestamp` is ISO 8601 or blank; `infoboxes`: the names of the templates, lower case.
+    `timestamp` is ISO 8601 or blank; `infoboxes`: the names of the templates, lower case. `pages`:
+    of each paragraph, where the pages of a document begin in it; empty where there are none.
     """
 
     title: str
@@ -39,6 +40,7 @@ class PageRecord(NamedTuple):
     paragraphs: list[Paragraph]
     categories: list[str]
     infoboxes: Sequence[str] = ()
+    pages: Sequence[Sequence[tuple[int, int]]] = ()
 
 
 class CategoryRecord(NamedTuple):

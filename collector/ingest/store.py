@@ -38,7 +38,7 @@ _ARTICLE_COLUMNS = (
 )
 _PARAGRAPH_COLUMNS = (
     *("article_id", "section_id", "position", "kind", "text"),
-    *("links", "n_links", "n_links_in_corpus", "splitter"),
+    *("links", "n_links", "n_links_in_corpus", "splitter", "pages"),
 )
 _PLURALS = {
     ArticleKind.ARTICLE: "articles",
@@ -65,7 +65,7 @@ def store_records(dump_file: DumpFile, records: Sequence[Record]) -> None:
         skipped = [record for record in records if isinstance(record, SkippedRecord)]
         pages, repeated = _new_pages(dump_file, records)
         counts = _counted(records, pages, skipped + repeated)
-        _insert_pages(dump_file.corpus_id, pages)
+        insert_pages(dump_file.corpus_id, pages)
         _insert_subcategories(
             dump_file.corpus_id, [each for each in records if isinstance(each, CategoryRecord)]
         )
@@ -116,7 +116,8 @@ def _new_pages(
     return new, repeated
 
 
-def _insert_pages(corpus_id: int, pages: list[PageRecord]) -> None:
+def insert_pages(corpus_id: int, pages: Sequence[PageRecord]) -> Sequence[int]:
+    """Insert articles with all that is in them; return their ids. Expects a transaction."""
     article_ids = reserve_ids(Article, len(pages))
     section_ids = iter(reserve_ids(Section, sum(len(page.sections) for page in pages)))
     articles, sections, paragraphs = [], [], []
@@ -129,13 +130,15 @@ def _insert_pages(corpus_id: int, pages: list[PageRecord]) -> None:
         for position, (section, kind, text, links) in enumerate(page.paragraphs):
             packed = orjson.dumps(links).decode() if links else "[]"
             n_links = len({target for _, _, target in links})
+            of_pages = orjson.dumps(page.pages[position]).decode() if page.pages else None
             paragraphs.append(
-                (article_id, ids[section], position, kind, text, packed, n_links, 0, "")
+                (article_id, ids[section], position, kind, text, packed, n_links, 0, "", of_pages)
             )
     insert_rows(Article, _ARTICLE_COLUMNS, articles)
     insert_rows(Section, ("id", "article_id", "position", "level", "heading"), sections)
     insert_rows(Paragraph, _PARAGRAPH_COLUMNS, paragraphs)
     _insert_categories(corpus_id, list(zip(article_ids, pages, strict=True)))
+    return article_ids
 
 
 def _article_row(article_id: int, corpus_id: int, page: PageRecord) -> tuple[Any, ...]:

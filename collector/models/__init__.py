@@ -25,6 +25,12 @@ from collector.models.collection import (
     StageState,
 )
 from collector.models.corpus import Corpus, DumpFile, LinkGraph, SkippedPage
+from collector.models.document import (
+    Document,
+    DocumentFormat,
+    DocumentUpload,
+    UploadState,
+)
 from collector.models.seed import DroppedSeed, Seed, SeedParagraph
 from collector.models.user import SignInTries, User
 
@@ -43,6 +49,9 @@ __all__ = [
     "CollectionState",
     "CollectionText",
     "Corpus",
+    "Document",
+    "DocumentFormat",
+    "DocumentUpload",
     "DroppedSeed",
     "DumpFile",
     "LinkGraph",
@@ -59,5 +68,6 @@ __all__ = [
     "Stage",
     "StageState",
     "Subcategory",
+    "UploadState",
     "User",
 ]

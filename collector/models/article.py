@@ -4,7 +4,7 @@ from urllib.parse import quote, urlsplit
 
 from django.db import models
 
-from collector.models.corpus import Corpus
+from collector.models.corpus import Corpus, CorpusKind
 
 
 class ArticleKind(models.TextChoices):
@@ -51,13 +51,20 @@ class Article(models.Model):
 
     def url(self) -> str:
         """Return the page's address at its source site; blank if the corpus has none."""
+        if self.corpus.kind == CorpusKind.DOCUMENTS:
+            return self.document.url
         base = self.corpus.base_url
         if not base:
             return ""
         return base.rpartition("/")[0] + "/" + quote(self.title.replace(" ", "_"), safe="/:(),!*'")
 
     def revision_url(self) -> str:
-        """Return the permanent address of the revision that was read; blank without a site."""
+        """Return the permanent address of the revision that was read; blank without a site.
+
+        Of a document, which has no revisions, it is the address.
+        """
+        if self.corpus.kind == CorpusKind.DOCUMENTS:
+            return self.document.url
         site = urlsplit(self.corpus.base_url)
         if not site.netloc:
             return ""
@@ -98,7 +105,9 @@ class Paragraph(models.Model):
     `links` is [[start, end, target title], …] in order, `n_links` the number of distinct targets,
     `n_links_in_corpus` the number of distinct articles of this corpus that they lead to, through
     redirects, the paragraph's own article and disambiguation pages not counted. `sentences` is
-    [[start, end], …] once a seed uses the paragraph, made by `splitter`.
+    [[start, end], …] once a seed uses the paragraph, made by `splitter`. `pages` is
+    [[start, number], …]: from `start` on the text stands on that page of its document, counted
+    from 1; null where there are no pages.
     """
 
     article = models.ForeignKey(Article, models.CASCADE, db_index=False, related_name="paragraphs")
@@ -113,6 +122,7 @@ class Paragraph(models.Model):
     n_links_in_corpus = models.PositiveIntegerField(default=0)
     sentences = models.JSONField(null=True, blank=True)
     splitter = models.CharField(max_length=60, blank=True)
+    pages = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["article_id", "position"]

@@ -10,6 +10,7 @@ class CorpusKind(models.TextChoices):
 
     WIKI = "wiki", "Wiki dump"
     BOOKS = "books", "Books"
+    DOCUMENTS = "documents", "Documents"
     IMPORTED = "imported", "Passages of published files"
 
 

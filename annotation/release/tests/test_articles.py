@@ -5,9 +5,24 @@ from itertools import pairwise
 import pytest
 
 from annotation.protocols.iirc.tests.island import TEXTS, island
-from annotation.release.articles import article_record, articles_of, linked_articles, linked_titles
+from annotation.release.articles import (
+    article_record,
+    articles_of,
+    attribution_lines,
+    licence_text,
+    linked_articles,
+    linked_titles,
+)
 from annotation.release.records import records
-from annotation.tests.making import make_article, make_corpus
+from annotation.tests.making import (
+    make_article,
+    make_collection,
+    make_corpus,
+    make_question,
+    make_seed,
+)
+from collector.models import Document, Paragraph
+from collector.models.corpus import CorpusKind
 from tasks.work.articles import article_text
 from tasks.work.passages import find_article, readable_titles
 
@@ -56,3 +71,33 @@ def test_titles_lead_where_an_answerer_was_led() -> None:
     }
     assert list(found) == ["C", "D", "E", "F", "Marle"]
     assert readable_titles(corpus.pk, set(titles)) == set(found)
+
+
+def test_ids_addresses_licences_and_pages_of_own_documents_survive() -> None:
+    corpus = make_corpus(kind=CorpusKind.DOCUMENTS, slug="handbook")
+    collection = make_collection(corpus)
+    for number, title in enumerate(("Lamp", "Tower")):
+        article = make_article(corpus, title, (f"The {title}.", [[4, 4 + len(title), "Tower"]]))
+        Document.objects.create(
+            corpus=corpus,
+            article=article,
+            external_id=f"doc-{number}",
+            format="pdf",
+            file_name="all.pdf",
+            sha256="0" * 64,
+            url=f"https://quarn.example/{number}",
+            licence="CC BY 4.0",
+            n_pages=3,
+        )
+    Paragraph.objects.filter(article__title="Lamp").update(pages=[[0, 2], [5, 3]])
+    make_question(make_seed(collection, Paragraph.objects.get(article__title="Lamp")))
+    (record,) = records(collection)
+    (passage,) = record["passages"]
+    assert (passage["document"], passage["licence"]) == ("doc-0", "CC BY 4.0")
+    assert passage["pages"] == [(0, 2), (5, 3)]
+    assert b"".join(attribution_lines(corpus, [record])).decode() == (
+        "title,id,url,licence,used_as\n"
+        "Lamp,doc-0,https://quarn.example/0,CC BY 4.0,passage\n"
+        "Tower,doc-1,https://quarn.example/1,CC BY 4.0,linked article\n"
+    )
+    assert "The id of each document" in licence_text(collection)

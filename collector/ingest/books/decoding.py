@@ -42,7 +42,15 @@ class DecodedText(NamedTuple):
 
 
 def decode(content: bytes, name: str) -> DecodedText:
-    """Return a file's text; of a page in HTML, what is read of it.
+    """Return a file's text; of a page in HTML, what is read of it. Raises BookError as below."""
+    text, encoding = decoded_text(content, name)
+    if _MARKUP.match(text):
+        text = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", _text_of_page(text))
+    return DecodedText(text, encoding)
+
+
+def decoded_text(content: bytes, name: str) -> DecodedText:
+    """Return a file's text as it is.
 
     UTF-8 or UTF-16 by their marks, then UTF-8, then what a Gutenberg header declares, then the
     likeliest one. Raises BookError for what is no text.
@@ -56,8 +64,6 @@ def decode(content: bytes, name: str) -> DecodedText:
         raise BookError(f"{name} is empty.")
     if len(_CONTROL.findall(text)) > len(text) * _MOST_CONTROLS:
         raise BookError(f"{name} is no text: it holds bytes that no text has.")
-    if _MARKUP.match(text):
-        text = _text_of_page(text)
     return DecodedText(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), encoding)
 
 
@@ -69,13 +75,13 @@ def _encoding(content: bytes) -> str:
         return "utf-8"
     declared = _DECLARED.search(content[:_HEAD_BYTES])
     if declared:
-        encoding = _known(declared[1].decode("ascii"))
+        encoding = known_encoding(declared[1].decode("ascii"))
         if encoding and _is_in(content, encoding):
             return encoding
     return _likeliest(content)
 
 
-def _known(declared: str) -> str:
+def known_encoding(declared: str) -> str:
     """Return Python's name of an encoding as a header writes it, blank for one it does not know."""
     # "ISO Latin-1", "ISO-646-US (US-ASCII)", "Windows-1252".
     name = declared.partition("(")[0].strip().replace("ISO Latin", "Latin").replace(" ", "-")

@@ -1,0 +1,1 @@
+"""A requester's own documents: files of many formats, read into the articles of a corpus."""

@@ -1,0 +1,124 @@
+"""What every format is read into: headings, paragraphs and list items, in the order of reading."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collector.ingest.lines import LIST_ITEM, PARAGRAPH, Paragraph, Section
+from collector.ingest.links import Link
+
+HEADING = "heading"
+MAX_HEADING, MAX_TITLE, MAX_ID = 300, 250, 255
+# The level of a document's main sections, as in wikis, whose pages have the title alone on 1.
+MAIN_LEVEL, LAST_LEVEL = 2, 6
+
+# Soft hyphens, joints, marks of direction (the page sets that), what no text has.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe"
+    "\uffff\ud800-\udfff]+"
+)
+Breaks = Sequence[tuple[int, int]]
+"""(start, number): from `start` on the text stands on that page, counted from 1."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A heading (`level` 1 is the highest), a paragraph or a list item: one line of clean text.
+
+    `links` and `pages` have offsets into `text`; the target of a link is as the file has it.
+    """
+
+    kind: str
+    text: str
+    level: int = 0
+    links: Sequence[Link] = ()
+    pages: Breaks = ()
+
+
+@dataclass(frozen=True)
+class DocumentText:
+    """A document as it was read; title and language blank where the file does not say.
+
+    `notes`: what was not read as it should be, each one sentence.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    language: str = ""
+    n_pages: int | None = None
+    notes: Sequence[str] = ()
+
+
+def clean(text: str) -> str:
+    """Return `text` as it is stored: one line, blanks single, nothing that is not seen."""
+    return " ".join(_UNSEEN.sub("", text).split())
+
+
+def cleaned(text: str) -> tuple[str, list[int]]:
+    """Return clean(text), and for each offset into `text`, its end among them, where it is now."""
+    kept: list[str] = []
+    places = []
+    for letter in text:
+        places.append(len(kept))
+        if letter.isspace():
+            if kept and kept[-1] != " ":
+                kept.append(" ")
+        elif not _UNSEEN.match(letter):
+            kept.append(letter)
+    whole = "".join(kept).rstrip()
+    return whole, [min(place, len(whole)) for place in (*places, len(kept))]
+
+
+def sections_of(
+    document: DocumentText, title: str
+) -> tuple[list[Section], list[Paragraph], list[Breaks]]:
+    """Return the sections, the paragraphs and where the pages of each paragraph begin.
+
+    Levels are told anew, so that the highest heading is a main section; a heading that says the
+    title again is none, nor one with neither text nor deeper headings under it.
+    """
+    blocks = list(document.blocks)
+    if blocks and blocks[0].kind == HEADING and _same(blocks[0].text, title):
+        blocks.pop(0)
+    blocks = [block for number, block in enumerate(blocks) if not _leads_nowhere(blocks, number)]
+    levels = sorted({block.level for block in blocks if block.kind == HEADING})
+    sections: list[Section] = [(0, "")]
+    paragraphs: list[Paragraph] = []
+    pages: list[Breaks] = []
+    for block in blocks:
+        if block.kind == HEADING:
+            level = min(MAIN_LEVEL + levels.index(block.level), LAST_LEVEL)
+            sections.append((level, block.text[:MAX_HEADING]))
+        else:
+            paragraphs.append((len(sections) - 1, block.kind, block.text, list(block.links)))
+            pages.append(block.pages)
+    return sections, paragraphs, pages
+
+
+def _same(heading: str, title: str) -> bool:
+    return heading.casefold() == title.casefold()
+
+
+def _leads_nowhere(blocks: Sequence[Block], number: int) -> bool:
+    block = blocks[number]
+    if block.kind != HEADING:
+        return False
+    following = blocks[number + 1] if number + 1 < len(blocks) else None
+    return following is None or (following.kind == HEADING and following.level <= block.level)
+
+
+def title_from(blocks: Sequence[Block]) -> str:
+    """Return the heading that a document begins with, else blank.
+
+    It is no title where others are as high, unless another heading follows at once.
+    """
+    if not blocks or blocks[0].kind != HEADING:
+        return ""
+    high = [block for block in blocks if block.kind == HEADING and block.level <= blocks[0].level]
+    alone = len(high) == 1 or (len(blocks) > 1 and blocks[1].kind == HEADING)
+    return blocks[0].text[:MAX_TITLE] if alone else ""
+
+
+def has_text(blocks: Sequence[Block]) -> bool:
+    """Return whether there is anything to ask about."""
+    return any(block.kind in (PARAGRAPH, LIST_ITEM) for block in blocks)

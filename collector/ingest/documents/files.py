@@ -1,0 +1,184 @@
+"""Finds the documents' files: given ones, those of folders and of zip archives; safe to open."""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from collector.ingest.documents.blocks import MAX_ID
+from collector.ingest.errors import DocumentError
+
+# By the ending of a file's name, the format it is read as.
+FORMATS = {
+    "txt": "txt",
+    "text": "txt",
+    "md": "md",
+    "markdown": "md",
+    "html": "html",
+    "htm": "html",
+    "xhtml": "html",
+    "pdf": "pdf",
+    "docx": "docx",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "csv": "csv",
+}
+READ = "txt, md, html, pdf, docx, jsonl, csv, or a zip of these"
+MOST_FILES = 20_000
+MOST_BYTES = 200 << 20
+# What a zip archive may hold unpacked, and how many times more than packed.
+MOST_UNPACKED_BYTES = 2 << 30
+MOST_RATIO, SMALL_BYTES = 200, 10 << 20
+_PIECE = 1 << 20
+# Left behind by systems, and no document.
+_PASSED_OVER = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini"})
+
+
+@dataclass(frozen=True)
+class DocumentFile:
+    """A file to read: at `path`, or the `member` of the zip archive there.
+
+    `name` is its path inside the folder or archive, which is the document's id.
+    """
+
+    name: str
+    path: Path
+    member: str = ""
+
+    @property
+    def format(self) -> str:
+        """Return what it is read as, blank for an ending that is not known."""
+        return FORMATS.get(PurePosixPath(self.name).suffix.lower().removeprefix("."), "")
+
+    @contextmanager
+    def opened(self) -> Iterator[Path]:
+        """Give the path of the file, that of a copy for a member of an archive.
+
+        Raises DocumentError for a member that is larger than it says, or damaged.
+        """
+        if not self.member:
+            yield self.path
+            return
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"document{PurePosixPath(self.name).suffix.lower()}"
+            self._unpack(path)
+            yield path
+
+    def _unpack(self, path: Path) -> None:
+        try:
+            with (
+                zipfile.ZipFile(self.path) as archive,
+                archive.open(self.member) as packed,
+                path.open("wb") as file,
+            ):
+                while piece := packed.read(_PIECE):
+                    file.write(piece)
+                    if file.tell() > MOST_BYTES:
+                        raise _too_large(self.name)
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+            raise DocumentError(f"{self.name} is damaged inside {self.path.name}.") from error
+
+
+def find_files(paths: Iterable[Path]) -> tuple[list[DocumentFile], list[str]]:
+    """Return the files to read, and for each file or archive that is left out why, in one line.
+
+    An archive is taken whole or not at all. Raises DocumentError for a path that is not there.
+    """
+    found: list[DocumentFile] = []
+    left_out: list[str] = []
+    for path in paths:
+        if path.is_dir():
+            files = [each for each in sorted(path.rglob("*")) if each.is_file()]
+            inner = [(each, each.relative_to(path).as_posix()) for each in files]
+        elif path.is_file():
+            inner = [(path, path.name)]
+        else:
+            raise DocumentError(f"There is no file {path}.")
+        for each, name in inner:
+            try:
+                found += _files_at(each, name)
+            except DocumentError as error:
+                left_out.append(str(error))
+    if len(found) > MOST_FILES:
+        raise DocumentError(f"More than {MOST_FILES:,} files at once: give them in parts.")
+    refusals = [(each, _refusal(each)) for each in found]
+    left_out += [why for _, why in refusals if why]
+    return [each for each, why in refusals if not why], left_out
+
+
+def _files_at(path: Path, name: str) -> list[DocumentFile]:
+    if _is_passed_over(name):
+        return []
+    if PurePosixPath(name).suffix.lower() == ".zip":
+        return _members(path, name)
+    return [DocumentFile(name, path)]
+
+
+def _is_passed_over(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    hidden = any(part.startswith(".") and part != ".." for part in parts)
+    return hidden or bool(_PASSED_OVER & {*parts})
+
+
+def _refusal(file: DocumentFile) -> str:
+    """Return why a file is left out unread, blank if it is not."""
+    if not file.format:
+        return f"{file.name} is none of what can be read: {READ}."
+    if len(file.name) > MAX_ID:
+        return f"{file.name[:60]}… has a path of more than {MAX_ID} characters."
+    if not file.member and file.path.stat().st_size > MOST_BYTES:
+        return str(_too_large(file.name))
+    return ""
+
+
+def _too_large(name: str) -> DocumentError:
+    return DocumentError(f"{name} is larger than {MOST_BYTES >> 20} MiB: give it in parts.")
+
+
+def _members(path: Path, name: str) -> list[DocumentFile]:
+    """Return the files of an archive; raises DocumentError for one that is not to be opened."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [each for each in archive.infolist() if not each.is_dir()]
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise DocumentError(f"{name} is no zip archive, or a damaged one.") from error
+    check_members(members, name)
+    return [
+        DocumentFile(each.filename, path, each.filename)
+        for each in members
+        if not _is_passed_over(each.filename)
+    ]
+
+
+def _leads_out(member: zipfile.ZipInfo) -> bool:
+    """Return whether a member is a link, or has a path to somewhere else."""
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    is_link = stat.S_ISLNK(member.external_attr >> 16)
+    has_drive = any(":" in part for part in path.parts[:1])
+    return is_link or path.is_absolute() or ".." in path.parts or has_drive
+
+
+def check_members(members: list[zipfile.ZipInfo], name: str) -> None:
+    """Raise DocumentError for an archive that would harm: a bomb, or one that climbs out."""
+    for each in members:
+        if _leads_out(each):
+            raise DocumentError(
+                f"{name} was not opened: its file {each.filename!r} leads out of the archive."
+            )
+        if each.flag_bits & 1:
+            raise DocumentError(f"{name} is locked by a password.")
+    unpacked = sum(each.file_size for each in members)
+    packed = sum(each.compress_size for each in members)
+    if unpacked > MOST_UNPACKED_BYTES or (
+        unpacked > SMALL_BYTES and unpacked > MOST_RATIO * max(packed, 1)
+    ):
+        raise DocumentError(
+            f"{name} was not opened: unpacked it would be {unpacked >> 20:,} MiB, "
+            f"{unpacked // max(packed, 1):,} times what it is packed."
+        )
+    if len(members) > MOST_FILES:
+        raise DocumentError(f"{name} holds more than {MOST_FILES:,} files: give it in parts.")

@@ -1,0 +1,422 @@
+"""Ingests documents into a corpus: each whole or not at all, those that it has passed over."""
+
+import pickle
+import posixpath
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+from urllib.parse import unquote, urlsplit
+
+from django.db import transaction
+from django.db.models import Count, Max, Sum
+
+from collector.ingest.documents.blocks import sections_of
+from collector.ingest.documents.files import DocumentFile, find_files
+from collector.ingest.documents.language import are_alike
+from collector.ingest.documents.reading import FoundDocument, LeftOut, read_files
+from collector.ingest.errors import DocumentError
+from collector.ingest.ingestion import CorpusOptions
+from collector.ingest.licences import UNKNOWN, licence_address
+from collector.ingest.link_resolution import resolve_links
+from collector.ingest.links import Link
+from collector.ingest.records import ARTICLE, PageRecord
+from collector.ingest.store import MAX_NAME, insert_pages
+from collector.ingest.wiki_site import direction_of
+from collector.models import Article, Corpus, Document, DocumentFormat, Paragraph
+from collector.models.article import ParagraphKind
+from collector.models.corpus import CorpusKind, CorpusState
+from common.storable import NotStorable, storable
+
+BATCH = 50
+# So many files are named as the corpus's source.
+NAMED = 20
+SEVERAL = "several, named with each document"
+READING, STORING = "Reading files", "Storing documents"
+# Of these one file holds many documents.
+OF_ROWS = (DocumentFormat.JSON_LINES, DocumentFormat.CSV)
+Report = Callable[[str, int, int], None]
+
+
+@dataclass
+class IngestReport:
+    """What one run did: ids of documents that are new, or changed and were read again.
+
+    `left_out` and `notes` are sentences, each of which names a file or document.
+    """
+
+    corpus: Corpus
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A document that the corpus has."""
+
+    sha256: str
+    title: str
+    file_name: str
+    format: str
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A document that was read and lies in the spool at `place`."""
+
+    external_id: str
+    title: str
+    sha256: str
+    file_name: str
+    language: str
+    n_letters: int
+    place: int
+
+
+def ingest_documents(
+    paths: Sequence[Path],
+    options: CorpusOptions,
+    *,
+    processes: int = 1,
+    report: Report = lambda what, done, total: None,
+) -> IngestReport:
+    """Read files, folders and zip archives of documents into the corpus; return what was done.
+
+    What cannot be read is left out and named, the rest is stored. A document that the corpus has
+    is passed over, or read again if it has changed. Raises DocumentError, DumpError for a licence
+    without address, and what the database raises.
+    """
+    if options.licence and not options.licence_url:
+        licence_address(options.licence)
+    corpus = _existing(options)
+    known = _known(corpus)
+    files, left_out = find_files(paths)
+    with tempfile.TemporaryFile() as spool:
+        entries, unchanged = _read(files, known, spool, left_out, processes, report)
+        entries = _without_doubles(entries, left_out)
+        language = options.language or (corpus.language if corpus else _most_common(entries))
+        entries = _of_language(entries, language, options, left_out)
+        if not entries and not unchanged:
+            raise DocumentError("\n".join(left_out) or "There is no document among these files.")
+        new = [each for each in entries if each.external_id not in known]
+        changed = [
+            each
+            for each in entries
+            if each.external_id in known and known[each.external_id].sha256 != each.sha256
+        ]
+        unchanged += len(entries) - len(new) - len(changed)
+        if corpus is not None and (new or changed):
+            _check_unused(corpus)
+        corpus = corpus or _created(options, language)
+        done = IngestReport(corpus, unchanged=unchanged, left_out=left_out)
+        if new or changed:
+            _store_all(corpus, _in_order(new, changed, entries), known, spool, done, report)
+    _finish(corpus, options)
+    return done
+
+
+def _existing(options: CorpusOptions) -> Corpus | None:
+    corpus = Corpus.objects.filter(slug=options.slug).first()
+    if corpus is not None and corpus.kind != CorpusKind.DOCUMENTS:
+        raise DocumentError(
+            f"The corpus {corpus.slug} holds no documents; give these one of their own."
+        )
+    if corpus is not None and options.language and options.language != corpus.language:
+        raise DocumentError(f"The corpus {corpus.slug} is in {corpus.language}.")
+    return corpus
+
+
+def _known(corpus: Corpus | None) -> dict[str, _Known]:
+    if corpus is None:
+        return {}
+    rows = corpus.documents.values_list(
+        "external_id", "sha256", "article__title", "file_name", "format"
+    )
+    return {row[0]: _Known(*row[1:]) for row in rows}
+
+
+def _read(
+    files: Sequence[DocumentFile],
+    known: Mapping[str, _Known],
+    spool: IO[bytes],
+    left_out: list[str],
+    processes: int,
+    report: Report,
+) -> tuple[list[_Entry], int]:
+    """Return what was read, its text in the spool, and how many files are as they were."""
+    before = {each.file_name: each.sha256 for each in known.values() if each.format not in OF_ROWS}
+    entries: list[_Entry] = []
+    unchanged = 0
+    for number, found in enumerate(read_files(files, processes, before), start=1):
+        unchanged += not found
+        for each in found:
+            if isinstance(each, LeftOut):
+                left_out.append(each.why)
+            else:
+                entries.append(_spooled(each, spool))
+        report(READING, number, len(files))
+    return entries, unchanged
+
+
+def _spooled(found: FoundDocument, spool: IO[bytes]) -> _Entry:
+    place = spool.tell()
+    pickle.dump(found, spool)
+    n_letters = sum(len(block.text) for block in found.text.blocks)
+    return _Entry(
+        found.external_id,
+        found.title,
+        found.sha256,
+        found.file_name,
+        found.language,
+        n_letters,
+        place,
+    )
+
+
+def _without_doubles(entries: list[_Entry], left_out: list[str]) -> list[_Entry]:
+    """Leave out all documents of one id: nobody but the requester knows which is meant."""
+    named: dict[str, list[_Entry]] = {}
+    for each in entries:
+        named.setdefault(each.external_id, []).append(each)
+    for external_id, same in named.items():
+        if len(same) > 1:
+            files = " and ".join(sorted({each.file_name for each in same}))
+            left_out.append(
+                f"{len(same)} documents have the id {external_id!r} ({files}): give one of them."
+            )
+    return [each for each in entries if len(named[each.external_id]) == 1]
+
+
+def _most_common(entries: Sequence[_Entry]) -> str:
+    """Return the language that most of the text is in, English where nothing tells."""
+    letters: Counter[str] = Counter()
+    for each in entries:
+        letters[each.language] += each.n_letters if each.language else 0
+    told = [code for code, number in letters.most_common() if code and number]
+    return told[0] if told else "en"
+
+
+def _of_language(
+    entries: list[_Entry], language: str, options: CorpusOptions, left_out: list[str]
+) -> list[_Entry]:
+    """Leave out what is in another language, unless the language was said."""
+    if options.language:
+        return entries
+    kept = []
+    for each in entries:
+        if not each.language or are_alike(each.language, language):
+            kept.append(each)
+        else:
+            left_out.append(
+                f"{each.external_id} is in {each.language}, the corpus in {language}: give it a "
+                "corpus of its own, or say the language if this is wrong."
+            )
+    return kept
+
+
+def _check_unused(corpus: Corpus) -> None:
+    used = corpus.collections.order_by("slug").first()
+    if used is not None:
+        raise DocumentError(
+            f"The collection {used.slug} uses the corpus {corpus.slug}, so it stays as it is; "
+            "read new documents into a corpus of their own."
+        )
+
+
+def _created(options: CorpusOptions, language: str) -> Corpus:
+    try:
+        corpus = storable(
+            Corpus(
+                slug=options.slug,
+                name=options.name or options.slug,
+                kind=CorpusKind.DOCUMENTS,
+                language=language,
+                direction=direction_of(language),
+            )
+        )
+    except NotStorable as error:
+        raise DocumentError(str(error)) from None
+    corpus.save(force_insert=True)
+    return corpus
+
+
+def _in_order(new: list[_Entry], changed: list[_Entry], all_: list[_Entry]) -> list[_Entry]:
+    wanted = {each.external_id for each in (*new, *changed)}
+    return [each for each in all_ if each.external_id in wanted]
+
+
+def _store_all(
+    corpus: Corpus,
+    entries: Sequence[_Entry],
+    known: Mapping[str, _Known],
+    spool: IO[bytes],
+    done: IngestReport,
+    report: Report,
+) -> None:
+    Corpus.objects.filter(pk=corpus.pk).update(state=CorpusState.INGESTING)
+    replaced = {each.external_id for each in entries}
+    titles = {name: one.title for name, one in known.items() if name not in replaced}
+    titles |= _titles(entries, set(titles.values()))
+    targets = {title: title for title in titles.values()} | titles
+    for start in range(0, len(entries), BATCH):
+        batch = entries[start : start + BATCH]
+        found = list(_from_spool(batch, spool))
+        _store(corpus, found, titles, targets)
+        for one in found:
+            (done.changed if one.external_id in known else done.added).append(one.external_id)
+            done.notes += [f"{one.external_id}: {note}" for note in one.text.notes]
+        report(STORING, start + len(batch), len(entries))
+
+
+def _titles(entries: Sequence[_Entry], taken: set[str]) -> dict[str, str]:
+    """Return the title of each document by its id, told apart where several have one title."""
+    titles = {}
+    for each in entries:
+        title, number = each.title, 1
+        while title in taken:
+            more = each.external_id if number == 1 else f"{each.external_id}, {number}"
+            title = f"{each.title[: MAX_NAME - len(more) - 3]} ({more})"
+            number += 1
+        taken.add(title)
+        titles[each.external_id] = title
+    return titles
+
+
+def _from_spool(entries: Sequence[_Entry], spool: IO[bytes]) -> Iterator[FoundDocument]:
+    for each in entries:
+        spool.seek(each.place)
+        yield pickle.load(spool)
+
+
+def _store(
+    corpus: Corpus,
+    batch: Sequence[FoundDocument],
+    titles: Mapping[str, str],
+    targets: Mapping[str, str],
+) -> None:
+    """Store documents in place of those of their ids, all or none."""
+    with transaction.atomic():
+        # Two commands that fill one corpus take turns, batch by batch.
+        Corpus.objects.select_for_update().get(pk=corpus.pk)
+        names = [each.external_id for each in batch]
+        last = corpus.articles.aggregate(last=Max("page_id"))["last"] or 0
+        corpus.articles.filter(document__external_id__in=names).delete()
+        pages = [
+            _page(each, titles[each.external_id], last + number, targets)
+            for number, each in enumerate(batch, start=1)
+        ]
+        ids = insert_pages(corpus.pk, pages)
+        Document.objects.bulk_create(
+            _storable(
+                Document(
+                    corpus=corpus,
+                    article_id=article_id,
+                    external_id=each.external_id,
+                    format=each.format,
+                    file_name=each.file_name[:500],
+                    sha256=each.sha256,
+                    url=each.url,
+                    licence=each.licence,
+                    n_pages=each.text.n_pages,
+                )
+            )
+            for article_id, each in zip(ids, batch, strict=True)
+        )
+
+
+def _storable(document: Document) -> Document:
+    try:
+        return storable(document)
+    except NotStorable as error:
+        raise DocumentError(f"{document.external_id[:80]}: {error}") from None
+
+
+def _page(found: FoundDocument, title: str, page_id: int, targets: Mapping[str, str]) -> PageRecord:
+    sections, paragraphs, pages = sections_of(found.text, found.title)
+    return PageRecord(
+        title=title,
+        page_id=page_id,
+        kind=ARTICLE,
+        redirect_target="",
+        revision_id=0,
+        timestamp="",
+        is_list=False,
+        sections=sections,
+        paragraphs=[
+            (section, kind, text, list(_links(links, found, title, targets)))
+            for section, kind, text, links in paragraphs
+        ],
+        categories=[],
+        pages=pages if found.text.n_pages else (),
+    )
+
+
+def _links(
+    links: Sequence[Link], found: FoundDocument, title: str, targets: Mapping[str, str]
+) -> Iterator[Link]:
+    """Yield the links that lead to other documents of the corpus, by these documents' titles."""
+    end_of_last = 0
+    for start, end, target in sorted(links):
+        leads_to = targets.get(target) or targets.get(_path(target, found.external_id), "")
+        if leads_to and leads_to != title and start >= end_of_last:
+            yield start, end, leads_to
+            end_of_last = end
+
+
+def _path(address: str, of: str) -> str:
+    """Return the path that an address inside a file means, blank for one elsewhere."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    if parts.scheme or parts.netloc or not parts.path:
+        return ""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(of), unquote(parts.path)))
+
+
+def _finish(corpus: Corpus, options: CorpusOptions) -> None:
+    """Set what is known only when all documents are stored: links, licence, totals, state."""
+    resolve_links(corpus)
+    documents = corpus.documents.all()
+    named = set(documents.values_list("licence", flat=True))
+    if options.licence:
+        corpus.licence_name = options.licence
+        corpus.licence_url = options.licence_url or licence_address(options.licence)
+    elif corpus.licence_name in ("", UNKNOWN, SEVERAL) or corpus.licence_name in named:
+        corpus.licence_name = (named.pop()[:100] or UNKNOWN) if len(named) == 1 else SEVERAL
+    if options.name:
+        corpus.name = options.name
+    files = list(documents.order_by("file_name").values_list("file_name", flat=True).distinct())
+    more = [f"{len(files) - NAMED:,} more"] if files[NAMED:] else []
+    corpus.source = "\n".join([*files[:NAMED], *more])
+    corpus.counts = {
+        "documents": documents.count(),
+        "formats": dict(documents.order_by("format").values_list("format").annotate(n=Count("pk"))),
+        "pages": documents.aggregate(n=Sum("n_pages"))["n"] or 0,
+        **_paragraph_counts(corpus),
+    }
+    corpus.state = CorpusState.READY
+    corpus.save()
+
+
+def _paragraph_counts(corpus: Corpus) -> dict[str, int]:
+    articles = Article.objects.filter(corpus=corpus)
+    kinds = dict(
+        Paragraph.objects.filter(article__corpus=corpus)
+        .order_by()
+        .values_list("kind")
+        .annotate(n=Count("pk"))
+    )
+    return {
+        "sections": articles.aggregate(n=Count("sections"))["n"],
+        "paragraphs": kinds.get(ParagraphKind.PARAGRAPH, 0),
+        "list_items": kinds.get(ParagraphKind.LIST_ITEM, 0),
+        "paragraphs_linked_in_corpus": Paragraph.objects.filter(
+            article__corpus=corpus, n_links_in_corpus__gt=0
+        ).count(),
+    }

@@ -1,0 +1,119 @@
+"""Reads plain text: paragraphs between blank lines, headings, items of lists, but no tables."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from collector.ingest.documents.blocks import HEADING, Block, DocumentText, cleaned, title_from
+from collector.ingest.lines import LIST_ITEM, PARAGRAPH
+from collector.ingest.links import Link
+
+# Longer lines than anybody breaks by hand: each is a paragraph.
+LONG_LINE = 150
+LONGEST_HEADING = 80
+_UNDERLINE = re.compile(r"\s*(={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*")
+_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
+_NAMED = re.compile(r"(chapter|part|section|book|appendix)\s+([\divxlc]+|[a-z])\b", re.I)
+_ITEM = re.compile(r"\s*(?:[-*•‣·–]|\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)")
+_CELLS = re.compile(r"\S(?:\t|\s*\||\s{3,})\s*\S")
+_NOTE = re.compile(r"\s*(?:\[\d{1,3}\]|\(\d{1,3}\)|[¹²³⁴-⁹]+|\*{1,3}|[†‡§])\s*\S")
+_SENTENCE_END = tuple('.!?…,;:。！？।؟۔"”’»)')
+Lines = list[tuple[int, int]]
+"""Where lines begin and end in the text."""
+
+
+def read_plain_text(text: str, links: Sequence[Link] = ()) -> DocumentText:
+    """Return the document that a text holds; `links` have offsets into it.
+
+    Lines without a blank one between them are one paragraph, unless lines are long or there are no
+    blank ones. A line by itself is a heading where it is underlined, numbered, named as a chapter
+    or in capitals, and the first one where it ends no sentence. What follows a line of dashes at
+    the end and begins with the mark of a note is a note; it is left out, as tables are.
+    """
+    groups = list(_groups(text))
+    blocks: list[Block] = []
+    for number, lines in enumerate(groups):
+        block = _heading(text, lines, is_first=number == 0)
+        if block and number + 1 < len(groups):
+            blocks.append(block)
+        elif not _is_rule(text, lines) and not _is_table(text, lines):
+            if number and _is_rule(text, groups[number - 1]) and _NOTE.match(text, lines[0][0]):
+                break
+            blocks += _prose(text, lines, links)
+    return DocumentText(title_from(blocks), blocks)
+
+
+def _groups(text: str) -> Iterator[Lines]:
+    """Yield the lines that stand together."""
+    lines: Lines = []
+    start = 0
+    for line in text.split("\n"):
+        lines.append((start, start + len(line)))
+        start += len(line) + 1
+    full = [line for line in lines if text[line[0] : line[1]].strip()]
+    broken = len(full) < len(lines) - text.endswith("\n") and not _are_long(full)
+    waiting: Lines = []
+    for place in lines:
+        if text[slice(*place)].strip():
+            waiting.append(place)
+            if broken:
+                continue
+        if waiting:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def _are_long(lines: Lines) -> bool:
+    lengths = sorted(end - start for start, end in lines)
+    return bool(lengths) and lengths[len(lengths) // 2] > LONG_LINE
+
+
+def _heading(text: str, lines: Lines, *, is_first: bool) -> Block | None:
+    underlined = len(lines) == 2 and _UNDERLINE.fullmatch(text, *lines[1])
+    if len(lines) != 1 and not underlined:
+        return None
+    words = cleaned(text[slice(*lines[0])])[0]
+    if not words or len(words) > LONGEST_HEADING or words.endswith(_SENTENCE_END):
+        return None
+    if underlined:
+        return Block(HEADING, words, 1 if "=" in underlined[1] else 2)
+    numbered = _NUMBERED.match(words)
+    if numbered:
+        return Block(HEADING, words, 2 + numbered[1].count("."))
+    letters = [letter for letter in words if letter.isalpha()]
+    in_capitals = len(letters) > 3 and words.isupper()
+    if is_first and len(letters) > 1:
+        return Block(HEADING, words, 1)
+    return Block(HEADING, words, 2) if in_capitals or _NAMED.match(words) else None
+
+
+def _is_rule(text: str, lines: Lines) -> bool:
+    return len(lines) == 1 and _UNDERLINE.fullmatch(text, *lines[0]) is not None
+
+
+def _is_table(text: str, lines: Lines) -> bool:
+    cells = sum(_CELLS.search(text, *line) is not None for line in lines)
+    return len(lines) > 1 and cells * 3 >= len(lines) * 2
+
+
+def _prose(text: str, lines: Lines, links: Sequence[Link]) -> Iterator[Block]:
+    """Yield the paragraph, or the items of a list with what goes on in their next lines."""
+    parts: list[tuple[str, int, int]] = []
+    for start, end in lines:
+        item = _ITEM.match(text, start, end)
+        if item and (parts or len(lines) == 1 or _ITEM.match(text, *lines[1])):
+            parts.append((LIST_ITEM, item.end(), end))
+        elif parts:
+            parts[-1] = (*parts[-1][:2], end)
+        else:
+            parts.append((PARAGRAPH, start, end))
+    for kind, start, end in parts:
+        words, places = cleaned(text[start:end])
+        if words:
+            inside = [
+                (places[first - start], places[last - start], target)
+                for first, last, target in links
+                if start <= first < last <= end
+            ]
+            yield Block(kind, words, links=inside)

@@ -1,0 +1,188 @@
+"""Every format is read into the same blocks: headings, paragraphs, items; no tables, no notes."""
+
+from pathlib import Path
+
+import pytest
+
+from collector.ingest.documents.blocks import Block, DocumentText, cleaned, sections_of
+from collector.ingest.documents.files import DocumentFile
+from collector.ingest.documents.pdf import read_blocks, read_pdf
+from collector.ingest.documents.pdf_lines import Line, Page
+from collector.ingest.documents.plain_text import read_plain_text
+from collector.ingest.documents.reading import FoundDocument, read_files
+from collector.ingest.documents.tests import making
+from collector.ingest.documents.tests.making import ARABIC, GERMAN, prose
+from collector.ingest.documents.web_page import read_markdown, read_web_page
+from collector.ingest.segmentation import split
+
+FIRST, SECOND = prose(5), prose(3, "the other ")
+WANTED = [
+    ("heading", "The Lighthouse"),
+    ("heading", "How it was built"),
+    ("paragraph", FIRST),
+    ("heading", "Who lived there"),
+    ("paragraph", SECOND),
+]
+STORY = [
+    ("Title", "The Lighthouse"),
+    ("Heading1", "How it was built"),
+    ("BodyText", FIRST),
+    ("table", "year|keeper\n1871|Ada\n1930|Grace"),
+    ("Heading1", "Who lived there"),
+    ("BodyText", SECOND),
+]
+
+
+def told(text: DocumentText) -> list[tuple[str, str]]:
+    return [(block.kind, block.text) for block in text.blocks]
+
+
+def found(path: Path) -> FoundDocument:
+    (read,) = next(read_files([DocumentFile(path.name, path)], 1, {}))
+    assert isinstance(read, FoundDocument), read
+    return read
+
+
+def test_plain_text_has_headings_lists_and_lines_broken_by_hand() -> None:
+    broken = FIRST.replace(" by ", "\nby ").replace(" at ", "\n   at ")
+    read = read_plain_text(
+        f"The Lighthouse\n\n1. How it was built\n\n{broken}\n\nyear   keeper\n1871   Ada\n\n"
+        f"WHO LIVED THERE\n\n- one\n- two\n  more\n\n{SECOND}\n\n---\n\n[1] A note.\n"
+    )
+    assert told(read) == [
+        WANTED[0],
+        ("heading", "1. How it was built"),
+        WANTED[2],
+        ("heading", "WHO LIVED THERE"),
+        ("list_item", "one"),
+        ("list_item", "two more"),
+        WANTED[4],
+    ]
+    assert read.title == "The Lighthouse"
+
+
+def test_markdown_has_notes_tables_and_a_title_of_its_own() -> None:
+    marked = FIRST.replace("1871", "**18**71[^1]", 1)
+    read = read_markdown(
+        f"---\ntitle: 'Quarn'\n---\n# The Lighthouse\n\n## How it was built\n\n{marked}\n\n"
+        f"|year|keeper|\n|-|-|\n|1871|Ada|\n\n## Who lived there\n\n{SECOND}\n\n[^1]: A note.\n"
+    )
+    assert told(read) == WANTED
+    assert read.title == "Quarn"
+
+
+def test_a_web_page_is_read_without_what_surrounds_it() -> None:
+    marked = FIRST.replace("1871", "<b>18</b>71<sup><a href='#n1'>[1]</a></sup>", 1)
+    read = read_web_page(
+        "<!doctype html><html lang=en><title>Quarn: The Lighthouse</title><body>"
+        "<header>Our site</header><nav><ul><li>Home</ul></nav><main><h1>The Lighthouse</h1>"
+        f"<h2>How it was built</h2><p>{marked}<table><tr><td>1871<td>Ada</table>"
+        f"<script>alert(1)</script><h2>Who lived there</h2><div>{SECOND}</div>"
+        "<section class=footnotes><ol><li id=n1>A note.</ol></section></main>"
+        "<footer>Imprint</footer>"
+    )
+    assert told(read) == WANTED
+    assert (read.title, read.language, list(read.notes)) == ("The Lighthouse", "en", [])
+
+
+def test_a_page_laid_out_by_a_table_is_read() -> None:
+    read = read_web_page(f"<table><tr><td><h1>The Lighthouse</h1><p>{FIRST}</table>")
+    assert told(read) == [WANTED[0], WANTED[2]]
+
+
+def test_words_that_two_libraries_read_differently_are_told() -> None:
+    read = read_web_page(
+        "<p>One two.</p><p>" + "</p><p>".join(["plaintext"] * 3) + "<plaintext>a<b>c"
+    )
+    assert any("read differently by lxml" in note for note in read.notes)
+
+
+def test_a_word_file_is_read_by_its_styles(tmp_path: Path) -> None:
+    styles = {"Heading1": "Heading 1", "BodyText": "Normal"}
+    story = [(styles.get(style, style), text) for style, text in STORY]
+    read = found(making.docx(tmp_path / "a.docx", [*story, ("List Bullet", "an item")]))
+    assert told(read.text) == [*WANTED, ("list_item", "an item")]
+    assert read.title == "The Lighthouse"
+
+
+def test_a_pdf_is_read_without_running_heads_notes_and_tables(tmp_path: Path) -> None:
+    raised = FIRST.replace("1871", "1871<super size=6>1</super>", 1)
+    story = [(style, raised if text == FIRST else text) for style, text in STORY]
+    path = making.pdf(
+        tmp_path / "a.pdf",
+        [*story, ("page", ""), ("BodyText", GERMAN)],
+        head="Annals of Quarn",
+        note="1 A note, which is set small.",
+    )
+    read = read_pdf(path, "a.pdf")
+    assert told(read) == [*WANTED, ("paragraph", GERMAN)]
+    assert (read.title, read.n_pages, list(read.notes)) == ("The Lighthouse", 2, [])
+
+
+def test_a_paragraph_of_a_pdf_knows_where_its_pages_begin(tmp_path: Path) -> None:
+    long = prose(120)
+    read = read_pdf(making.pdf(tmp_path / "a.pdf", [("BodyText", long)]), "a.pdf")
+    ((start, first), (turn, second)) = read.blocks[0].pages
+    assert (start, first, second) == (0, 1, 2)
+    assert read.blocks[0].text == long
+    assert 0 < turn < len(long)
+
+
+def lines(*texts: str) -> list[Line]:
+    """Return lines of running text, one under another."""
+    height = [700.0 - 12 * number for number in range(len(texts))]
+    return [
+        Line(text, 1, 50, 500, at, at + 10, 10, 2, False, text.endswith("-"), False, False)
+        for text, at in zip(texts, height, strict=True)
+    ]
+
+
+def test_words_parted_at_the_end_of_a_line_are_whole() -> None:
+    texts = ("The light-", "house was a well-", "known light-", "House. Light is well-known.")
+    page = Page(1, 842, lines(*texts), agrees=True)
+    (block,) = read_blocks([page])
+    assert block.text == "The lighthouse was a well-known light-House. Light is well-known."
+
+
+@pytest.mark.parametrize(
+    ("text", "language"), [(FIRST + FIRST, "en"), (GERMAN, "de"), (ARABIC * 2, "ar"), ("Ja.", "")]
+)
+def test_the_language_is_told_apart(tmp_path: Path, text: str, language: str) -> None:
+    assert found(making.write(tmp_path / "a.txt", text)).language == language
+
+
+def test_encodings_are_told_apart(tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252"):
+        path = making.write(tmp_path / "a.txt", GERMAN.encode(encoding))
+        assert told(found(path).text) == [("paragraph", GERMAN)]
+    page = f"<meta charset=iso-8859-2><p>Złoty łan. {FIRST}".encode("iso-8859-2")
+    assert "Złoty łan" in found(making.write(tmp_path / "a.html", page)).text.blocks[0].text
+
+
+def test_every_sentence_lies_where_its_offsets_say(tmp_path: Path) -> None:
+    path = making.pdf(tmp_path / "a.pdf", [("BodyText", prose(12)), ("BodyText", GERMAN)])
+    for block in read_pdf(path, "a.pdf").blocks:
+        sentences = [block.text[start:end] for start, end in split(block.text, "en")]
+        assert " ".join(sentences) == block.text
+        assert all(sentence.endswith(".") for sentence in sentences)
+
+
+def test_links_keep_their_words_when_blanks_go() -> None:
+    text = "See  the\n\u00ad lamp  now."
+    words, places = cleaned(text)
+    assert words == "See the lamp now."
+    start = text.index("lamp")
+    assert words[places[start] : places[start + 4]] == "lamp"
+
+
+def test_levels_begin_at_the_main_section_and_empty_headings_go() -> None:
+    blocks = [
+        Block("heading", "Title", 1),
+        Block("heading", "Nothing here", 3),
+        Block("heading", "Part", 3),
+        Block("heading", "Chapter", 5),
+        Block("paragraph", "Text."),
+    ]
+    sections, paragraphs, _ = sections_of(DocumentText("title", blocks), "title")
+    assert sections == [(0, ""), (2, "Part"), (3, "Chapter")]
+    assert paragraphs == [(2, "paragraph", "Text.", [])]

@@ -1,0 +1,111 @@
+"""A document of a requester's own: which file it was, under which id, and what may be done with it.
+
+Its text is in its article's sections and paragraphs, as that of all articles.
+"""
+
+from django.db import models
+from django.db.models import Q
+
+from collector.models.article import Article
+from collector.models.corpus import Corpus
+
+
+class DocumentFormat(models.TextChoices):
+    """What a document was read from; the value is the ending of such files."""
+
+    TEXT = "txt", "Plain text"
+    MARKDOWN = "md", "Markdown"
+    HTML = "html", "HTML"
+    PDF = "pdf", "PDF"
+    WORD = "docx", "Word (docx)"
+    JSON_LINES = "jsonl", "JSON Lines"
+    CSV = "csv", "CSV"
+
+
+class Document(models.Model):
+    """Where an article of a corpus of documents comes from.
+
+    `external_id` is the requester's own name of it: the `id` of its row, or the path of its file
+    inside the folder or archive that was given. `sha256` is that of its file or row, so that a
+    later run knows whether it has changed. `n_pages` is null where the format has no pages.
+    """
+
+    corpus = models.ForeignKey(Corpus, models.CASCADE, db_index=False, related_name="documents")
+    article = models.OneToOneField(Article, models.CASCADE, related_name="document")
+    external_id = models.CharField(max_length=255)
+    format = models.CharField(max_length=10, choices=DocumentFormat.choices)
+    file_name = models.CharField(max_length=500)
+    sha256 = models.CharField(max_length=64)
+    url = models.CharField(max_length=500, blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    n_pages = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["external_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "external_id"], name="document_id_once"),
+            models.CheckConstraint(
+                condition=Q(format__in=DocumentFormat.values), name="document_format_is_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class UploadState(models.TextChoices):
+    """Where the reading of an upload stands."""
+
+    WAITING = "waiting", "Waiting to begin"
+    RUNNING = "running", "Being read"
+    DONE = "done", "Read"
+    FAILED = "failed", "Not imported"
+
+
+class DocumentUpload(models.Model):
+    """Files that a requester has sent, to be read into a corpus by a job, and what came of it.
+
+    The files lie in `folder` until they are read. `corpus` is null until it is made; what it is to
+    be called is in `slug`, `name`, `language`, `licence`, `licence_url`. `step`, `done` and `total`
+    say how far the reading is; `outcome` has lists of ids and of sentences: added, changed,
+    left_out, notes, and the number unchanged. `claim` is the secret of the job that has it,
+    `seen_at` when that last gave a sign.
+    """
+
+    slug = models.CharField(max_length=80)
+    corpus = models.ForeignKey(Corpus, models.CASCADE, null=True, related_name="uploads")
+    name = models.CharField(max_length=200, blank=True)
+    language = models.CharField(max_length=35, blank=True)
+    licence = models.CharField(max_length=100, blank=True)
+    licence_url = models.CharField(max_length=500, blank=True)
+    folder = models.CharField(max_length=300)
+    n_files = models.PositiveIntegerField()
+    state = models.CharField(
+        max_length=20, choices=UploadState.choices, default=UploadState.WAITING
+    )
+    step = models.CharField(max_length=60, blank=True)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    message = models.TextField(blank=True)
+    outcome = models.JSONField(default=dict, blank=True)
+    by = models.CharField(max_length=150)
+    claim = models.CharField(max_length=32, blank=True)
+    asked_at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-asked_at", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=UploadState.values), name="upload_state_is_known"
+            ),
+            models.UniqueConstraint(
+                fields=["slug"],
+                condition=Q(state__in=["waiting", "running"]),
+                name="upload_one_at_a_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slug}: {self.get_state_display()}"
