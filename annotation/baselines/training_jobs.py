@@ -115,6 +115,7 @@ def _claim(run_id: int) -> str | None:
         seen_at=now,
         step="Starting",
         share_done=0,
+        seconds_left=None,
     )
     return claim if claimed else None
 
@@ -147,8 +148,13 @@ def _train(run: BaselineRun) -> bool:
             if time.monotonic() - signed < SIGN_SECONDS:
                 continue
             signed = time.monotonic()
-            step, share = process.progress()
-            if not _mine(run).update(seen_at=timezone.now(), step=step[:120], share_done=share):
+            said = process.progress()
+            if not _mine(run).update(
+                seen_at=timezone.now(),
+                step=said.step[:120],
+                share_done=said.share,
+                seconds_left=said.seconds_left,
+            ):
                 return False
         process.check()
         return _store(run, folder)

@@ -25,6 +25,7 @@ class Migration(migrations.Migration):
                 ('seen_at', models.DateTimeField(blank=True, null=True)),
                 ('step', models.CharField(blank=True, max_length=120)),
                 ('share_done', models.FloatField(default=0)),
+                ('seconds_left', models.FloatField(blank=True, null=True)),
                 ('scores', models.JSONField(default=dict)),
                 ('checksum', models.CharField(blank=True, max_length=64)),
                 ('message', models.TextField(blank=True)),

@@ -18,7 +18,7 @@ class BaselineRun(models.Model):
     """One baseline, learned from a release's training questions and measured on its dev ones.
 
     `claim` is the secret of whoever has it, `seen_at` their last sign; `step` what they are at,
-    `share_done` of it from 0 to 1. `scores`: columns, rows and notes as the command `score` shows
+    `share_done` of it from 0 to 1, `seconds_left` how long the rest of it takes, if known. `scores`: columns, rows and notes as the command `score` shows
     them. `checksum`: the SHA-256 of its predictions.
     """
 
@@ -37,6 +37,7 @@ class BaselineRun(models.Model):
     seen_at = models.DateTimeField(null=True, blank=True)
     step = models.CharField(max_length=120, blank=True)
     share_done = models.FloatField(default=0)
+    seconds_left = models.FloatField(null=True, blank=True)
     scores = models.JSONField(default=dict)
     checksum = models.CharField(max_length=64, blank=True)
     message = models.TextField(blank=True)

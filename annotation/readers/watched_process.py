@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 POLL_SECONDS = 1.0
@@ -15,6 +16,14 @@ SHOWN = 300
 # The exit code of a program that was asked for what it cannot do.
 REFUSED = 2
 PROGRESS, ERRORS = "progress.json", "errors"
+
+
+class Said(NamedTuple):
+    """What a reader is at, the share of it that is done, and how long the rest takes if known."""
+
+    step: str
+    share: float
+    seconds_left: float | None
 
 
 class ReaderDied(Exception):
@@ -54,13 +63,13 @@ class WatchedProcess:
             return False
         return True
 
-    def progress(self) -> tuple[str, float]:
-        """Return what it is at, and the share of that which is done."""
+    def progress(self) -> "Said":
+        """Return what it says."""
         try:
             said = json.loads((self.folder / PROGRESS).read_text())
         except FileNotFoundError:
-            return "Starting", 0.0
-        return str(said["step"]), float(said["share"])
+            return Said("Starting", 0.0, None)
+        return Said(said["step"], said["share"], said["seconds_left"])
 
     def check(self) -> None:
         """Raise ReaderDied or Refused unless it has ended well."""
@@ -87,15 +96,23 @@ class Progress:
 
     def __init__(self, folder: Path, total: int = 0) -> None:
         self.path, self.total, self.said = folder / PROGRESS, total, 0.0
+        # Of what it is at: how much there is, how much was done at first, and when that was.
+        self.whole, self.first, self.since, self.done = 0, 0, 0.0, 0
 
     def __call__(self, step: str, done: int, total: int) -> None:
         """Hear what a reader is at."""
-        if time.monotonic() - self.said < SAY_SECONDS and done:
+        now, whole = time.monotonic(), total or self.total
+        if whole != self.whole or done < self.done:
+            self.whole, self.first, self.since = whole, done, now
+        self.done = done
+        if now - self.said < SAY_SECONDS and done:
             return
-        self.said = time.monotonic()
-        share = done / (total or self.total or 1)
+        self.said = now
+        made = done - self.first
+        left = (now - self.since) * (whole - done) / made if made > 0 and whole else None
+        said = Said(step, min(1.0, done / (whole or 1)), left)
         beside = self.path.with_suffix(".new")
-        beside.write_text(json.dumps({"step": step, "share": min(1.0, share)}))
+        beside.write_text(json.dumps(said._asdict()))
         # Whoever reads it never finds half of it.
         beside.replace(self.path)
 

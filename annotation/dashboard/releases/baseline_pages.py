@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.baselines.training_jobs import order_baseline, stop_baseline
+from annotation.baselines.words import duration
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, View, collection_page
 from annotation.models import BaselineRun, Release, TrainingState
@@ -46,6 +47,12 @@ class ShownRun:
         told = self.trained.paper.items() if self.trained else ()
         numbers = ", ".join(f"{name} {value:g}" for name, value in told if value is not None)
         return f"{numbers} ({self.trained.source})" if self.trained and numbers else ""
+
+    @property
+    def left(self) -> str:
+        """Return how long the rest of its step takes, blank where that is not known."""
+        seconds = self.row.seconds_left
+        return "" if seconds is None else f"about {duration(seconds)} left"
 
     @property
     def is_going_on(self) -> bool:

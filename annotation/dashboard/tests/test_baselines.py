@@ -50,7 +50,7 @@ out.mkdir(exist_ok=True)
 LONG = """
 import json, pathlib, time
 folder = pathlib.Path("FOLDER")
-(folder / "progress.json").write_text(json.dumps({"step": "Epoch 2 of 3", "share": 0.4}))
+(folder / "progress.json").write_text(json.dumps({"step": "Epoch 2 of 3", "share": 0.4, "seconds_left": 90}))
 time.sleep(60)
 """
 BROKEN = "raise OSError('the disk is gone')"
@@ -161,6 +161,7 @@ def test_a_stopped_run_ends_its_process_and_stays_stopped(
     assert not train_baseline(run.pk)
     assert "Epoch 2 of 3" in seen[1]
     assert "40% of this step" in seen[1]
+    assert "40%, about 90.0 s left" in seen[1]
     run.refresh_from_db()
     assert run.state == TrainingState.STOPPED
     assert not baselines_to_train(timezone.now())

@@ -127,7 +127,7 @@ def _train(fold: Fold, claim: str, tell: Callable[[Fold], object]) -> bool:
                 rng=f"{fold.run.seed}:fold {fold.number}",
             )
             while not process.is_over():
-                fold.step, fold.share_done = process.progress()
+                fold.step, fold.share_done, _ = process.progress()
                 if not _sign(fold, claim):
                     return False
                 tell(fold)
