@@ -43,3 +43,24 @@ def test_the_same_features_are_dropped_at_every_place_and_none_when_it_is_used()
     assert torch.equal(dropped, dropped[:, :1].expand_as(dropped))
     assert not torch.equal(dropped[0], dropped[1])
     assert torch.equal(layer.eval()(states), states)
+
+
+def test_on_a_processor_states_and_gradients_are_those_of_packed_texts() -> None:
+    encoder = GRUEncoder(3, 4, learned_start=True).double()
+    torch.nn.init.normal_(encoder.start)
+    inputs, lengths = torch.randn(3, 6, 3).double(), torch.tensor([2, 6, 1])
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        inputs, lengths, batch_first=True, enforce_sorted=False
+    )
+    begun = encoder.start.expand(-1, 3, -1).contiguous()
+    wanted = torch.nn.utils.rnn.pad_packed_sequence(encoder.gru(packed, begun)[0], batch_first=True)
+    states = encoder(inputs, lengths)
+    torch.testing.assert_close(states, wanted[0])
+    given = torch.randn_like(states)
+    weights = list(encoder.parameters())
+    for one, other in zip(
+        torch.autograd.grad(states, weights, given),
+        torch.autograd.grad(wanted[0], weights, given),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other)
