@@ -18,8 +18,9 @@ class BaselineRun(models.Model):
     """One baseline, learned from a release's training questions and measured on its dev ones.
 
     `claim` is the secret of whoever has it, `seen_at` their last sign; `step` what they are at,
-    `share_done` of it from 0 to 1, `seconds_left` how long the rest of it takes, if known. `scores`: columns, rows and notes as the command `score` shows
-    them. `checksum`: the SHA-256 of its predictions.
+    `share_done` of it from 0 to 1, `seconds_left` how long the rest of it takes, if known.
+    `scores`: columns, rows and notes as the command `score` shows them. `checksum`: the SHA-256
+    of its predictions.
     """
 
     GOING_ON = (TrainingState.WAITING, TrainingState.RUNNING)

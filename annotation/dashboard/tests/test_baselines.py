@@ -50,7 +50,8 @@ out.mkdir(exist_ok=True)
 LONG = """
 import json, pathlib, time
 folder = pathlib.Path("FOLDER")
-(folder / "progress.json").write_text(json.dumps({"step": "Epoch 2 of 3", "share": 0.4, "seconds_left": 90}))
+said = {"step": "Epoch 2 of 3", "share": 0.4, "seconds_left": 90}
+(folder / "progress.json").write_text(json.dumps(said))
 time.sleep(60)
 """
 BROKEN = "raise OSError('the disk is gone')"
