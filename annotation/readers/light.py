@@ -6,14 +6,14 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from annotation.metrics.token_overlap import answer_tokens
 from annotation.readers import features, passages, questions
 from annotation.readers.example import YES_NO, Example, Examples, Prediction
 from annotation.readers.passages import Passages, knowledge, likeliest
 from annotation.readers.questions import Question, read_question
-from annotation.readers.ranking import Choice, Ranking, shares
+from annotation.readers.ranking import Choice, Ranking, Weights, shares
 from annotation.readers.reader import Tell, silent
 from annotation.readers.words import content
 
@@ -26,10 +26,21 @@ MOST_HOPS = 1_000
 MOST_EXAMPLES = 4_000
 # Rows of candidates at most; of each question all right ones, and some of the others.
 MOST_ROWS = 120_000
+RANKINGS = ("pairs", "sentences", "forms", "spans")
+# Texts; what fewer hold is told by its absence.
+FREQUENT = 4
 # What is less probable is no answer.
 LEAST_SHARE = 1e-4
 # Two texts of the released questions make a pair.
 PAIR = 2
+
+
+class Stored(TypedDict):
+    """A reader as it is stored: in how many texts each frequent stem is, and its rankings."""
+
+    n_texts: int
+    frequency: dict[str, int]
+    rankings: dict[str, Weights]
 
 
 class LightReader:
@@ -92,6 +103,21 @@ class LightReader:
         """Return a reader that `save` wrote here."""
         reader = cls()
         vars(reader).update(pickle.loads(path.read_bytes()))
+        return reader
+
+    def as_json(self) -> Stored:
+        """Return what was learned, but for words that are rare, for `from_json`."""
+        known = {stem: n for stem, n in self.frequency.items() if n >= FREQUENT}
+        rankings = {name: getattr(self, name).as_json() for name in RANKINGS}
+        return {"n_texts": self.n_texts, "frequency": known, "rankings": rankings}
+
+    @classmethod
+    def from_json(cls, told: Stored) -> "LightReader":
+        """Return the reader that `as_json` told of."""
+        reader = cls()
+        reader.n_texts, reader.frequency = told["n_texts"], Counter(told["frequency"])
+        for name, weights in told["rankings"].items():
+            setattr(reader, name, Ranking.from_json(weights))
         return reader
 
     def answers(self, example: Example) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """Chooses one of several by a weighted sum of what is known of each: a conditional logit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, TypedDict
 
 if TYPE_CHECKING:
     import numpy
@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 PENALTY = 20.0
 KIND_PENALTY = 40.0
 STEPS = 120
+# Of a weight that is stored as text.
+DIGITS = 4
+
+
+class Weights(TypedDict):
+    """What was learned, as it is stored; `weights`: of each kind. All empty: nothing."""
+
+    mean: list[float]
+    scale: list[float]
+    weights: list[list[float]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,7 @@ class Ranking:
     kinds: int = 1
     mean: "numpy.ndarray | None" = None
     scale: "numpy.ndarray | None" = None
-    weights: "numpy.ndarray | None" = field(default=None)
+    weights: "numpy.ndarray | None" = None
 
     def fit(self, choices: Sequence[Choice]) -> None:
         """Learn the weights that make the right rows probable; choices without any are no help."""
@@ -58,6 +68,24 @@ class Ranking:
             )
         both = found.x.reshape(self.kinds + 1, -1)
         self.weights = both[1:] + both[0]
+
+    def as_json(self) -> Weights:
+        """Return what was learned as numbers of a few digits, for `from_json`."""
+        if self.weights is None or self.mean is None or self.scale is None:
+            return {"mean": [], "scale": [], "weights": []}
+        arrays = (self.mean, self.scale, self.weights)
+        mean, scale, weights = (each.round(DIGITS).tolist() for each in arrays)
+        return {"mean": mean, "scale": scale, "weights": weights}
+
+    @classmethod
+    def from_json(cls, told: Weights) -> Self:
+        """Return what `as_json` told."""
+        import numpy
+
+        weights = numpy.array(told["weights"])
+        if not len(weights):
+            return cls()
+        return cls(len(weights), numpy.array(told["mean"]), numpy.array(told["scale"]), weights)
 
     def scores(self, rows: "numpy.ndarray", kind: int = 0) -> "numpy.ndarray":
         """Return each row's log-odds up to a constant; zeros where nothing was learned."""

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from annotation.decisions.counted_work import excluded_workers
+from django.db.models import QuerySet
+
+from annotation.decisions.counted_work import counted_work_of, excluded_workers
 from annotation.release import articles, assignment_log, croissant, votes_table
 from annotation.release.release_folder import SUMS
 from annotation.reports.outcomes import Outcomes
@@ -12,7 +14,7 @@ from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import StageTable
 from collector.protocols.revisions import revisions_of
-from tasks.models import Answer, Question, ReceiptState, Submission
+from tasks.models import Answer, Question, ReaderHint, ReceiptState, Submission
 
 FILE = "README.md"
 MANIFEST = "manifest.json"
@@ -161,6 +163,7 @@ def _decided(collection: Collection) -> list[str]:
             f"* Of {handed_in:,} assignments handed in {rejected:,} were rejected and not paid. "
             "That alone leaves nothing out of the data."
         )
+    lines += _read(work.filter(counted_work_of(collection, "lease__"), counts=True))
     out = excluded_workers(collection)
     if out:
         of = {"stage__collection": collection, "worker__in": out}
@@ -170,6 +173,19 @@ def _decided(collection: Collection) -> list[str]:
             f"{Answer.objects.filter(**of).count():,} answers."
         )
     return lines
+
+
+def _read(work: QuerySet[Submission]) -> list[str]:
+    """Return how often a reader was right from too little text, where it looked on."""
+    hints = ReaderHint.objects.filter(lease__submission__in=work.filter(synthetic=False))
+    told, kept = hints.count(), hints.filter(kept=True).count()
+    if not told:
+        return []
+    return [
+        f"* While questions were written a reader answered {told:,} of them from less text than "
+        f"they were to need, and their writers were told; {kept:,} were handed in all the same. "
+        "Nobody's pay depended on it."
+    ]
 
 
 def _parameters(collection: Collection) -> str:

@@ -149,6 +149,24 @@ class LeaseEvent(models.Model):
         return f"{self.lease}: {self.get_kind_display()}"
 
 
+class ReaderHint(models.Model):
+    """Somebody was told that a reader answers a question of theirs from too little text.
+
+    place: of the question on the page. kept: whether the reader still did when it was handed in.
+    """
+
+    lease = models.ForeignKey(Lease, models.CASCADE, related_name="reader_hints")
+    place = models.PositiveIntegerField()
+    kept = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["lease", "place"]
+        constraints = [models.UniqueConstraint(fields=["lease", "place"], name="reader_hint_once")]
+
+    def __str__(self) -> str:
+        return f"{self.lease}: question {self.place + 1}"
+
+
 class ReceiptState(models.TextChoices):
     """`held`: we have the work; `confirmed`: the provider lists it too, for this worker.
 

@@ -93,6 +93,7 @@ def draft(request: Request) -> Response:
         return Response({"message": OVER}, status=410)
     items = items_of(lease.unit)
     found = submissions.examine(lease, content.get("data"), items)
+    submissions.note_reader(lease, found.hints)
     return Response(
         {
             "version": version,
@@ -124,6 +125,7 @@ def submit(request: Request) -> Response:
             )
         except LeaseEnded:
             return Response({"message": OVER}, status=410)
+        submissions.keep_reader(lease, found.hints)
     return Response({"form": work_form(lease.session, done.receipt)})
 
 

@@ -11,7 +11,16 @@ from collector.protocols.creation import parameters_of
 from common.prepared_sql import change, insert
 from tasks.kinds.kind import Data, Item
 from tasks.kinds.registry import kind_of
-from tasks.models import Lease, LeaseEnded, LeaseEvent, LeaseEventKind, LeaseState, Submission, Unit
+from tasks.models import (
+    Lease,
+    LeaseEnded,
+    LeaseEvent,
+    LeaseEventKind,
+    LeaseState,
+    ReaderHint,
+    Submission,
+    Unit,
+)
 from tasks.money import payments
 from tasks.people import qualifications
 from tasks.widgets.problems import Problem
@@ -53,6 +62,24 @@ def examine(lease: Lease, data: object, items: Sequence[Item]) -> CheckedSubmiss
         if not problem.hint and (problem.index, problem.field) not in said
     ]
     return CheckedSubmission(cleaned, blocking, [problem for problem in found if problem.hint])
+
+
+def note_reader(lease: Lease, hints: Sequence[Problem]) -> None:
+    """Remember which questions their writer is told of that a reader answers from too little."""
+    ReaderHint.objects.bulk_create(
+        [ReaderHint(lease=lease, place=place) for place in _read(hints)], ignore_conflicts=True
+    )
+
+
+def keep_reader(lease: Lease, hints: Sequence[Problem]) -> None:
+    """Remember which of them were handed in as they were."""
+    kept = _read(hints)
+    if kept:
+        ReaderHint.objects.filter(lease=lease, place__in=kept).update(kept=True)
+
+
+def _read(hints: Sequence[Problem]) -> list[int]:
+    return sorted({hint.index for hint in hints if hint.from_reader and hint.index is not None})
 
 
 def hand_in(lease: Lease, data: Data, now: datetime, *, synthetic: bool) -> Submission:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
 from tasks.widgets.problems import Problem
 
@@ -49,6 +50,23 @@ def _of_entry(
     question = fields.get("question") or ""
     if number > 1 and _plain(answer) and _plain(answer) in _plain(question):
         yield Problem("The question holds its own answer.", index, "question")
+    yield from _read_alone(index, question, answer, summary, checks.reader_confidence)
+
+
+def _read_alone(
+    index: int, question: str, answer: str, summary: str, confidence: float
+) -> Iterator[Problem]:
+    """Yield a kind word where a reader gives the answer from one sentence, so sure or surer."""
+    if not confidence or not _plain(answer):
+        return
+    for sentence in too_little.sentences_of(summary):
+        # A reader answers with words of what it reads.
+        if f" {_plain(answer)} " not in f" {_plain(sentence)} ":
+            continue
+        if too_little.confidence(question, answer, "", sentence) >= confidence:
+            message = "One sentence of the summary seems to answer it alone. Could it ask for more?"
+            yield Problem(message, index, "question", hint=True, from_reader=True)
+            return
 
 
 def _of_question(

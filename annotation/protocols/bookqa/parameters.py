@@ -30,6 +30,9 @@ class ChecksTable(Table):
     """A longer answer is refused."""
     max_copied_words: int = Field(ge=2)
     """So many words of the summary in a row, and more, are refused."""
+    # Collections of before have no reader that looks on.
+    reader_confidence: float = Field(0, ge=0, le=1)
+    """So sure a reader is that answers from one sentence of the summary; 0 for none."""
 
 
 class PassagesTable(Table):

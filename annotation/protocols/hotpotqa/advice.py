@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.readers import too_little
 from annotation.readers.single_paragraph_hint import answers_alone
 
 Given = Mapping[str, Any]
@@ -66,8 +67,26 @@ def _asked(text: str, pair: Given, item: Given) -> Iterator[str]:
             text, answer, [one["title"] for one in paragraphs], [one["text"] for one in paragraphs]
         )
         if alone is not None:
-            title = paragraphs[alone]["title"]
-            yield f"“{title}” alone seems to give the answer. Can the question need both?"
+            yield alone_sentence(paragraphs[alone]["title"])
+
+
+def read_alone(pair: Given, item: Given, confidence: float) -> str | None:
+    """Return what is said where a reader is sure of the answer from one paragraph alone.
+
+    confidence: how sure at least, 0 for no reader. Of two that are compared one is right by chance.
+    """
+    if not confidence or item["type"] == "comparison" or pair["type"] != "span":
+        return None
+    for one in item["paragraphs"]:
+        sure = too_little.confidence(pair["text"], _words_of(pair), one["title"], one["text"])
+        if sure >= confidence:
+            return alone_sentence(one["title"])
+    return None
+
+
+def alone_sentence(title: str) -> str:
+    """Return what is said where the paragraph of this title seems to be enough."""
+    return f"“{title}” alone seems to give the answer. Can the question need both?"
 
 
 def is_unproven(given: Given, item: Given) -> bool:

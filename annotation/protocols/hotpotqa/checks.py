@@ -54,8 +54,12 @@ def _pairs(
         seen.setdefault(text, index)
         yield from _question(index, pair["text"], limits)
         yield from _answer(index, pair, item)
+        read = advice.read_alone(pair, item, limits.reader_confidence)
         for field, message in advice.on(pair, item):
-            yield Problem(message, index, field, hint=True)
+            if message != read:
+                yield Problem(message, index, field, hint=True)
+        if read:
+            yield Problem(read, index, "text", hint=True, from_reader=True)
 
 
 def _skipped(index: int, pair: Mapping[str, Any], skipped: int, most: int) -> Iterator[Problem]:

@@ -36,6 +36,9 @@ class ChecksTable(PairChecks):
     """The longest reason for skipping a pair."""
     question_mark: bool
     """Whether a question must end in a question mark."""
+    # Collections of before have no reader that looks on.
+    reader_confidence: float = Field(0, ge=0, le=1)
+    """So sure a reader is that answers from one of the two paragraphs alone; 0 for none."""
 
 
 class SplitsTable(Table):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
 from collector.protocols.stage_tables import QuestionTable
 from tasks.widgets.problems import Problem
@@ -85,7 +86,23 @@ def _question(
     if not question["links"]:
         yield Problem("Pick at least one link whose article should hold the rest.", index, "links")
     yield from advice(index, question, item)
+    yield from _read_alone(index, question["text"], item, limits.reader_confidence)
     yield from _long(index, question["context"], limits.long_evidence_words)
+
+
+def _read_alone(
+    index: int, text: str, item: Mapping[str, Any], confidence: float
+) -> Iterator[Problem]:
+    """Yield a kind word where a reader is so sure of an answer in the paragraph, or surer.
+
+    Nobody knows the answer yet; whoever asks sees what was found, and whether it is one.
+    """
+    if not confidence:
+        return
+    words, sure = too_little.surest(text, str(item.get("title", "")), str(item["text"]))
+    if sure >= confidence and words.casefold() not in text.casefold():
+        message = f"The paragraph alone seems to answer it: “{words}”. Does it need the link?"
+        yield Problem(message, index, "text", hint=True, from_reader=True)
 
 
 def _long(index: int, context: Sequence[Mapping[str, Any]], many: int) -> Iterator[Problem]:

@@ -48,6 +48,9 @@ class ChecksTable(WritingChecks):
     """From here on workers are advised to mark a shorter answer."""
     long_evidence_words: int = Field(80, ge=1)
     """From here on workers are advised to mark less evidence."""
+    # Collections of before have no reader that looks on.
+    reader_confidence: float = Field(0, ge=0, le=1)
+    """So sure a reader is that answers from the paragraph without its links; 0 for none."""
 
 
 class AgreementTable(Table):
