@@ -17,8 +17,7 @@ WORK, OUT, SCORES = "work.json", "out", "scores.json"
 
 def main(folder: Path) -> None:
     """Do the work that the folder describes; raises ReaderError or ScoreError in one line."""
-    from annotation.baselines.training import Order, named, train
-    from annotation.protocols.contracts import SCORING
+    from annotation.baselines.training import Order, train
     from collector.protocols.loading import get_protocol
 
     work = json.loads((folder / WORK).read_text("utf-8"))
@@ -33,11 +32,7 @@ def main(folder: Path) -> None:
         tell=Progress(folder),
     )
     card = train(order).card
-    about = named(order.protocol, order.name)
-    predictions = order.out / card["predictions"]
-    result = order.protocol.part(SCORING).score(predictions, order.dev, about.scoring)
-    told = {key: result[key] for key in ("columns", "rows", "notes")}  # type: ignore[literal-required]
-    kept = {"predictions": card["predictions"], "seconds": card["seconds"], **told}
+    kept = {"predictions": card["predictions"], "seconds": card["seconds"], **card["table"]}
     (folder / SCORES).write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
 
 

@@ -38,37 +38,49 @@ class AllOf:
     tell: Tell = field(default=silent, compare=False)
 
     def orders(self) -> list[Order]:
-        """Return what is asked for of each; raises ReaderError where the release lacks a file."""
+        """Return what is asked for of each that the release has the files for.
+
+        Raises ReaderError where it has them for none.
+        """
         known = trained_of(self.protocol)
+        lacking = self.lacking()
         found = [
             Order(
                 protocol=self.protocol,
                 name=name,
                 train=(
-                    *(self._file(file) for file in about.train_files),
+                    *(self.release / file for file in about.train_files),
                     *(self.out / need / known[need].predictions for need in about.needs),
                 ),
-                dev=self._file(about.dev_file),
+                dev=self.release / about.dev_file,
                 out=self.out / name,
                 recipe=self.recipe,
                 encoder=self._encoder(name, about),
                 seed=self.seed,
             )
             for name, about in known.items()
-            if about.train_files
+            if about.train_files and name not in lacking
         ]
-        if not found:
-            raise ReaderError(
-                f"No baseline of {self.protocol.name!r} says which files of a release it is "
-                "trained on: name one, with --train and --dev."
-            )
-        return found
+        if found:
+            return found
+        if lacking:
+            files = ", ".join(dict.fromkeys(lacking.values()))
+            raise ReaderError(f"{self.release}: it lacks {files}; give a release's folder.")
+        raise ReaderError(
+            f"No baseline of {self.protocol.name!r} says which files of a release it is "
+            "trained on: name one, with --train and --dev."
+        )
 
-    def _file(self, name: str) -> Path:
-        path = self.release / name
-        if not path.is_file():
-            raise ReaderError(f"{self.release}: there is no {name} in it; give a release's folder.")
-        return path
+    def lacking(self) -> dict[str, str]:
+        """Return the baselines that cannot be trained from the release, each with what it lacks."""
+        found: dict[str, str] = {}
+        for name, about in trained_of(self.protocol).items():
+            files = (*about.train_files, about.dev_file) if about.train_files else ()
+            gone = [file for file in files if not (self.release / file).is_file()]
+            gone += [found[need] for need in about.needs if need in found]
+            if gone:
+                found[name] = gone[0]
+        return found
 
     def _encoder(self, name: str, about: Trained) -> str:
         """Return the encoder asked for, blank for a baseline that has none."""
@@ -143,6 +155,11 @@ def _table(work: AllOf, source: str, cards: Mapping[str, Mapping[str, Any]]) -> 
     note = (
         f"Trained on {_name(work)} by the seed {work.seed}; the paper's numbers are of its own "
         "data. Each row's folder has a card with everything that is needed to repeat it."
+    )
+    note += "".join(
+        f" The release lacks {file}: {name} is left out."
+        for name, file in work.lacking().items()
+        if known[name].source == source
     )
     title = f"{source}, beside our own" if source else "Of no table of the paper's"
     return Table("baselines", title, columns, rows, note, simulated=simulated)

@@ -58,11 +58,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that is finished: its card, and its scores (None where it was finished before)."""
+    """A run that is finished: its card, and whether it was finished before."""
 
     card: Mapping[str, Any]
-    result: Result | None
     was_there: bool = False
+
+    @property
+    def result(self) -> Result:
+        """Return its scores, as they are drawn."""
+        return cast(Result, {**self.card["table"], "official": {}, "groups": {}})
 
 
 def trained_of(protocol: Protocol) -> Mapping[str, Trained]:
@@ -100,7 +104,7 @@ def train(order: Order) -> Finished:
     folder.begin(given, {"train": order.train, "dev": order.dev, "recipe": order.recipe})
     before = folder.card()
     if before is not None:
-        return Finished(before, None, was_there=True)
+        return Finished(before, was_there=True)
     began = time.monotonic()
     with folder.alone():
         if order.stages_from is not None:
@@ -110,7 +114,7 @@ def train(order: Order) -> Finished:
     files = {"train": given["training files"], "dev": given["dev file"]}
     card = _card(order, run, recipe, files, result, time.monotonic() - began)
     folder.finish(card, result)
-    return Finished(card, result)
+    return Finished(card)
 
 
 def estimate(order: Order) -> "Estimate":
@@ -263,6 +267,7 @@ def _card(
         "scores": result["official"],
         "groups": result["groups"],
         "beside": result.get("beside", {}),
+        "table": {key: result[key] for key in ("columns", "rows", "notes")},
         "predictions": run.predictions.name,
         "versions": versions(),
         **run.machine,

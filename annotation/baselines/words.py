@@ -1,7 +1,6 @@
-"""What the command says of an estimate, and of scores that are there already."""
+"""What the command says of an estimate."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annotation.baselines.training import Order
 from annotation.reports.table import Cell, Table
@@ -55,11 +54,6 @@ def size(number: int) -> str:
     if number >= GIBIBYTE:
         return f"{number / GIBIBYTE:.1f} GiB"
     return f"{max(1, round(number / MEBIBYTE))} MiB"
-
-
-def as_scores(card: Mapping[str, Any]) -> str:
-    """Return the scores of a card in one line."""
-    return ", ".join(f"{name} {value:.4g}" for name, value in card["scores"].items())
 
 
 def duration(seconds: float) -> str:

@@ -53,7 +53,9 @@ def test_what_is_missing_of_an_order_is_named(files):
 
 
 def test_unknown_names_are_refused_with_those_that_there_are(files):
-    assert "choose one of adder, wide-adder, halver, unread" in refusal("adderr", **files)
+    assert "choose one of adder, wide-adder, halver, ranked-adder, unread" in refusal(
+        "adderr", **files
+    )
     assert "There is no protocol 'summs'" in refusal(**{**files, "protocol": "summs"})
     assert "say paper, small" in refusal(**files, recipe="large")
     assert "there is no such recipe" in refusal("unread", **files)

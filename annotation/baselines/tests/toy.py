@@ -43,6 +43,10 @@ TRAINED = {
         "the small one, half of what it answers (3)", ".adder", {"half": True}, "adder", "adder",
         **NAMED,
     ),
+    "ranked-adder": Trained(
+        "one that learns from what few releases have", ".adder", recipe="adder",
+        train_files=("ranking.json",), dev_file="dev.json", source="Sums, Table 1",
+    ),
     "unread": Trained("one without a recipe", ".adder"),
 }
 ''',

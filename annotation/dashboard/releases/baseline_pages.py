@@ -66,9 +66,13 @@ class ShownRun:
 
 
 def trained_baselines(context: CollectionContext) -> dict[str, Trained]:
-    """Return the baselines of the collection's protocol that are trained, by name."""
+    """Return the baselines that can be trained from a release of the collection, by name.
+
+    Those that learn from what another has predicted are trained by the command alone.
+    """
     protocol = get_protocol(context.collection.protocol)
-    return dict(protocol.part(TRAINED).TRAINED) if protocol.has(TRAINED, "TRAINED") else {}
+    found = protocol.part(TRAINED).TRAINED if protocol.has(TRAINED, "TRAINED") else {}
+    return {name: one for name, one in found.items() if one.train_files and not one.needs}
 
 
 def baselines_page(view: Any) -> View:

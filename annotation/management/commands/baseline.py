@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.baselines.paper_table import AllOf, estimate_all, train_all
 from annotation.baselines.progress import told_to
 from annotation.baselines.training import Finished, Order, estimate, order_of, predict, train
-from annotation.baselines.words import as_estimate, as_scores, duration
+from annotation.baselines.words import as_estimate, duration
 from annotation.metrics.result import ScoreError
 from annotation.protocols.contracts import TRAINED
 from annotation.readers.trained import ReaderError
@@ -160,10 +160,8 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(done.card, default=str))
             return
-        if done.result is None:
+        if done.was_there:
             self.stdout.write(f"{options['out']} is finished already.")
-            self.stdout.write(as_scores(done.card))
-        else:
-            self.stdout.write(as_table(done.result, in_colour=self.stdout.isatty()))
+        self.stdout.write(as_table(done.result, in_colour=self.stdout.isatty()))
         self.stdout.write(f"Predictions: {options['out'] / done.card['predictions']}")
         self.stdout.write(f"How it was made: {options['out'] / 'README.md'}")

@@ -105,5 +105,11 @@ def test_what_is_missing_is_said_in_one_line(options):
     with pytest.raises(CommandError, match="Which --release"):
         run(**{**options, "release": None})
     (options["release"] / "dev.json").unlink()
-    with pytest.raises(CommandError, match=r"there is no dev\.json in it"):
+    with pytest.raises(CommandError, match=r"release: it lacks dev\.json, ranking\.json; give"):
         run(**options)
+
+
+def test_what_the_release_lacks_the_files_for_is_left_out_and_named(options):
+    table, *_ = json.loads(run(**options, json=True))
+    assert "The release lacks ranking.json: ranked-adder is left out." in table["note"]
+    assert not (options["out"] / "ranked-adder").exists()
