@@ -88,9 +88,10 @@ def annealed_losses(
     step: int,
     steps_until_hard: int,
     generator: Generator | None = None,
+    *,
+    as_published: bool = False,
 ) -> Tensor:
     """Return hard losses, more often the later, or marginal ones: one draw for the batch."""
     drawn = float(torch.rand((), generator=generator))
-    if drawn < hard_probability(step, steps_until_hard):
-        return hard_losses(losses, there)
-    return marginal_losses(losses, there)
+    of = hard_losses if drawn < hard_probability(step, steps_until_hard) else marginal_losses
+    return of(losses, there, as_published=as_published)

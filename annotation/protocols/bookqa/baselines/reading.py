@@ -60,6 +60,7 @@ class Extractor:
         self.longest = recipe.integer("longest_span")
         self.hard_em, self.step, self.until_hard = hard_em, 0, 1
         self.hard_after = recipe.number("hard_after") if hard_em else 0.0
+        self.as_published = hard_em and recipe.flag("published_losses")
         self._known: dict[Asked, Read] = {}
 
     def at_step(self, step: int, n_steps: int) -> None:
@@ -99,7 +100,10 @@ class Extractor:
                 there[row, at] = True
         losses = candidate_losses(joined[0], joined[1], (places[0], places[1]), there)
         if self.hard_em:
-            return annealed_losses(losses, there, self.step, self.until_hard).mean()
+            of_each = annealed_losses(
+                losses, there, self.step, self.until_hard, as_published=self.as_published
+            )
+            return of_each.sum() if self.as_published else of_each.mean()
         return losses[:, 0].mean()
 
     def answers(self, items: Sequence[Asked]) -> list[str]:

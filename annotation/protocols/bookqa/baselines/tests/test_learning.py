@@ -47,7 +47,10 @@ from annotation.readers.neural.tests.tiny_writers import tiny_writer
 torch.set_num_threads(1)
 pytestmark = [pytest.mark.data, pytest.mark.pure]
 ENOUGH, MOST_STEPS = 0.95, 400
-SPANS = Recipe("tests", {"window": 96, "stride": 48, "longest_span": 24, "hard_after": 0.5})
+SPANS = Recipe(
+    "tests",
+    {"window": 96, "stride": 48, "longest_span": 24, "hard_after": 0.5, "published_losses": False},
+)
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +184,17 @@ def test_the_reader_of_spans_learns_its_weak_labels_by_heart(questions: Any, har
     learner = Extractor(encoder_of(items), SPANS, hard_em=hard_em)
     assert all(learner.read(one).candidates for one in items)
     fit(learner, items, lambda: exact(items, learner.answers(items)) >= ENOUGH)
+
+
+def test_as_published_the_losses_of_a_batch_are_added_up(questions: Any) -> None:
+    items = spans_of([one.first(1) for one in questions[0]])[:4]
+    losses = []
+    for published in (False, True):
+        recipe = Recipe("tests", {**SPANS.values, "published_losses": published})
+        # The head's weights and all that is drawn are the same.
+        torch.manual_seed(1)
+        losses.append(Extractor(encoder_of(items), recipe, hard_em=True).loss(items).item())
+    assert losses[1] == pytest.approx(4 * losses[0])
 
 
 def test_what_is_learnt_of_shuffled_spans_helps_with_no_question(questions: Any) -> None:

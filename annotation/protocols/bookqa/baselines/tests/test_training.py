@@ -12,15 +12,18 @@ import torch
 from django.core.management import CommandError, call_command
 
 from annotation.protocols.bookqa import baselines
+from annotation.protocols.bookqa.baselines import passage_rankers, writing
 from annotation.protocols.bookqa.baselines.classifying import TYPES
 from annotation.protocols.bookqa.baselines.material import read_material
+from annotation.protocols.bookqa.baselines.passage_rankers import Ranking
 from annotation.protocols.bookqa.baselines.systems import HARD_EM, TRAINED
 from annotation.protocols.bookqa.baselines.tests.making import run_of, story_files, summary_files
-from annotation.protocols.bookqa.baselines.writing import PreReading, pre_read
+from annotation.protocols.bookqa.baselines.writing import PreReading, Reader, pre_read
 from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe, unsourced
 from annotation.readers.neural.seq2seq import EncoderDecoder, Limits, load_writer
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
+from collector.ingest.books.tests.making import table
 
 torch.set_num_threads(1)
 pytestmark = [pytest.mark.data, pytest.mark.pure]
@@ -115,6 +118,14 @@ def test_systems_of_every_kind_fill_the_papers_tables(
     assert list(card["stages"]) == ["distant", "reader-1", "hard-em-1"]
     card = json.loads((out / "bart-hard-em" / "card.json").read_text("utf-8"))
     assert any("predictions.jsonl" in name for name in card["files"]["train"])
+    # What is trained answers other questions too; their answers may be blank.
+    rows = list(csv.DictReader((release / "qaps.csv").open(encoding="utf-8")))
+    asked = [{**row, "set": "test", "answer1": "", "answer2": ""} for row in rows[-3:]]
+    other = table(tmp_path / "unseen.csv", *asked)
+    run("bert", out=out / "bert", predict=other)
+    said = json.loads((out / "bert" / "predictions-unseen.json").read_text("utf-8"))
+    assert len(said) == 3
+    assert said.keys() < dev
     # Both answers of each of the 10 questions, where they differ.
     assert 10 < card["stages"]["reader"]["items"] <= 20
 
@@ -167,3 +178,92 @@ def test_the_encoder_stays_where_the_decoder_alone_pre_reads(
     assert kept == [decoder_only, False, decoder_only]
     assert all(parameter.requires_grad for parameter in writer.parameters())
     assert asked.facts["pre_read_passages"] == 8
+
+
+class Killed(BaseException):
+    """The process was killed."""
+
+
+@pytest.mark.parametrize(
+    ("module", "model", "settings", "learner", "stages"),
+    [
+        (
+            writing,
+            "facebook/bart-base",
+            {"fusion": True, "pre_reading": "all"},
+            (PreReading, Reader),
+            ("pre-reading", "reader"),
+        ),
+        (
+            passage_rankers,
+            "google/bert_uncased_L-4_H-256_A-4",
+            {"training": ("ict", "distant")},
+            (Ranking,),
+            ("ict", "distant"),
+        ),
+    ],
+    ids=["pre-read, fused", "ranker"],
+)
+def test_a_run_that_was_killed_gives_the_weights_of_one_that_was_not(
+    module: Any,
+    model: str,
+    settings: dict[str, Any],
+    learner: tuple[type, ...],
+    stages: tuple[str, ...],
+    release: Path,
+    models: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = [path for path in release.glob("*.jsonl") if path.name != "predictions.jsonl"]
+    values = {"epochs": 1, "batch": 4, "optimizer": "adamw", "learning_rate": 0.01, "max_steps": 3}
+    values |= {"checkpoint_steps": 1, "passages": 2, "read_tokens": 32, "answer_tokens": 4}
+    values |= {**HIDDEN, "pool": 16, "window": 32, "cloze_negatives": 2}
+
+    def weights(out: Path, kills: tuple[int, ...]) -> list[Any]:
+        left = list(kills)
+        while True:
+            dying = Dying(left.pop(0) if left else None)
+            for each in learner:
+                monkeypatch.setattr(each, "loss", dying(each.loss))
+            encoder = str(models / model)
+            asked = run_of(
+                "system",
+                files,
+                release / "qaps.csv",
+                out,
+                values,
+                encoder=encoder,
+                settings=settings,
+            )
+            try:
+                module.train(asked)
+            except Killed:
+                continue
+            finally:
+                monkeypatch.undo()
+            paths = [next((out / stage).glob("weights-*.pt")) for stage in stages]
+            return [asked.predictions.read_bytes(), *(torch.load(path) for path in paths)]
+
+    whole, killed = weights(tmp_path / "whole", ()), weights(tmp_path / "killed", (2, 3))
+    assert whole[0] == killed[0]
+    for one, other in zip(whole[1:], killed[1:], strict=True):
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+class Dying:
+    """Kills at the n-th batch."""
+
+    def __init__(self, left: int | None) -> None:
+        self.left = left
+
+    def __call__(self, loss: Any) -> Any:
+        def mortal(learner: Any, items: Any) -> Any:
+            if self.left is not None:
+                self.left -= 1
+                if self.left < 0:
+                    raise Killed
+            return loss(learner, items)
+
+        return mortal
