@@ -1,7 +1,8 @@
 """What trained baselines read: questions with their passages, from the files of a release.
 
 The full story: `passages.jsonl` and `candidates.jsonl`, as `rank_passages` writes them, and where
-they are needed `distant_supervision.jsonl`, `inverse_cloze.jsonl` or a ranking. The summary
+they are needed `distant_supervision.jsonl`, `inverse_cloze.jsonl` or a ranking; questions of a
+`qaps.csv` that these do not know, which the books did not come with, are ranked here. The summary
 setting: `qaps.csv` and `summaries.csv`. Files are told apart by what is in them. Only questions of
 the set `train` are learnt from.
 """
@@ -19,9 +20,14 @@ from annotation.protocols.bookqa.export import (
     question_ids,
     read_table,
 )
+from annotation.protocols.bookqa.parameters import RankingTable
 from annotation.protocols.bookqa.ranking.bm25 import Bm25
+from annotation.protocols.bookqa.ranking.books import Question, RankedBook
 from annotation.protocols.bookqa.ranking.coverage import words
+from annotation.protocols.bookqa.ranking.files import candidate_lines, supervision_lines
+from annotation.protocols.bookqa.ranking.rankings import Ranked, ranked
 from annotation.readers.trained import ReaderError
+from collector.protocols.loading import get_protocol
 
 TRAIN, DEV = "train", "valid"
 # What a line of each file of `rank_passages` cannot do without.
@@ -64,7 +70,10 @@ class Asked:
 
 @dataclass
 class Material:
-    """The rows of all files; `books` are the passages of each document in order."""
+    """The rows of all files; `books` are the passages of each document in order.
+
+    ranked: the questions of qaps.csv that `found`, the lines of candidates.jsonl, did not know.
+    """
 
     questions: list[Asked] = field(default_factory=list)
     summaries: dict[str, str] = field(default_factory=dict)
@@ -74,6 +83,12 @@ class Material:
     supervision: list[Line] = field(default_factory=list)
     cloze: list[Line] = field(default_factory=list)
     rankings: dict[str, list[int]] = field(default_factory=dict)
+    ranked: list[Ranked] = field(default_factory=list)
+
+    def supervised(self) -> list[Line]:
+        """Return the labels of distant supervision, those of questions ranked here too."""
+        asked = [one for one in self.ranked if one.book.set == TRAIN]
+        return [*self.supervision, *supervision_lines(asked, _numbers(), seed=0)]
 
     def about_summaries(self) -> list[Asked]:
         """Return the questions of qaps.csv, each with its book's summary; raises ReaderError."""
@@ -126,6 +141,7 @@ def read_material(paths: Sequence[Path]) -> Material:
             _read_csv(path, material)
         else:
             _read_lines(path, material)
+    _rank(material)
     return material
 
 
@@ -174,6 +190,31 @@ def by_ranking(asked: Sequence[Asked], rankings: Mapping[str, Sequence[int]]) ->
             )
         found.append(one.ordered(rankings[one.id]))
     return found
+
+
+def _numbers() -> RankingTable:
+    """Return the numbers of protocol.toml that passages are ranked and labelled by."""
+    parameters: Any = get_protocol(Path(__file__).parents[1].name).parameters()
+    found: RankingTable = parameters.ranking
+    return found
+
+
+def _rank(material: Material) -> None:
+    """Rank the questions of qaps.csv that no candidates are there for, where there are passages."""
+    known = {line["id"] for line in material.found}
+    unknown: dict[str, list[Asked]] = {}
+    for one in material.questions:
+        if one.id not in known and one.document in material.books:
+            unknown.setdefault(one.document, []).append(one)
+    if not unknown:
+        return
+    numbers = _numbers()
+    for document, asked in unknown.items():
+        questions = [Question(one.id, one.question, one.answers) for one in asked]
+        book = RankedBook(document, asked[0].set, material.books[document], questions)
+        found = list(ranked([book], numbers, {}))
+        material.found += candidate_lines(found)
+        material.ranked += found
 
 
 def _read_csv(path: Path, material: Material) -> None:

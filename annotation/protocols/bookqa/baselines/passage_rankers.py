@@ -213,11 +213,12 @@ def score(run: Run) -> Result:
 
 def supervised_items(material: Material, learnt: Sequence[Asked]) -> list[Item]:
     """Return the labelled passages of the questions to learn from; raises ReaderError."""
-    if not material.supervision:
+    supervision = material.supervised()
+    if not supervision:
         raise ReaderError("--train: give distant_supervision.jsonl, which rank_passages writes.")
     asked = {one.id: one for one in learnt}
     items: list[Item] = []
-    for line in material.supervision:
+    for line in supervision:
         if line["id"] in asked:
             one = asked[line["id"]]
             for key, is_right in (("positives", True), ("negatives", False)):

@@ -6,12 +6,14 @@ of which Table 8 has all measures. The summary setting is Table 7, rankers are T
 
 from collections.abc import Mapping
 
-from annotation.protocols.bookqa.export import QUESTIONS, SUMMARIES
+from annotation.protocols.bookqa.export import DOCUMENTS, QUESTIONS, SUMMARIES
 from annotation.readers.trained import Trained
 
 PASSAGES, CANDIDATES = "passages.jsonl", "candidates.jsonl"
 SUPERVISION, CLOZE = "distant_supervision.jsonl", "inverse_cloze.jsonl"
 LABELS = "labels.csv"
+# What a release of ranked books has of the full story; documents.csv tells the titles.
+STORY = (PASSAGES, CANDIDATES, QUESTIONS, DOCUMENTS)
 VALID = {"set": "valid"}
 READERS, RANKERS = "Book QA, Tables 1, 3 and 8 (dev)", "Book QA, Table 2 (dev)"
 SUMMARY, TYPES = "Book QA, Table 7 (dev)", "Book QA, 6.3"
@@ -48,7 +50,7 @@ def _reader(
         module,
         settings,
         recipe,
-        train_files=(PASSAGES, CANDIDATES),
+        train_files=STORY,
         dev_file=QUESTIONS,
         needs=(ranker,) if ranker not in ("", ORACLE) else (),
         source=READERS if paper else "",
@@ -64,7 +66,7 @@ def _ranker(about: str, file: tuple[str, ...], paper: Mapping[str, float], *stag
         {"training": stages},
         "ranker",
         predictions="predictions.jsonl",
-        train_files=(PASSAGES, CANDIDATES, *file),
+        train_files=(*STORY, *file),
         dev_file=QUESTIONS,
         source=RANKERS,
         paper={name: value / 100 for name, value in paper.items()},

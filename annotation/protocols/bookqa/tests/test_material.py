@@ -67,6 +67,19 @@ def test_a_question_about_a_summary_has_it_whole(tmp_path: Path) -> None:
     assert [one.id for one in found] == list(ids)
 
 
+def test_a_question_that_the_books_did_not_come_with_is_ranked(tmp_path: Path) -> None:
+    asked = pair("ford", "Who crossed by the miller's ford?") | {"set": "train"}
+    rows = table(tmp_path / "qaps.csv", asked, pair("weir"))
+    material = read_material([*story(tmp_path, candidate("a")), rows])
+    told, found = material.about_stories()
+    assert told.id == "a"
+    assert (found.question, found.set) == (asked["question"], TRAIN)
+    assert (found.passages[0], len(found.passages)) == (TEXTS[1], 3)
+    # Nobody has read the book of the other question, which only its summary could answer.
+    (labelled,) = material.supervised()
+    assert (labelled["id"], labelled["positives"]) == (found.id, [1])
+
+
 def test_the_oracle_finds_by_the_answers_too(tmp_path: Path) -> None:
     line = candidate("a", question="Who?", passages=[0], answers=["for days", "days"])
     material = read_material(story(tmp_path, line))

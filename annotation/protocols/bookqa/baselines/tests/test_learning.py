@@ -49,7 +49,13 @@ pytestmark = [pytest.mark.data, pytest.mark.pure]
 ENOUGH, MOST_STEPS = 0.95, 400
 SPANS = Recipe(
     "tests",
-    {"window": 96, "stride": 48, "longest_span": 24, "hard_after": 0.5, "published_losses": False},
+    {
+        "window": 384,
+        "stride": 128,
+        "longest_span": 24,
+        "hard_after": 0.5,
+        "published_losses": False,
+    },
 )
 
 

@@ -23,7 +23,7 @@ from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe, unsourced
 from annotation.readers.neural.seq2seq import EncoderDecoder, Limits, load_writer
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
-from collector.ingest.books.tests.making import table
+from collector.ingest.books.tests.making import document, table
 
 torch.set_num_threads(1)
 pytestmark = [pytest.mark.data, pytest.mark.pure]
@@ -44,6 +44,7 @@ def release(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release")
     story_files(folder, data, n_questions=5, depth=4)
     summary_files(folder, data, n_questions=5)
+    table(folder / "documents.csv", document("ford"))
     rng = random.Random(0)
     rows = [
         {"id": line["id"], "question": line["question"], "question_type": rng.choice(TYPES)}
