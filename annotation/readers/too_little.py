@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from annotation.metrics.squad import answer_tokens
+from annotation.metrics.token_overlap import answer_tokens
 from annotation.readers.example import YES_NO, Example, Text
 from annotation.readers.light import LightReader
 
