@@ -138,6 +138,37 @@ class RankersPart(Protocol[P]):
         """
 
 
+@dataclass(frozen=True)
+class Combined:
+    """What stands beside a release's own questions, as tables; and each file's questions."""
+
+    tables: list[Table]
+    written: dict[str, int]
+
+
+class CombinedPart(Protocol):
+    """combined.py: a release beside other datasets' questions, which need no more than their text.
+
+    What a release withholds is not read.
+    """
+
+    def combine(
+        self,
+        corpus: Corpus,
+        release: Path,
+        squad: Path,
+        drop: Path,
+        folder: Path,
+        seed: int,
+        report: Callable[[str], object],
+    ) -> Combined:
+        """Write official files with questions of SQuAD and DROP among them into a new folder.
+
+        corpus: by whose names links are found in their texts. release: a release's folder. report:
+        is told what is being read. Raises ScoreError naming the file.
+        """
+
+
 class TakesOptions(Protocol):
     """scoring.py or baselines.py that takes more than its files."""
 
@@ -218,6 +249,7 @@ RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)
 SCORING = Part[ScoringModule](
     "scoring", ScoringModule, ScoringPart, defaults={"OPTIONS": {}, "check_gold": _take_it}
 )
+COMBINED = Part[CombinedPart]("combined", CombinedPart)
 BASELINES = Part[BaselinesModule](
     "baselines", BaselinesModule, BaselinesPart, defaults={"OPTIONS": {}}
 )

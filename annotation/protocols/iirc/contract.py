@@ -2,6 +2,7 @@
 
 from annotation.protocols.contracts import (
     ChecksGold,
+    CombinedPart,
     ExportPart,
     IdentifiesSeeds,
     ReportPart,
@@ -15,6 +16,7 @@ from annotation.protocols.contracts import (
 from annotation.protocols.iirc import (
     baselines,
     checks,
+    combined,
     export,
     report,
     scoring,
@@ -29,6 +31,7 @@ from tasks.simulation.simulated_contract import Inspects, Replays, SimulatedPart
 from tasks.work.protocol_checks import ChecksPart
 
 _trained_baselines_of_baselines: TrainedBaselines = baselines
+_combined_part_of_combined: CombinedPart = combined
 _checks_part_of_checks: ChecksPart[Parameters] = checks
 _export_part_of_export: ExportPart = export
 _identifies_seeds_of_export: IdentifiesSeeds = export

@@ -17,6 +17,7 @@ from django.template.loader import get_template
 from annotation.agreement.decision import Outcome
 from annotation.protocols.contracts import (
     BASELINES,
+    COMBINED,
     EXPORT,
     RANKERS,
     REPORT,
@@ -78,7 +79,7 @@ def parts_of(protocol: Protocol) -> list[Part[object]]:
     baselines = ((BASELINES, "run"), (TRAINED, "TRAINED"))
     return [
         *needed,
-        *(part for part in (SCORING, RANKERS, REPORT, CONTEXTS) if protocol.has(part)),
+        *(part for part in (SCORING, RANKERS, REPORT, CONTEXTS, COMBINED) if protocol.has(part)),
         *(part for part, member in baselines if protocol.has(part, member)),
     ]
 

@@ -1,0 +1,82 @@
+"""Makes of a release a dataset in which some questions need nothing but their own text."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.baselines.training_files import check_training
+from annotation.metrics.result import ScoreError
+from annotation.protocols.contracts import COMBINED, Combined
+from annotation.readers.trained import ReaderError
+from annotation.reports.terminal import table_lines
+from collector.lookup import collection_named, corpus_named
+from collector.models import Collection
+from collector.protocols.loading import ProtocolError, get_protocol
+from common.arguments import seed
+from common.command_line import MANAGE
+
+
+class Command(BaseCommand):
+    """make_combined NAME --squad FILE --drop FILE --out DIR."""
+
+    help = (
+        "Write the latest release's training and dev questions with questions of SQuAD and DROP "
+        "among them, so that a model must also tell when nothing is missing. Example: "
+        f"{MANAGE} make_combined pilot --squad train-v2.0.json --drop drop_dataset_train.json "
+        "--out combined/pilot"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name", help="a collection that has a release")
+        parser.add_argument("--squad", type=Path, required=True, metavar="FILE")
+        parser.add_argument("--drop", type=Path, required=True, metavar="FILE")
+        parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
+        parser.add_argument(
+            "--corpus", metavar="NAME", help="whose names links are found by (the collection's)"
+        )
+        parser.add_argument("--seed", type=seed, default=0, help="of what is drawn (default: 0)")
+        parser.add_argument("--json", action="store_true", help="numbers unrounded, by table")
+
+    def handle(self, **options: Any) -> None:
+        """Make it, or say in one line why not."""
+        collection = collection_named(options["name"])
+        if options["out"].exists():
+            raise CommandError(f"{options['out']} is there already: name a new folder.")
+        try:
+            done = self._combined(collection, options)
+        except (ProtocolError, ReaderError, ScoreError, ValueError) as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from None
+        if options["json"]:
+            tables = {table.name: table.plain() for table in done.tables}
+            self.stdout.write(json.dumps({**tables, "written": done.written}))
+            return
+        self.stdout.write(table_lines(done.tables, in_colour=self.stdout.isatty()))
+        for name, number in done.written.items():
+            self.stdout.write(f"{options['out'] / name}: {number:,} questions")
+
+    def _combined(self, collection: Collection, options: dict[str, Any]) -> Combined:
+        protocol, release = get_protocol(collection.protocol), collection.releases.first()
+        if not protocol.has(COMBINED):
+            raise CommandError(f"The protocol {protocol.name!r} combines with no other dataset.")
+        if release is None:
+            raise CommandError(
+                f"{collection.slug} has no release yet: export_dataset {collection.slug} first."
+            )
+        squad, drop = options["squad"], options["drop"]
+        check_training(protocol, [squad, drop], drop)
+        slug = options["corpus"]
+        return protocol.part(COMBINED).combine(
+            corpus_named(slug) if slug else collection.corpus,
+            Path(release.folder),
+            squad,
+            drop,
+            options["out"],
+            options["seed"],
+            lambda step: self.stderr.write(f"Reading the {step} …"),
+        )
