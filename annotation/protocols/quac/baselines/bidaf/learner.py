@@ -44,7 +44,8 @@ class BidafLearner:
 
     def answers(self, items: Sequence[Dialog]) -> list[list[Prediction]]:
         """Return for each dialog what is answered to its questions."""
-        scores = Scores(*(each.cpu() for each in self.model(self.collate(items))))
+        # Sums of two scores are compared: not in half precision.
+        scores = Scores(*(each.double().cpu() for each in self.model(self.collate(items))))
         rows = iter(range(len(scores.start)))
         return [
             [self._prediction(dialog, scores, next(rows)) for _ in dialog.asked] for dialog in items

@@ -34,6 +34,7 @@ def train(run: Run) -> None:
     """Train BiDAF++ with the run's number of previous turns, and answer its dev file."""
     dialogs = [dialog for path in run.train for dialog in dialogs_of(read_turns(path))]
     asked = dialogs_of(read_turns(run.dev))
+    run.note(questions=_n_questions(dialogs), dev_questions=_n_questions(asked))
     learner = learner_of(run, dialogs)
     run.fit(learner, dialogs, asked)
     answers = run.answers(learner, asked)
@@ -86,6 +87,10 @@ def sizes_of(recipe: Recipe, turns: int, contextual: int = 0) -> Sizes:
         embedding_dropout=recipe.number("embedding_dropout"),
         contextual=contextual,
     )
+
+
+def _n_questions(dialogs: Sequence[Dialog]) -> int:
+    return sum(len(dialog.asked) for dialog in dialogs)
 
 
 def _turns(run: Run) -> int:
