@@ -3,7 +3,7 @@
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from annotation.metrics.summation import plain_sum
 
@@ -68,16 +68,20 @@ def evaluate_v1(gold: Answers, predictions: Predictions) -> dict[str, float]:
     }
 
 
-def evaluate_v2(gold: Answers, predictions: Predictions) -> dict[str, float]:
+def evaluate_v2(
+    gold: Answers, predictions: Predictions, unanswered: Collection[str] = ()
+) -> dict[str, float]:
     """Return the official v2.0 keys in percent, without the no-answer threshold search.
 
-    As in the script a question without prediction is left out, it does not count zero.
+    As in the script a question without prediction is left out, it does not count zero. unanswered:
+    the ids above the threshold of no answer; one counts as answered with nothing.
     """
     scores = {
         key: score_v2(predictions[key], references)
         for key, references in gold.items()
         if key in predictions
     }
+    scores |= {key: (float(not gold[key]),) * 2 for key in unanswered if key in scores}
     groups: dict[str, Callable[[str], bool]] = {
         "": lambda key: True,
         "HasAns_": lambda key: bool(gold[key]),
