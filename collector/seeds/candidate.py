@@ -9,6 +9,9 @@ from collector.protocols.parameters import FOLDS, Parameters
 
 # What a split is drawn for: a question's "fold", "key", "worker" and what else is known of it.
 Example = Mapping[str, object]
+# The key of a seed's payload with what it shares with others that must be in the same fold, such as
+# the article that they are of; without it a seed shares its fold with equal texts alone.
+GROUP = "group"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from collector.models import Collection, CollectionState, Seed, SeedParagraph
 from collector.protocols.creation import parameters_of
 from collector.protocols.loading import Protocol, get_protocol
 from collector.protocols.parameters import Parameters
-from collector.seeds.candidate import Candidate, Offered
+from collector.seeds.candidate import GROUP, Candidate, Offered
 from collector.seeds.seed_contracts import CURATED_SEEDS, SEEDS, SPLITS
 from common.actions import ActionError
 
@@ -184,16 +184,16 @@ def store_seeds(
 
 
 def _folds_of_texts(collection: Collection, protocol: Protocol) -> dict[str, str]:
-    """Return the fold of every text that has one, so that duplicates never straddle folds."""
+    """Return the fold of every text, or group of seeds, that has one: none ever straddles folds."""
     text_key = protocol.part(SPLITS).text_key
     text_of = protocol.part(SEEDS).text_of
     rows = (
         SeedParagraph.objects.filter(seed__collection=collection)
         .exclude(seed__fold="")
         .order_by("seed_id", "position")
-        .values_list("seed_id", "seed__fold", "paragraph__text")
+        .values_list("seed_id", "seed__fold", "seed__payload", "paragraph__text")
     )
     return {
-        text_key(text_of([text for *_, text in paragraphs])): fold
-        for (_, fold), paragraphs in groupby(rows.iterator(), key=lambda row: row[:2])
+        text_key(payload.get(GROUP) or text_of([text for *_, text in paragraphs])): fold
+        for (_, fold, payload), paragraphs in groupby(rows.iterator(), key=lambda row: row[:3])
     }
