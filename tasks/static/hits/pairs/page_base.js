@@ -1,29 +1,13 @@
 /** What both pages of pairs have: two paragraphs, an answer, its proof, one pair after the other. */
 
-import { Page } from "../page/page.js";
+import { EntriesPage, find } from "../page/entries.js";
 import { Brief } from "../widgets/brief.js";
-import { following, isWhole } from "../widgets/checklist.js";
 import { Facts } from "../widgets/facts.js";
 import { Paragraphs } from "../widgets/paragraphs.js";
-import { Questions } from "../widgets/questions.js";
 
-export const find = (selector) => document.querySelector(selector);
+export { find };
 
-export class PairPageBase {
-  /** list: the name of the entries that are handed in; noun: what the page calls one. */
-  constructor(state, { list, noun }) {
-    Object.assign(this, { state, items: state.items, list, noun });
-    this.page = new Page(state, this);
-  }
-
-  /** Put everything on the page. */
-  start() {
-    this.build();
-    this.restore(this.state.draft);
-    this.page.start();
-    this.listen();
-  }
-
+export class PairPageBase extends EntriesPage {
   build() {
     const { history, announcer } = this.page;
     this.paragraphs = new Paragraphs(find("[data-widget=paragraphs]"), {
@@ -35,26 +19,22 @@ export class PairPageBase {
     });
     this.brief = new Brief(find("[data-widget=brief]"), {
       most: this.state.limits.max_answer_words, history, announcer,
-      on: { change: () => this.changed(), leave: () => this.left("answer") },
+      on: { change: () => this.changed(), leave: () => this.left("answer"), back: () => find("[data-sentences]").focus() },
     });
     this.facts = new Facts(find("[data-widget=facts]"), {
       paragraphs: this.paragraphs, history, announcer,
       on: { change: () => this.changed(), leave: () => this.left("facts"), back: () => this.paragraphs.focus() },
     });
-    this.slots = new Questions(find("[data-widget=questions]"), this.items.length, { open: (index) => this.open(index) }, this.noun);
-    this.next = find("[data-action=next]");
-    this.next.addEventListener("click", () => this.goOn());
   }
 
   listen() {
+    super.listen();
     const { keys } = this.page;
-    const open = (step) => () => this.open(this.index + step);
-    keys.on("[", open(-1)).on("]", open(1)).on("n", () => this.goOn()).on("t", () => this.paragraphs.focus());
+    keys.on("t", () => this.paragraphs.focus());
     const written = (action) => () => !this.now.skipped && action();
     keys.on("s", written(() => this.facts.focus()));
     for (const digit of "123456789") keys.on(digit, written(() => this.facts.press(Number(digit))));
     keys.on("y", written(() => this.brief.choose("yes"))).on("o", written(() => this.brief.choose("no")));
-    keys.chord("Enter", () => { this.goOn(); this.begin(); }, { inFields: true });
   }
 
   /** Put the focus where the next pair begins. */
@@ -66,104 +46,24 @@ export class PairPageBase {
     return { item, type: null, spans: [], facts: [] };
   }
 
-  /** Put a draft on the page: {data, ui} or null. */
-  restore(draft) {
-    const saved = new Map((draft?.data?.[this.list] ?? []).map((entry) => [entry.item, entry]));
-    this.entries = this.items.map((item) => this.#restored({ ...this.blank(item.id), ...saved.get(item.id) }, item));
-    this.index = -1;
-    this.open(this.items.findIndex((item) => item.id === draft?.ui?.item));
-  }
-
-  /** The words of a mark are the paragraph's own. */
-  #restored(entry, { paragraphs }) {
-    entry.spans = entry.spans.map(({ document: name, start, end }) => {
-      const { text = "" } = paragraphs.find((one) => one.document === name) ?? {};
-      return { document: name, start, end, text: Array.from(text).slice(start, end).join("") };
-    });
-    return entry;
-  }
-
-  /** What is on the page, as the server wants it. */
-  collect() {
-    const entries = this.entries.map((entry) => ({ ...entry, spans: entry.spans.map(({ document: name, start, end }) => ({ document: name, start, end })) }));
-    return { data: { [this.list]: entries }, ui: { item: this.items[this.index].id }, refs: this.entries };
-  }
-
-  /** To the next one, or from the last to one that is not complete. */
-  goOn() {
-    const next = this.#following;
-    if (next >= 0) this.open(next);
-  }
-
-  get #following() {
-    return following(this.index, this.entries.map((entry) => this.#stateOf(entry)));
-  }
-
-  open(index) {
-    const wanted = Math.max(0, index);
-    if (wanted >= this.items.length || wanted === this.index) return;
-    if (this.now) this.page.messages.leaveAll(this.now);
-    this.index = wanted;
-    this.now = this.entries[wanted];
-    const item = this.items[wanted];
+  read(item) {
     this.paragraphs.read(item);
     this.brief.show(this.now, item);
     this.facts.show(this.now, item);
-    find("[data-pair-label]").textContent = `${this.noun} ${wanted + 1} of ${this.items.length}`;
+    find("[data-pair-label]").textContent = `${this.noun} ${this.index + 1} of ${this.items.length}`;
     this.opened(item);
-    window.scrollTo(0, 0);
-    this.checked();
-    this.page.touch();
-  }
-
-  changed() {
-    this.checked();
-    this.page.touch();
-  }
-
-  left(field) {
-    this.page.messages.leave(this.now, field);
-    this.checked();
-  }
-
-  /** Jump to a field of an entry: from the list of what must be mended. */
-  go(entry, field) {
-    this.open(this.entries.indexOf(entry));
-    this.focus(field);
   }
 
   focus(field) {
     (field === "facts" ? this.facts : this.brief).focus();
   }
 
-  name(entry) {
-    return `${this.noun} ${this.entries.indexOf(entry) + 1}`;
-  }
-
   get fields() {
     return new Map([["answer", this.brief.root], ["facts", this.facts.root]]);
   }
 
-  /** Something was changed, or new advice came. */
-  checked() {
-    const { facts, spans, type, skipped } = this.now;
+  show({ facts, spans, type, skipped }) {
     this.paragraphs.show(skipped ? [] : facts, type === "span" && !skipped ? spans : []);
-    this.page.messages.show(this.now, this.fields);
-    this.page.checklist.show(this.partsOf(this.now));
-    this.slots.show(this.entries.map((entry, index) => ({
-      ...this.slot(entry, this.items[index]), lang: this.items[index].paragraphs[0].lang, state: this.#stateOf(entry),
-    })), this.index);
-    const done = this.entries.filter((entry) => this.#stateOf(entry) === "done").length;
-    this.page.progress(this.told(done), done, this.items.length);
-    this.next.setAttribute("aria-disabled", String(this.#following < 0));
-    this.page.primary(done >= this.items.length ? find("[data-action=submit]") : this.next);
-  }
-
-  #stateOf(entry) {
-    const problem = this.page.messages.hasProblem(entry);
-    if (entry !== this.now && problem && this.page.messages.wasLeft(entry, "*")) return "wrong";
-    if (isWhole(this.partsOf(entry)) && !problem) return "done";
-    return this.isBegun(entry) ? "open" : "";
   }
 
   /** What an entry needs, and what of it is there. */

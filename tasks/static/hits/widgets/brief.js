@@ -1,4 +1,4 @@
-/** A brief answer: words of one of the paragraphs, grown to whole tokens, or yes or no. */
+/** A brief answer: words of a paragraph, grown to whole tokens, or one of a few choices beside them. */
 
 import { Choice } from "./choice.js";
 import { counted, snapped, tooLong } from "./reply.js";
@@ -9,7 +9,8 @@ const requests = {
 };
 
 export class Brief {
-  /** most: words an answer may have; on: {change(), leave()}. The entry shown is changed in place. */
+  /** most: words an answer may have; on: {change(), leave(), back(): to the text}. The entry that is
+      shown is changed in place. */
   constructor(root, { most, history, announcer, on }) {
     Object.assign(this, { root, most, history, announcer, on });
     this.words = root.querySelector("[data-words]");
@@ -51,7 +52,7 @@ export class Brief {
     return snapped(span, this.item.paragraphs.find(({ document: name }) => name === span.document));
   }
 
-  /** Answer with "yes" or "no". */
+  /** Answer with one of the choices, such as "yes". */
   choose(value) {
     if (this.item.form === "span") return this.#refuse(requests.span);
     return this.#set({ type: value, spans: [] }, `Answer chosen: ${value}`);
@@ -103,6 +104,6 @@ export class Brief {
   focus() {
     if (!this.yesNo.hidden) this.choice.focus();
     else if (!this.take.closest("[hidden]")) this.take.focus();
-    else document.querySelector("[data-sentences]").focus();
+    else this.on.back();
   }
 }
