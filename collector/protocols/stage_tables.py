@@ -100,26 +100,51 @@ class DialogTable(StageTable):
         return self
 
 
-class Validators(Redundancy):
-    """How many workers answer a finished dialog's questions again; none is allowed."""
+class FurtherAnnotators(Redundancy):
+    """How many workers answer again what was answered already; none is allowed."""
 
     train: int = Field(ge=0)
-    """How many people answer a training dialog again."""
+    """How many more people answer what is of the training fold."""
     dev: int = Field(ge=0)
-    """How many people answer a dev dialog again."""
+    """How many more people answer what is of the development fold."""
     test: int = Field(ge=0)
-    """How many people answer a test dialog again."""
+    """How many more people answer what is of the test fold."""
 
 
 class ValidationTable(StageTable):
     """A stage whose workers answer a dialog's questions in order (QuAC 2.2)."""
 
-    redundancy: Validators
+    redundancy: FurtherAnnotators
     """How many people answer one dialog again."""
     max_span_tokens: int = Field(ge=1)
     """The longest answer that can be marked, in tokens."""
     continuation: bool
     """Whether they also say how to go on."""
+
+
+class SpanQuestionTable(StageTable):
+    """A stage whose workers write questions about passages and mark the answer to each.
+
+    Some of them the passage must not answer: then what looks like the answer is marked.
+    """
+
+    questions_per_item: int = Field(ge=1)
+    """How many questions are written about each passage."""
+    unanswerable_per_item: int = Field(ge=0)
+    """How many of them the passage must not answer, though it seems to."""
+
+    @model_validator(mode="after")
+    def _no_more_than_are_written(self) -> Self:
+        if self.unanswerable_per_item > self.questions_per_item:
+            raise ValueError("unanswerable_per_item must not be more than questions_per_item")
+        return self
+
+
+class SpanAnswerTable(StageTable):
+    """A stage whose workers mark the answer to what others asked about a passage, or say none."""
+
+    redundancy: FurtherAnnotators
+    """How many more people answer one question."""
 
 
 # The keys that pages of forms act on themselves: definitions, instructions, the next item, writing.
@@ -330,8 +355,12 @@ class WritingChecks(Table):
     """The longest reason for doing something else than what was asked."""
 
 
-class PairChecks(WritingChecks):
-    """Limits of what is written about a pair of paragraphs, or answered from it."""
+class SpanChecks(WritingChecks):
+    """Limits of what is written about a text, and of the words of it that are an answer."""
 
     max_answer_words: int = Field(ge=1)
     """A longer answer is refused."""
+
+
+class PairChecks(SpanChecks):
+    """Limits of what is written about a pair of paragraphs, or answered from it."""

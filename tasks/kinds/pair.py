@@ -9,8 +9,14 @@ from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import PairChecks, PairTable
 from common.prepared_sql import insert_all
 from tasks.kinds.kind import Data, Documents, Item, Skips, checks_as, entries_of, table_as
-from tasks.kinds.writing import WritingKind, seeds_of, store_questions
-from tasks.models import Answer, Exposure, Lease, Question, Skip, Submission, Unit, UnitItem, Worker
+from tasks.kinds.writing import (
+    WritingKind,
+    seeds_of,
+    shared_values,
+    store_own_answers,
+    store_questions,
+)
+from tasks.models import Exposure, Lease, Skip, Submission, Unit, UnitItem, Worker
 from tasks.money.performance_bonuses.bonus_progress import progress_of
 from tasks.widgets import pairs
 from tasks.widgets.problems import Problem
@@ -117,7 +123,7 @@ class PairKind(WritingKind):
             payload = {"type": about["type"], "form": about["form"], "facts": pair["facts"]}
             questions.append((pair["item"], pair["text"], payload))
         store_questions(submission, questions)
-        _store_answers(submission, written)
+        store_own_answers(submission, [(pair["type"], answer_payload(pair)) for pair in written])
         _store_skips(submission, [pair for pair in sent if pair["skipped"]], asked)
 
 
@@ -127,33 +133,8 @@ def answer_payload(answer: BriefAnswer) -> dict[str, object]:
     return {"spans": spans, "facts": answer["facts"]}
 
 
-def _shared(submission: Submission) -> dict[str, object]:
-    return {
-        "stage_id": submission.lease.unit.stage_id,
-        "submission_id": submission.pk,
-        "worker_id": submission.lease.worker_id,
-        "synthetic": submission.synthetic,
-        "created_at": submission.received_at,
-    }
-
-
-def _store_answers(submission: Submission, written: Sequence[WrittenPair]) -> None:
-    """Write each question's answer; asking and answering are one act, nobody else's `writer`."""
-    ids = Question.objects.filter(submission=submission).order_by("position")
-    own = [
-        {
-            "question_id": question,
-            "writer_id": None,
-            "type": pair["type"],
-            "payload": answer_payload(pair),
-        }
-        for question, pair in zip(ids.values_list("pk", flat=True), written, strict=True)
-    ]
-    insert_all(Answer, _shared(submission), own)
-
-
 def _store_skips(
     submission: Submission, skipped: Sequence[WrittenPair], asked: dict[str, int]
 ) -> None:
     own = [{"seed_id": asked[pair["item"]], "reason": pair["reason"]} for pair in skipped]
-    insert_all(Skip, _shared(submission), own)
+    insert_all(Skip, shared_values(submission), own)

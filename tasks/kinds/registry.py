@@ -11,6 +11,8 @@ from tasks.kinds.label import LabelKind
 from tasks.kinds.pair import PairKind
 from tasks.kinds.pair_answer import PairAnswerKind
 from tasks.kinds.question import QuestionKind
+from tasks.kinds.span_answer import SpanAnswerKind
+from tasks.kinds.span_question import SpanQuestionKind
 from tasks.kinds.text import TextKind
 from tasks.kinds.validation import ValidationKind
 
@@ -19,6 +21,8 @@ _ALL: tuple[StageKind, ...] = (
     AnswerKind(),
     PairKind(),
     PairAnswerKind(),
+    SpanQuestionKind(),
+    SpanAnswerKind(),
     DialogKind(),
     ValidationKind(),
     TextKind(),

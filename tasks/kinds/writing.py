@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from django.db.models import Exists, OuterRef, QuerySet
+
 from collector.models import Stage
 from common.committed_cache import kept_once_committed
 from common.prepared_sql import execute, insert_all
 from tasks.kinds.kind import StageKind
-from tasks.models import Question, Submission, Unit
+from tasks.models import Answer, Exposure, Question, Submission, Unit, UnitItem, Worker
 
 SEEDS = """
 SELECT item.position, seed.id, seed.key
@@ -20,6 +22,12 @@ WHERE item.unit_id = %s ORDER BY item.position
 
 class WritingKind(StageKind):
     """A kind whose workers write about the seeds of their unit."""
+
+    def allowed(self, units: QuerySet[Unit], worker: Worker) -> QuerySet[Unit]:
+        """Leave out units with a seed that the worker has seen with what others wrote about it."""
+        shown = Exposure.objects.filter(worker=worker).exclude(kind=self.name).values("seed_id")
+        items = UnitItem.objects.filter(unit=OuterRef("pk"), seed_id__in=shown)
+        return units.exclude(Exists(items))
 
     def seeds_shown(self, unit: Unit) -> list[int]:
         """Return the ids of the seeds that the unit shows."""
@@ -39,13 +47,7 @@ def store_questions(
     lease = submission.lease
     stage = lease.unit.stage
     seeds = seeds_of(lease.unit_id)
-    shared = {
-        "stage_id": stage.pk,
-        "submission_id": submission.pk,
-        "worker_id": lease.worker_id,
-        "synthetic": submission.synthetic,
-        "created_at": submission.received_at,
-    }
+    shared = shared_values(submission)
     own = [
         {"position": position, "seed_id": seeds[item][0], "text": text, "payload": payload}
         for position, (item, text, payload) in enumerate(written)
@@ -57,6 +59,32 @@ def store_questions(
         Question.objects.filter(submission=submission).delete()
         _name(own, stage.name, keys, _earlier(stage, own))
         insert_all(Question, shared, own)
+
+
+def store_own_answers(
+    submission: Submission, answers: Sequence[tuple[str, Mapping[str, object]]]
+) -> None:
+    """Write (type, payload) of each of the submission's questions: its writer's own answer.
+
+    Asking and answering are one act, so nobody is their `writer`; expects the transaction.
+    """
+    ids = Question.objects.filter(submission=submission).order_by("position")
+    own = [
+        {"question_id": question, "writer_id": None, "type": kind, "payload": payload}
+        for question, (kind, payload) in zip(ids.values_list("pk", flat=True), answers, strict=True)
+    ]
+    insert_all(Answer, shared_values(submission), own)
+
+
+def shared_values(submission: Submission) -> dict[str, object]:
+    """Return what all rows that come of a submission share, by column."""
+    return {
+        "stage_id": submission.lease.unit.stage_id,
+        "submission_id": submission.pk,
+        "worker_id": submission.lease.worker_id,
+        "synthetic": submission.synthetic,
+        "created_at": submission.received_at,
+    }
 
 
 def _name(

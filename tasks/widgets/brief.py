@@ -1,4 +1,4 @@
-"""A brief answer from one of two paragraphs: words of it, or yes or no."""
+"""A brief answer from what is read: words of a paragraph, or one of a few choices beside them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,13 +6,18 @@ from typing import Any
 from tasks.widgets import choice, spans
 from tasks.widgets.problems import Problem
 
-TYPES = ("span", "yes", "no")
 # What a form of question is answered with.
-FORMS = {"any": TYPES, "span": ("span",), "yes_no": ("yes", "no")}
+FORMS = {
+    "any": ("span", "yes", "no"),
+    "span": ("span",),
+    "yes_no": ("yes", "no"),
+    "span_or_none": ("span", "none", "bad"),
+}
 REQUESTS = {
     "any": "Mark the answer in a paragraph, or choose yes or no.",
     "span": "Mark the answer in a paragraph.",
     "yes_no": "Choose yes or no.",
+    "span_or_none": "Mark the answer, or say that the passage does not have it.",
 }
 
 

@@ -34,6 +34,9 @@ def answer_text(answer: Answer) -> str:
         return f"{payload.get('value', '')} {payload.get('unit') or ''}".strip()
     if answer.type == "binary":
         return str(payload.get("yes_no") or "").capitalize()
+    if answer.type == "none" and payload.get("plausible"):
+        words = "; ".join(span["text"] for span in payload["plausible"])
+        return f"None, though it looks like “{words}”"
     if answer.type == "bad":
         return str(payload.get("reason") or "")
     given = {name: value for name, value in (payload.get("fields") or {}).items() if value}

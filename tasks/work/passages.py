@@ -73,12 +73,13 @@ def paragraphs_of(seeds: Iterable[int]) -> dict[int, Pair]:
         for seed, payload in Seed.objects.filter(pk__in=wanted).values_list("pk", "payload")
     }
     for row in execute(PASSAGES % places, wanted) if wanted else ():
-        seed, paragraph, text, _, sentences, _, title, language, direction = row
+        seed, paragraph, text, _, sentences, heading, title, language, direction = row
         shown = found[seed].paragraphs
         shown.append(
             {
                 "document": str(len(shown)),
                 "title": title,
+                "section": heading,
                 "text": text,
                 "lang": language,
                 "dir": direction,

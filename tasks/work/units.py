@@ -106,7 +106,10 @@ def was_read(collection: Collection) -> bool:
 
 
 def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySet[Any]:
-    """Return the stage's seeds or questions that are in none of its units, in their order."""
+    """Return the stage's seeds or questions that are in none of its units, in their order.
+
+    What is of a fold that nobody does waits for nothing.
+    """
     of_stage = UnitItem.objects.filter(unit__stage=stage)
     if table.items_from == "seeds":
         return stage.seeds.exclude(pk__in=of_stage.values("seed_id")).order_by("position")
@@ -118,6 +121,8 @@ def _waiting(stage: Stage, table: StageTable, parameters: Parameters) -> QuerySe
             worker__grants__qualification__stage=F("stage"),
             worker__grants__state=GrantState.GRANTED,
         )
+    if nobody := [fold for fold in FOLDS if not table.redundancy.of(fold)]:
+        questions = questions.exclude(seed__fold__in=nobody)
     return questions.select_related("seed").order_by("submission_id", "position", "id")
 
 
@@ -153,7 +158,8 @@ def _bundle_questions(
         return _make_of_dialogs(stage, table, waiting, parameters.stages()[source.name])
     done = source.state == StageState.CLOSED or is_done(source)
     asked = parameters.stages()[source.name]
-    enough = all(asked.redundancy.of(fold) >= table.items_per_hit for fold in FOLDS)
+    each = kind_of(asked).questions_per_hit(asked) or 1
+    enough = all(each * asked.redundancy.of(fold) >= table.items_per_hit for fold in FOLDS)
     alike = asked.items_per_hit == 1 and enough
     return _make(stage, table, waiting, flush=done, alike=alike)
 

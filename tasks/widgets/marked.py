@@ -1,0 +1,57 @@
+"""What is asked about one passage, or answered from it, by words that are marked in it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collector.protocols.stage_tables import SpanChecks
+from tasks.widgets import brief, text
+from tasks.widgets.entries import Cleaned, Item, clean_all
+from tasks.widgets.spans import MAIN
+
+
+def passage(paragraphs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first of a seed's paragraphs, alone, as the document that marks are in."""
+    return [{**paragraph, "document": MAIN} for paragraph in paragraphs[:1]]
+
+
+def clean_written(raw: object, items: Sequence[Item], checks: SpanChecks) -> Cleaned:
+    """Return {"questions": […]}, one for each item in order, and what cannot be read.
+
+    Each is {"item", "text", "type", "spans"}; the type is the item's own, whatever was sent. What
+    a question must have is for the protocol to say. A problem's index counts the page's items.
+    """
+    return clean_all(
+        raw, "questions", "question", items, lambda entry, item: _written(entry, item, checks)
+    )
+
+
+def clean_answered(raw: object, items: Sequence[Item], checks: SpanChecks) -> Cleaned:
+    """Return {"answers": […]}, each {"item", "type", "spans", "reason"}, and what is wrong."""
+    return clean_all(
+        raw, "answers", "question", items, lambda entry, item: _answered(entry, item, checks)
+    )
+
+
+def _written(entry: dict[str, Any], item: Item, checks: SpanChecks) -> Cleaned:
+    words, problems = text.clean(entry.get("text"), most_characters=checks.max_question_characters)
+    given = {"type": "span", "spans": entry.get("spans")}
+    answer, found = brief.clean(
+        given, item["paragraphs"], form=item["form"], most_words=checks.max_answer_words
+    )
+    return {"text": words, "type": item["type"], "spans": answer["spans"]}, problems + found
+
+
+def _answered(entry: dict[str, Any], item: Item, checks: SpanChecks) -> Cleaned:
+    answer, problems = brief.clean(
+        entry, item["paragraphs"], form=item["form"], most_words=checks.max_answer_words
+    )
+    reason = ""
+    if answer["type"] == "bad":
+        reason, found = text.clean(
+            entry.get("reason"),
+            field="reason",
+            name="reason",
+            most_characters=checks.max_reason_characters,
+        )
+        problems += found
+    return {**answer, "reason": reason}, problems
