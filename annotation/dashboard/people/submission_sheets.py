@@ -1,31 +1,40 @@
 """A submission laid out for reading: what was written, marked or said, beside its passage."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from annotation.dashboard.questions.passages import OWN, Passage, passage, seed_paragraphs
 from annotation.dashboard.questions.readable_answers import ReadableAnswer, readable
 from collector.models import Corpus, Stage
 from tasks.models import Answer, Dialog, Question, Submission
 from tasks.widgets.spans import MAIN
-from tasks.work.answer_summary import written_beside
+from tasks.work.answer_summary import answer_text, type_words, written_beside
+
+# What an answer has marked: its words, and those that only look like it.
+MARKED = ("spans", "plausible")
 
 
 @dataclass(frozen=True)
 class WrittenQuestion:
-    """A question with its number on the sheet, by which its evidence is marked."""
+    """A question with its number on the sheet, by which its evidence is marked.
+
+    `answers` holds its writer's own answer, where asking and answering are one act.
+    """
 
     number: int
     question: Question
     links: Sequence[str]
+    answers: Sequence[Answer] = ()
 
     @property
     def own(self) -> list[tuple[str, str]]:
-        """Return what its writer filled in beside it, by the name of the field."""
-        return written_beside(self.question)
+        """Return what its writer filled in beside it, by the name of the field, and answered."""
+        answered = [("Answer", answer_text(one) or type_words(one.type)) for one in self.answers]
+        return [*written_beside(self.question), *answered]
 
 
 @dataclass(frozen=True)
@@ -64,13 +73,15 @@ def sheets_of(submission: Submission, corpus: Corpus) -> list[Sheet]:
 
 def _questions(submission: Submission) -> list[Question]:
     rows = submission.questions.select_related("seed").order_by("position")
-    return list(rows.prefetch_related(seed_paragraphs("seed")))
+    own = Prefetch("answers", Answer.objects.filter(submission=submission), to_attr="own_answers")
+    return list(rows.prefetch_related(seed_paragraphs("seed"), own))
 
 
 def _question_sheets(questions: list[Question]) -> list[Sheet]:
     by_seed: dict[int, list[WrittenQuestion]] = {}
     for number, question in enumerate(questions, start=1):
-        written = WrittenQuestion(number, question, question.payload.get("links") or ())
+        links, own = question.payload.get("links") or (), question.own_answers  # type: ignore[attr-defined]
+        written = WrittenQuestion(number, question, links, own)
         by_seed.setdefault(question.seed_id, []).append(written)
     return [
         Sheet(passage(written[0].question.seed, _evidence(written)), questions=written)
@@ -82,9 +93,14 @@ def _evidence(written: list[WrittenQuestion]) -> list[tuple[int, int, str]]:
     return [
         (span["start"], span["end"], str(row.number))
         for row in written
-        for span in row.question.payload.get("context") or ()
+        for marked in (row.question.payload.get("context"), *_own_marks(row))
+        for span in marked or ()
         if span.get("document", MAIN) in OWN
     ]
+
+
+def _own_marks(written: WrittenQuestion) -> list[Sequence[Mapping[str, Any]]]:
+    return [one.payload.get(name) or () for one in written.answers for name in MARKED]
 
 
 def _answer_sheets(answers: QuerySet[Answer], corpus: Corpus) -> list[Sheet]:

@@ -22,6 +22,7 @@ from annotation.dashboard.questions.corrected_answer import (
 )
 from annotation.dashboard.questions.highlights import pieces
 from annotation.dashboard.questions.passages import (
+    OWN,
     Passage,
     article_texts,
     pair_passages,
@@ -46,7 +47,6 @@ from annotation.models import Override, SplitAssignment, Verdict
 from collector.models import Corpus
 from common.actions import ActionError
 from tasks.models import Answer, Question
-from tasks.widgets.reply import SECTION
 from tasks.widgets.spans import MAIN
 from tasks.work.answer_summary import answer_text, type_words, written_beside
 
@@ -373,9 +373,10 @@ def _passages(row: Question, verdict: Verdict | None) -> list[Passage]:
     ]
     released = verdict.chosen.payload if verdict and verdict.chosen else {}
     answered = [
-        (span["start"], span["end"], "answer")
-        for span in released.get("spans") or ()
-        if span.get("document") == SECTION
+        (span["start"], span["end"], mark)
+        for name, mark in (("spans", "answer"), ("plausible", "evidence"))
+        for span in released.get(name) or ()
+        if span.get("document") in OWN
     ]
     return [passage(row.seed, [*marked, *answered])]
 
