@@ -47,7 +47,7 @@ setup: .venv/installed
 setup-readers: .venv/installed-readers
 
 # PROTOCOL=quac shows the live dialogs, PROTOCOL=hotpotqa questions about pairs, PROTOCOL=bookqa
-# questions about stories.
+# questions about stories, PROTOCOL=squad what a passage answers and what it only seems to.
 PROTOCOL ?= iirc
 demo: .venv/installed
 	@rm -rf var/demo releases/demo-$(PROTOCOL)

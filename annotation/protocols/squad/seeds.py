@@ -1,0 +1,67 @@
+"""Which paragraphs can be asked about: those of some length, of any corpus, article by article."""
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Length
+
+from collector.models import Corpus, Paragraph
+from collector.seeds.candidate import GROUP, Candidate, text_key
+
+if TYPE_CHECKING:
+    from annotation.protocols.squad.parameters import Parameters
+
+
+def candidates(corpus: Corpus, parameters: "Parameters", rng: random.Random) -> Iterator[Candidate]:
+    """Yield paragraphs that can be asked about, those of one article together, drawn by `rng`.
+
+    The order depends on the corpus's text alone, never on row ids. Of equal paragraphs the first
+    one counts: in two articles they could be in two splits.
+    """
+    fitting = (
+        _fitting(corpus, parameters)
+        .order_by("article__title", "article_id", "position")
+        .values_list("article_id", "article__title", "pk", "position")
+    )
+    articles = [
+        (title, [(pk, position) for *_, pk, position in rows])
+        for (_, title), rows in groupby(fitting.iterator(), key=lambda row: row[:2])
+    ]
+    rng.shuffle(articles)
+    seen: set[str] = set()
+    for title, rows in articles:
+        rng.shuffle(rows)
+        kept = sorted(rows[: parameters.seeds.max_per_article], key=lambda row: row[1])
+        texts = Paragraph.objects.in_bulk([pk for pk, _ in kept])
+        for pk, position in kept:
+            text = texts[pk].text
+            if (key := text_key(text)) not in seen:
+                seen.add(key)
+                name = f"{corpus.site_name}\n{title}\n{position}\n{text}"
+                yield Candidate(uuid5(NAMESPACE_URL, name).hex, text, (pk,), {GROUP: title})
+
+
+def counter(corpus: Corpus) -> Callable[["Parameters"], int]:
+    """Return what counts the paragraphs that can be asked about."""
+
+    def count(parameters: "Parameters") -> int:
+        most = parameters.seeds.max_per_article
+        rows = _fitting(corpus, parameters).values("article_id").annotate(n=Count("pk")).order_by()
+        return sum(min(most, row["n"]) for row in rows)
+
+    return count
+
+
+def _fitting(corpus: Corpus, parameters: "Parameters") -> QuerySet[Paragraph]:
+    rule = parameters.seeds
+    return Paragraph.objects.annotate(n_characters=Length("text")).filter(
+        article__corpus=corpus,
+        article__kind="article",
+        kind="paragraph",
+        n_characters__gte=rule.min_characters,
+        n_characters__lte=rule.max_characters,
+    )

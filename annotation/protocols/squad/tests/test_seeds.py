@@ -1,0 +1,97 @@
+"""Paragraphs are drawn article by article, and an article is whole in one split."""
+
+import random
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+
+from annotation.protocols.squad import seeds
+from collector.models import Article, Collection, Corpus, Paragraph, Section, Seed
+from collector.protocols.loading import get_protocol
+from tests.page_workers import run
+
+pytestmark = pytest.mark.django_db
+SMALL = {"seeds.min_characters": 10, "seeds.max_per_article": 3}
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    """Return a corpus of ten articles of four paragraphs each, without a single link."""
+    corpus = Corpus.objects.create(slug="own", name="Own", language="en", state="ready")
+    for number in range(10):
+        article = Article.objects.create(
+            corpus=corpus, page_id=number, title=f"Rule {number}", revision_id=1
+        )
+        section = Section.objects.create(article=article, position=0, level=1, heading="Scope")
+        for place in range(4):
+            # The last one is the same everywhere.
+            text = f"Rule {number}, part {place}." if place < 3 else "This rule holds everywhere."
+            Paragraph.objects.create(article=article, section=section, position=place, text=text)
+    return corpus
+
+
+def parameters(**changes: Any) -> Any:
+    """Return the protocol's parameters for so short paragraphs."""
+    of = get_protocol("squad").parameters()
+    table = of.seeds.model_copy(update={"min_characters": 10, "max_per_article": 3} | changes)
+    return of.model_copy(update={"seeds": table})
+
+
+def test_articles_come_one_after_the_other_in_an_order_that_the_seed_draws(corpus: Corpus) -> None:
+    drawn = [list(seeds.candidates(corpus, parameters(), random.Random(n))) for n in (1, 1, 2)]
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
+    titles = [each.payload["group"] for each in drawn[0]]
+    assert titles == sorted(titles, key=titles.index)
+    assert max(map(titles.count, titles)) == 3
+    assert seeds.counter(corpus)(parameters()) == 30
+    assert seeds.counter(corpus)(parameters(min_characters=25)) == 10
+
+
+def test_of_equal_paragraphs_one_is_asked_about(corpus: Corpus) -> None:
+    texts = [
+        one.text
+        for one in seeds.candidates(corpus, parameters(max_per_article=4), random.Random(1))
+    ]
+    assert len(texts) == len(set(texts)) == 31
+
+
+def test_an_article_is_whole_in_one_split_however_often_seeds_are_chosen(corpus: Corpus) -> None:
+    chosen = [f"{key}={value}" for key, value in SMALL.items()]
+    options = {"protocol": "squad", "corpus": "own", "seed": 3}
+    run("create_collection", "rules", **options, set=[*chosen, "splits.train=2", "splits.dev=1"])
+    for count in (4, 1, 7, 8):
+        run("select_seeds", "rules", count=count)
+    folds = defaultdict(set)
+    for seed in Seed.objects.all():
+        folds[seed.payload["group"]].add(seed.fold)
+    assert Seed.objects.count() == 20
+    assert {len(each) for each in folds.values()} == {1}
+    assert len(set.union(*folds.values())) > 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("question.unanswerable_per_item=6", "must not be more than questions_per_item"),
+        ("seeds.min_characters=9000", "must not be more than seeds.max_characters"),
+        ("answer.redundancy.dev=-1", "answer.redundancy.dev"),
+    ],
+)
+def test_parameters_that_contradict_one_another_are_refused(
+    corpus: Corpus, change: str, message: str
+) -> None:
+    with pytest.raises(CommandError, match=message):
+        run("create_collection", "wrong", protocol="squad", corpus="own", set=[change])
+    assert not Collection.objects.exists()
+
+
+def test_the_requester_is_told_where_nothing_would_check_an_answer() -> None:
+    usual: Any = get_protocol("squad").parameters()
+    assert usual.cautions() == []
+    alone = usual.answer.redundancy.model_copy(update={"dev": 0, "test": 0})
+    answer = usual.answer.model_copy(update={"redundancy": alone})
+    [caution] = usual.model_copy(update={"answer": answer}).cautions()
+    assert "dev and test again" in caution
