@@ -8,7 +8,8 @@ the set `train` are learnt from.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ class Material:
     cloze: list[Line] = field(default_factory=list)
     rankings: dict[str, list[int]] = field(default_factory=dict)
     ranked: list[Ranked] = field(default_factory=list)
+    # Passages by document and number, until all are read.
+    numbered: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def supervised(self) -> list[Line]:
         """Return the labels of distant supervision, those of questions ranked here too."""
@@ -121,16 +124,20 @@ class Material:
             for line in self.found
         ]
 
-    def passages(self, document: str, numbers: Iterable[int]) -> list[str]:
+    def passages(self, document: str, numbers: Sequence[int]) -> list[str]:
         """Return passages of a book by their positions; raises ReaderError where one is missing."""
+        book = self.checked(document, numbers)
+        return [book[number] for number in numbers]
+
+    def checked(self, document: str, numbers: Sequence[int]) -> list[str]:
+        """Return the passages of a book that has all of these; raises ReaderError."""
         book = self.books.get(document, [])
-        numbers = list(numbers)
-        if any(not 0 <= number < len(book) for number in numbers):
+        if numbers and not 0 <= min(numbers) <= max(numbers) < len(book):
             raise ReaderError(
                 f"passages.jsonl: it lacks passages of {document} that other files name; give "
                 "the files of one run of rank_passages."
             )
-        return [book[number] for number in numbers]
+        return book
 
 
 def read_material(paths: Sequence[Path]) -> Material:
@@ -141,6 +148,9 @@ def read_material(paths: Sequence[Path]) -> Material:
             _read_csv(path, material)
         else:
             _read_lines(path, material)
+    for document, texts in material.numbered.items():
+        material.books[document] = [texts[number] for number in sorted(texts)]
+    material.numbered.clear()
     _rank(material)
     return material
 
@@ -241,41 +251,52 @@ def _read_csv(path: Path, material: Material) -> None:
 
 
 def _read_lines(path: Path, material: Material) -> None:
-    lines = list(_lines(path))
-    kinds = (kind for kind, keys in KEYS.items() if lines and lines[0].keys() >= set(keys))
-    kind = next(kinds, None)
-    if kind is None:
-        raise ReaderError(f"{path}: it is no file of rank_passages, no ranking, and no table.")
-    for number, line in enumerate(lines, start=1):
+    """Read a file line by line: that of pseudo-questions is as large as all books."""
+    kind = ""
+    for number, line in enumerate(_lines(path), start=1):
+        if not kind:
+            kind = next((each for each, keys in KEYS.items() if line.keys() >= set(keys)), "")
+            if not kind:
+                raise ReaderError(
+                    f"{path}: it is no file of rank_passages, no ranking, and no table."
+                )
         if not line.keys() >= set(KEYS[kind]):
             raise ReaderError(f"{path}, line {number}: it lacks one of {', '.join(KEYS[kind])}.")
-    _ADD[kind](material, lines)
+        _ADD[kind](material, line)
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    for number, text in enumerate(read_file(path).splitlines(), start=1):
-        try:
-            line = json.loads(text)
-        except ValueError:
-            line = None
-        if not isinstance(line, dict):
-            raise ReaderError(f"{path}, line {number}: it is no object in JSON.")
-        yield line
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    line = None
+                if not isinstance(line, dict):
+                    raise ReaderError(f"{path}, line {number}: it is no object in JSON.")
+                yield line
+    except OSError as error:
+        raise ReaderError(f"{path}: it cannot be read ({error.strerror}).") from None
 
 
-def _add_passages(material: Material, lines: Sequence[Line]) -> None:
-    for line in sorted(lines, key=lambda line: (line["document_id"], line["passage"])):
-        material.books.setdefault(line["document_id"], []).append(line["text"])
+def _add_passage(material: Material, line: Line) -> None:
+    material.numbered.setdefault(line["document_id"], {})[line["passage"]] = line["text"]
 
 
-def _add_ranking(material: Material, lines: Sequence[Line]) -> None:
-    material.rankings |= {line["id"]: line["passages"] for line in lines}
+def _add_cloze(material: Material, line: Line) -> None:
+    # Hundreds of numbers a line: as machine words they are a tenth as large.
+    material.cloze.append({**line, "negatives": array("I", line["negatives"])})
 
 
-_ADD: Mapping[str, Callable[[Material, Sequence[Line]], object]] = {
-    "passages": _add_passages,
-    "candidates": lambda material, lines: material.found.extend(lines),
-    "supervision": lambda material, lines: material.supervision.extend(lines),
-    "cloze": lambda material, lines: material.cloze.extend(lines),
+def _add_ranking(material: Material, line: Line) -> None:
+    material.rankings[line["id"]] = line["passages"]
+
+
+_ADD: Mapping[str, Callable[[Material, Line], object]] = {
+    "passages": _add_passage,
+    "candidates": lambda material, line: material.found.append(line),
+    "supervision": lambda material, line: material.supervision.append(line),
+    "cloze": _add_cloze,
     "ranking": _add_ranking,
 }

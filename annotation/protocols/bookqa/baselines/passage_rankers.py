@@ -54,11 +54,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Cloze:
-    """A sentence, the passage it was taken from, and other passages of the book."""
+    """A sentence, the passage it was taken from, and others of the book by their numbers."""
 
     question: str
     positive: str
-    negatives: tuple[str, ...]
+    book: Sequence[str]
+    negatives: Sequence[int]
 
 
 Item = Pair | Cloze | Asked
@@ -131,7 +132,7 @@ class Ranking:
     def _passages(self, one: Cloze) -> list[str]:
         """Return the right passage and some of the others, drawn anew each time."""
         number = min(self.n_negatives, len(one.negatives))
-        return [one.positive, *random.sample(one.negatives, number)]
+        return [one.positive, *(one.book[at] for at in random.sample(one.negatives, number))]
 
 
 class Likelihood:
@@ -236,7 +237,8 @@ def cloze_items(material: Material, learnt: Sequence[Asked]) -> list[Item]:
         Cloze(
             line["question"],
             line["positive"],
-            tuple(material.passages(line["document_id"], line["negatives"])),
+            material.checked(line["document_id"], line["negatives"]),
+            line["negatives"],
         )
         for line in material.cloze
         if line["document_id"] in books and line["negatives"]

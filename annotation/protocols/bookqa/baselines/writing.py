@@ -8,7 +8,7 @@ question and answer, "none" for none, else BM25's; `fusion`: each passage is enc
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -43,7 +43,9 @@ from annotation.readers.neural.seq2seq import (
 from annotation.readers.trained import ReaderError
 
 STORY, SUMMARY = "story", "summary"
-ALL, DECODER = "all", "decoder"
+DECODER = "decoder"
+# Passages that are cut into tokens together.
+AT_ONCE = 1000
 
 
 class Reader:
@@ -84,7 +86,7 @@ class Reader:
 
 
 class PreReading:
-    """Learns to mend passages of which spans are hidden: items are their tokens, whole."""
+    """Learns to mend passages of which spans are hidden: items are their tokens, int[n]."""
 
     def __init__(self, writer: EncoderDecoder, recipe: Recipe) -> None:
         """Take over a model."""
@@ -92,10 +94,10 @@ class PreReading:
         self.share = recipe.number("hidden_share")
         self.lengths = span_lengths(recipe.number("span_mean"))
 
-    def loss(self, items: Sequence[tuple[int, ...]]) -> Tensor:
+    def loss(self, items: Sequence[Tensor]) -> Tensor:
         """Return the mean cross-entropy of the passages' tokens, read with spans hidden."""
         mask = self.model.tokenizer.mask_token_id
-        whole = [torch.tensor(item) for item in items]
+        whole = [item.long() for item in items]
         read = [infilled(item, mask, self.share, self.lengths) for item in whole]
         pad = self.model.model.config.pad_token_id
         device = self.model.model.device
@@ -105,15 +107,15 @@ class PreReading:
         given = ids[:, None].to(device), there[:, None].to(device), labels.to(device)
         return self.model.loss_of_ids(*given)
 
-    def answers(self, items: Sequence[tuple[int, ...]]) -> list[None]:
+    def answers(self, items: Sequence[Tensor]) -> list[None]:
         """Return nothing: it is not measured while it reads."""
         return [None for _ in items]
 
-    def score(self, items: Sequence[tuple[int, ...]], answers: Sequence[None]) -> float:
+    def score(self, items: Sequence[Tensor], answers: Sequence[None]) -> float:
         """Return nothing worth knowing."""
         return 0.0
 
-    def length(self, item: tuple[int, ...]) -> int:
+    def length(self, item: Tensor) -> int:
         """Return the number of tokens."""
         return len(item)
 
@@ -192,7 +194,7 @@ def pre_read(run: Run, writer: Writer, material: Material, *, decoder_only: bool
     for parameter in frozen:
         parameter.requires_grad = False
     passages = [] if run.only_answers else _pool(run, material)
-    items = [tuple(each) for each in _tokens(writer, passages, recipe.integer("read_tokens"))]
+    items = list(_tokens(writer, passages, recipe.integer("read_tokens")))
     run.fit(PreReading(writer, recipe), items, [], "pre-reading")
     run.note(pre_read_passages=len(items))
     for parameter in frozen:
@@ -209,10 +211,9 @@ def _pool(run: Run, material: Material) -> list[str]:
     return passages
 
 
-def _tokens(writer: EncoderDecoder, passages: Sequence[str], longest: int) -> list[list[int]]:
-    if not passages:
-        return []
-    found: list[list[int]] = writer.tokenizer(list(passages), truncation=True, max_length=longest)[
-        "input_ids"
-    ]
-    return found
+def _tokens(writer: EncoderDecoder, passages: Sequence[str], longest: int) -> Iterator[Tensor]:
+    """Yield the tokens of each passage, int32[n]: a corpus of them is held."""
+    for start in range(0, len(passages), AT_ONCE):
+        some = list(passages[start : start + AT_ONCE])
+        found = writer.tokenizer(some, truncation=True, max_length=longest)["input_ids"]
+        yield from (torch.tensor(ids, dtype=torch.int32) for ids in found)

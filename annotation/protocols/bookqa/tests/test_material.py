@@ -129,6 +129,9 @@ def test_a_file_that_is_none_of_them_is_refused(content: str, said: str, tmp_pat
     path.write_text(content)
     with pytest.raises(ReaderError, match=said):
         read_material([path])
+    path.unlink()
+    with pytest.raises(ReaderError, match=r"file\.jsonl: it cannot be read"):
+        read_material([path])
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:

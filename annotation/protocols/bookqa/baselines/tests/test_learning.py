@@ -256,7 +256,7 @@ def test_a_ranker_learns_which_passage_a_sentence_was_taken_from(
     learner = ranker_of(questions[0], negatives=3)
 
     def first(one: Cloze) -> bool:
-        passages = [one.positive, *one.negatives]
+        passages = [one.positive, *(one.book[at] for at in one.negatives)]
         scores = learner.model([(one.question, passage) for passage in passages])
         return int(scores.argmax()) == 0
 

@@ -19,6 +19,7 @@ from annotation.protocols.bookqa.baselines.passage_rankers import Ranking
 from annotation.protocols.bookqa.baselines.systems import HARD_EM, TRAINED
 from annotation.protocols.bookqa.baselines.tests.making import run_of, story_files, summary_files
 from annotation.protocols.bookqa.baselines.writing import PreReading, Reader, pre_read
+from annotation.protocols.bookqa.ranking.files import read_ranking
 from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe, unsourced
 from annotation.readers.neural.seq2seq import EncoderDecoder, Limits, load_writer
@@ -112,7 +113,7 @@ def test_systems_of_every_kind_fill_the_papers_tables(
         assert said.keys() == dev
         assert all(isinstance(answer, str) for answer in said.values())
     # The ranking of every question, which reads as rank_passages asks.
-    order = {line["id"]: line["passages"] for line in lines(out / HARD_EM / "predictions.jsonl")}
+    order = read_ranking(out / HARD_EM / "predictions.jsonl")
     for line in lines(release / "candidates.jsonl"):
         assert sorted(order[line["id"]]) == sorted(line["passages"])
     card = json.loads((out / HARD_EM / "card.json").read_text("utf-8"))
@@ -148,7 +149,7 @@ def test_a_model_learns_to_mend_what_it_pre_reads(tmp_path: Path) -> None:
     writer = load_writer(tiny_writer("bart", [TEXT], tmp_path), Limits(64, 8))
     assert isinstance(writer, EncoderDecoder)
     learner = PreReading(writer, Recipe("tests", HIDDEN))
-    item = tuple(writer.tokenizer(TEXT)["input_ids"])
+    item = torch.tensor(writer.tokenizer(TEXT)["input_ids"])
     torch.manual_seed(0)
     before = [learner.loss([item]).item() for _ in range(20)]
     optimizer = torch.optim.Adam(writer.parameters(), 5e-3)
