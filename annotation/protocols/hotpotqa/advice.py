@@ -78,6 +78,9 @@ def read_alone(pair: Given, item: Given, confidence: float) -> str | None:
     if not confidence or item["type"] == "comparison" or pair["type"] != "span":
         return None
     for one in item["paragraphs"]:
+        if not _telling(pair["text"]) & _telling(_all_of(one)):
+            # It is told that nothing leads there: an answer from there would be luck.
+            continue
         sure = too_little.confidence(pair["text"], _words_of(pair), one["title"], one["text"])
         if sure >= confidence:
             return alone_sentence(one["title"])

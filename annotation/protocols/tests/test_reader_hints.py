@@ -168,6 +168,10 @@ def test_of_two_that_are_compared_one_is_right_by_chance() -> None:
     assert not any(one.from_reader for one in said)
 
 
+def test_where_nothing_leads_an_answer_would_be_luck() -> None:
+    assert of_pair("Who sang of rivers before anybody else did?", "1996", 1e-9) == []
+
+
 SUMMARY = (
     "Marta burns a letter. Childers builds an orphanage in Sudan with the money of his church. "
     "Later Marta leaves for Varn."
