@@ -10,6 +10,7 @@ from annotation.release.release_jobs import fulfil, orders_to_fulfil
 from annotation.splits.difficulty.runs import runs_to_sum_up, sum_up
 from annotation.splits.difficulty.training import fail_exhausted, folds_to_train, train_alone
 from collector.celery import app
+from collector.ingest.documents.uploads import read_upload, uploads_to_read
 from collector.models import Collection, CollectionState
 from collector.serving import liveness
 from tasks.lifecycle import due_work
@@ -44,11 +45,12 @@ def decide(collection: Collection) -> int:
 
 
 def has_due_work() -> bool:
-    """Return whether a collection, a release or a reader is due."""
+    """Return whether a collection, a release, an upload or a reader is due."""
     now = timezone.now()
     kinds = (
         due_work.due,
         orders_to_fulfil,
+        uploads_to_read,
         folds_to_train,
         runs_to_sum_up,
         training_jobs.baselines_to_train,
@@ -58,13 +60,15 @@ def has_due_work() -> bool:
 
 @app.task
 def look_after_what_is_due() -> None:
-    """Look after every collection that is due, every release asked for, and every reader."""
+    """Look after every collection that is due, every release and upload, and every reader."""
     liveness.record_beat(liveness.JOBS)
     for collection_id in due_work.due(timezone.now()):
         # Dropped where nobody takes it up before it is sent again.
         look_after_collection.apply_async((collection_id,), expires=settings.POLL_SECONDS)
     for order_id in orders_to_fulfil(timezone.now()):
         fulfil_order.delay(order_id)
+    for upload_id in uploads_to_read(timezone.now()):
+        read_documents.apply_async((upload_id,), expires=settings.POLL_SECONDS)
     judge_what_is_due()
     training_jobs.fail_exhausted(timezone.now())
     for run_id in training_jobs.baselines_to_train(timezone.now()):
@@ -75,6 +79,12 @@ def look_after_what_is_due() -> None:
 def fulfil_order(order_id: int) -> None:
     """Make the release that a requester has asked for."""
     fulfil(order_id, timezone.now())
+
+
+@app.task
+def read_documents(upload_id: int) -> None:
+    """Have the documents read that a requester has sent."""
+    read_upload(upload_id, timezone.now())
 
 
 def judge_what_is_due() -> None:

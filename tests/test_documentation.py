@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.protocols.tests.folders import PROTOCOLS
 from collector.environment import Environment
+from collector.models import Corpus
 from common.command_line import MANAGE
 from tasks.tests.making import make_collection
 
@@ -185,6 +186,7 @@ def test_every_page_opens(client: Client, settings: Any) -> None:
     """All are opened: those of a collection that is there, and of what nobody has made, too."""
     settings.PASSWORDLESS_SIGN_IN = True
     make_collection(slug="pilot")
+    Corpus.objects.update(slug="pilot")
     opened: dict[int, set[str]] = {}
     missing = set()
     for name, (whole, _) in routes().items():

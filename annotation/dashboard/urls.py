@@ -11,6 +11,7 @@ from annotation.dashboard.collections import (
     publishing,
     settings_page,
 )
+from annotation.dashboard.corpora import corpus_pages
 from annotation.dashboard.money import assignment_pages, bonuses, ledger
 from annotation.dashboard.people import partner_reports, problem_reports, qualifications, workers
 from annotation.dashboard.questions import difficulty, question_pages, single_hop_review
@@ -111,6 +112,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("signed-out/", access.signed_out, name="signed_out"),
     path("accounts/", access.accounts, name="accounts"),
     path("accounts/make/", access.make_account, name="make_account"),
+    path("corpora/", corpus_pages.corpora, name="corpora"),
+    path("corpora/new/", corpus_pages.upload, name="upload"),
+    path("corpora/<slug:slug>/", corpus_pages.corpus, name="corpus"),
+    path("corpora/<slug:slug>/now/", corpus_pages.corpus_now, name="corpus_now"),
+    path("corpora/<slug:slug>/add/", corpus_pages.upload, name="upload_into"),
+    path("corpora/<slug:slug>/documents/<int:number>/", corpus_pages.document, name="document"),
     path("collections/", overview.collections, name="collections"),
     path("collections/new/", overview.new_collection, name="new_collection"),
     path("collections/<slug:slug>/", include(of_collection)),

@@ -52,7 +52,7 @@ def collections(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_collection(request: HttpRequest) -> HttpResponse:
     """Create a collection; what is wrong is said at its field, and nothing typed is lost."""
-    form = CollectionForm(request.POST or None)
+    form = CollectionForm(request.POST or None, initial={"corpus": request.GET.get("corpus", "")})
     if request.method == "POST" and form.is_valid():
         made = _create(form)
         if made:

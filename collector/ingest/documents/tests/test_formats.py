@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from collector.ingest.documents.blocks import Block, DocumentText, cleaned, sections_of
@@ -186,3 +187,15 @@ def test_levels_begin_at_the_main_section_and_empty_headings_go() -> None:
     sections, paragraphs, _ = sections_of(DocumentText("title", blocks), "title")
     assert sections == [(0, ""), (2, "Part"), (3, "Chapter")]
     assert paragraphs == [(2, "paragraph", "Text.", [])]
+
+
+@pytest.mark.data
+def test_real_pages_are_cut_into_sections_without_marks_of_notes(data: Path) -> None:
+    lines = (data / "wiki/html/wme_articles.ndjson").read_text("utf-8").splitlines()
+    pages = [orjson.loads(line)["article_body"]["html"] for line in lines]
+    for html in pages:
+        read = read_web_page(html)
+        assert list(read.notes) == []
+        assert not any("[1]" in block.text for block in read.blocks)
+    headings = {block.text for block in read_web_page(max(pages, key=len)).blocks if block.level}
+    assert {"Etymology", "Characteristics", "Behavior"} <= headings

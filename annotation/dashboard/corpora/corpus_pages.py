@@ -1,0 +1,137 @@
+"""Corpora: the list, an upload of documents, a corpus with its documents, and one document."""
+
+from itertools import groupby
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.dashboard.access import name_of, requester_required
+from annotation.dashboard.corpora.upload_form import UploadForm, takes_documents
+from collector.ingest.documents.uploads import UNDER_WAY, upload_documents
+from collector.ingest.licences import ADDRESSES
+from collector.models import Article, Corpus, DocumentUpload
+from common.actions import ActionError
+
+DOCUMENTS_PER_PAGE = 50
+
+
+@requester_required
+@require_safe
+def corpora(request: HttpRequest) -> HttpResponse:
+    """List the corpora, and uploads for those that are not there yet."""
+    rows = Corpus.objects.annotate(n_collections=Count("collections")).order_by("name", "slug")
+    coming = DocumentUpload.objects.filter(corpus=None, state__in=UNDER_WAY)
+    shown = {"corpora": [(row, _size(row)) for row in rows], "coming": coming}
+    return render(request, "dashboard/corpora/list.html", shown)
+
+
+@requester_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest, slug: str = "") -> HttpResponse:
+    """Take documents for a new corpus, or for the one that the address names."""
+    into = get_object_or_404(Corpus, slug=slug) if slug else None
+    if into is not None and not takes_documents(into):
+        return redirect("corpus", slug=into.slug)
+    form = UploadForm(into=into)
+    if request.method == "POST":
+        files = {name: request.FILES.getlist(name) for name in ("documents", "folder")}
+        form = UploadForm(request.POST, files, into=into)  # type: ignore[arg-type]
+    if request.method == "POST" and form.is_valid():
+        sent = form.cleaned_data["sent"]
+        paths = request.POST.getlist("path")
+        if len(paths) != len(sent):
+            paths = [file.name or "" for file in sent]
+        try:
+            made = upload_documents(
+                form.options(), zip(paths, sent, strict=True), name_of(request), timezone.now()
+            )
+        except ActionError as error:
+            form.add_error("documents", error.on_page)
+        else:
+            return redirect("corpus", slug=made.slug)
+    status = 400 if form.errors else 200
+    shown = {"form": form, "into": into, "licences": list(ADDRESSES)}
+    return render(request, "dashboard/corpora/upload.html", shown, status=status)
+
+
+@requester_required
+@require_safe
+def corpus(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a corpus: what is read now, what it holds, its documents, what was left out."""
+    return render(request, "dashboard/corpora/corpus.html", _now(request, slug))
+
+
+@requester_required
+@require_safe
+def corpus_now(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the part of the corpus's page that changes while files are read."""
+    return render(request, "dashboard/parts/corpus_now.html", _now(request, slug))
+
+
+@requester_required
+@require_safe
+def document(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Show an article of a corpus as it was read, section by section."""
+    rows = Article.objects.select_related("corpus", "document")
+    article = get_object_or_404(rows, corpus__slug=slug, page_id=number)
+    paragraphs = article.paragraphs.select_related("section").order_by("position")
+    sections = [
+        (section, [(row, _pages(row.pages)) for row in rows])
+        for section, rows in groupby(paragraphs, key=lambda row: row.section)
+    ]
+    shown = {
+        "article": article,
+        "corpus": article.corpus,
+        "document": getattr(article, "document", None),
+        "sections": sections,
+    }
+    return render(request, "dashboard/corpora/document.html", shown)
+
+
+def _now(request: HttpRequest, slug: str) -> dict[str, Any]:
+    row = Corpus.objects.filter(slug=slug).first()
+    last = DocumentUpload.objects.filter(slug=slug).first()
+    if row is None and last is None:
+        raise Http404
+    page = None
+    if row is not None:
+        articles = (
+            row.articles.filter(kind="article")
+            .select_related("document")
+            .annotate(n_paragraphs=Count("paragraphs"))
+            .order_by("document__external_id", "title")
+        )
+        page = Paginator(articles, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    return {
+        "slug": slug,
+        "name": (row or last).name or slug,  # type: ignore[union-attr]
+        "corpus": row,
+        "upload": last,
+        "under_way": last is not None and last.state in UNDER_WAY,
+        "page": page,
+        "size": _size(row) if row else "",
+        "takes_documents": row is not None and takes_documents(row),
+        "collections": row.collections.order_by("slug") if row else (),
+    }
+
+
+def _size(corpus: Corpus) -> str:
+    """Return in words how much a corpus holds."""
+    counts = corpus.counts
+    for kind in ("documents", "articles", "books"):
+        if number := counts.get(kind):
+            return f"{number:,} {kind if number > 1 else kind[:-1]}"
+    return ""
+
+
+def _pages(breaks: list[list[int]] | None) -> str:
+    """Return the pages that a paragraph stands on, blank where there are none."""
+    numbers = [number for _, number in breaks or ()]
+    if not numbers:
+        return ""
+    return f"p. {numbers[0]}" if len(numbers) == 1 else f"pp. {numbers[0]}–{numbers[-1]}"

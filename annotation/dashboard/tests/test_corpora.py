@@ -1,0 +1,185 @@
+"""Tests of corpora in the browser: documents are uploaded, read by a job, and shown as read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from annotation.jobs import has_due_work, read_documents
+from annotation.tests.making import make_collection
+from collector.ingest.documents import uploads
+from collector.ingest.documents.tests.making import ARABIC, prose
+from collector.ingest.documents.uploads import safe_path, work_on
+from collector.models import Corpus, Document, DocumentUpload, UploadState
+
+pytestmark = pytest.mark.django_db
+NEW = "/corpora/new/"
+
+
+class OfThisProcess:
+    """Stands for the process that reads an upload, and reads it in this one."""
+
+    returncode = 0
+
+    def __init__(self, command: list[str], **how: object) -> None:
+        assert command[1:3] == ["-m", "collector.ingest.documents"]
+        self.work = command[3:]
+
+    def wait(self, seconds: float = 0) -> None:
+        work_on(int(self.work[0]), self.work[1])
+
+    def poll(self) -> int:
+        return 0
+
+
+@pytest.fixture(autouse=True)
+def home(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    settings.HOME = tmp_path
+    monkeypatch.setattr(uploads.subprocess, "Popen", OfThisProcess)
+    monkeypatch.setattr(uploads.os, "cpu_count", lambda: 1)
+    return tmp_path
+
+
+def sent(name: str, text: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())
+
+
+def send(rita: Client, page: str = NEW, **given: Any) -> Any:
+    values = {"name": "The Handbook", **given} if page == NEW else given
+    return rita.post(page, values, follow=True)
+
+
+def read_all() -> None:
+    for pk in uploads.uploads_to_read(timezone.now()):
+        read_documents(pk)
+
+
+def test_documents_become_a_corpus_that_a_collection_can_be_made_of(
+    rita: Client, home: Path
+) -> None:
+    assert "There is no corpus yet" in rita.get("/corpora/").content.decode()
+    files = [sent("leave.md", f"# Leave\n\n{prose(6)}"), sent("x.xyz", "?")]
+    page = send(rita, documents=files).content.decode()
+    assert "Waiting to begin" in page
+    assert "2 files; a job takes them up within seconds." in page
+    assert "is being read." in rita.get("/corpora/").content.decode()
+    assert has_due_work()
+    read_all()
+    assert not has_due_work()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "<b>1</b> new, <b>0</b> changed, <b>0</b> as before, <b>1</b> left out." in page
+    assert "x.xyz is none of what can be read" in page
+    assert "1 document, 1 paragraphs" in page
+    assert "data-live" not in page
+    assert "<html" not in rita.get("/corpora/the-handbook/now/").content.decode()
+    assert list((home / "uploads").iterdir()) == []
+    form = rita.get("/collections/new/?corpus=the-handbook").content.decode()
+    assert '<option value="the-handbook" selected>' in form
+
+
+def test_paths_inside_a_folder_are_ids_and_lead_nowhere_else(rita: Client, home: Path) -> None:
+    files = [sent("a.txt", prose(4)), sent("b.txt", prose(4, "b ")), sent("c.txt", prose(4, "c "))]
+    send(rita, folder=files, path=["one/a.txt", "../../b.txt", "/etc/c.txt"])
+    read_all()
+    ids = Document.objects.values_list("external_id", flat=True)
+    assert list(ids) == ["b.txt", "etc/c.txt", "one/a.txt"]
+    assert not (home.parent / "b.txt").exists()
+    assert safe_path("..\\..\\x") == "x"
+    assert safe_path("../") == "document"
+
+
+def test_a_document_is_shown_as_it_was_read_and_in_its_direction(rita: Client) -> None:
+    text = f"<h1>دليل</h1><h2>الجزء</h2><p>{ARABIC * 2}<ul><li>بند</ul>"
+    send(rita, documents=[sent("a.html", text)])
+    read_all()
+    article = Document.objects.get().article
+    page = rita.get(f"/corpora/the-handbook/documents/{article.page_id}/").content.decode()
+    assert '<article class="document" lang="ar" dir="rtl">' in page
+    assert '<h2 class="level-2">الجزء</h2>' in page
+    assert '<p class="passage-text is-item">بند</p>' in page
+    assert "ar, right to left" in rita.get("/corpora/the-handbook/").content.decode()
+
+
+def test_documents_are_added_until_a_collection_uses_the_corpus(rita: Client) -> None:
+    send(rita, documents=[sent("a.txt", prose(6))])
+    read_all()
+    add = "/corpora/the-handbook/add/"
+    assert "Add documents to The Handbook" in rita.get(add).content.decode()
+    files = [sent("a.txt", prose(7)), sent("b.txt", prose(5, "b "))]
+    send(rita, add, documents=files)
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "<b>1</b> new, <b>1</b> changed" in page
+    make_collection(Corpus.objects.get())
+    page = send(rita, add, documents=[sent("c.txt", prose(5))]).content.decode()
+    assert "so it stays as it is" in page
+    assert "Add documents" not in page
+    assert DocumentUpload.objects.count() == 2
+
+
+def test_what_is_wrong_is_said_at_its_field_and_keeps_nothing(rita: Client, home: Path) -> None:
+    Corpus.objects.create(slug="taken", name="Taken", language="en")
+    page = send(rita, name="Taken", language="xq", licence="Mine").content.decode()
+    for sentence in (
+        "Choose files, or a folder.",
+        "There is already a corpus &#x27;taken&#x27;",
+        "&#x27;xq&#x27; is no code of a language",
+        "Give the address of the licence &#x27;Mine&#x27;.",
+    ):
+        assert sentence in page
+    page = send(rita, name="…", documents=[sent("a.txt", "A")]).content.decode()
+    assert "Give a short name in Latin letters" in page
+    assert not DocumentUpload.objects.exists()
+    assert not (home / "uploads").exists()
+
+
+def test_one_upload_at_a_time_is_read_into_a_corpus(rita: Client, home: Path) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    page = send(rita, documents=[sent("b.txt", prose(4))]).content.decode()
+    assert "Files for the-handbook are being read already" in page
+    assert len(list((home / "uploads").iterdir())) == 1
+
+
+def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:
+    send(rita, documents=[sent("a.pdf", "no"), sent("b.xyz", "no")])
+    read_all()
+    page = rita.get("/corpora/the-handbook/").content.decode()
+    assert "Nothing was imported." in page
+    assert "a.pdf is no PDF by what it holds" in page
+    assert "b.xyz is none of what can be read" in page
+    assert not Corpus.objects.exists()
+
+
+def test_a_process_that_dies_is_told_and_its_upload_is_not_begun_again(
+    rita: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    monkeypatch.setattr(OfThisProcess, "wait", lambda self, seconds=0: None)
+    read_all()
+    upload = DocumentUpload.objects.get()
+    assert (upload.state, upload.message) == (UploadState.FAILED, uploads.BROKEN)
+    assert uploads.uploads_to_read(timezone.now()) == []
+
+
+def test_an_upload_that_nobody_is_at_any_more_is_taken_up_again(rita: Client) -> None:
+    send(rita, documents=[sent("a.txt", prose(4))])
+    long_ago = timezone.now() - uploads.SILENT * 2
+    DocumentUpload.objects.update(state=UploadState.RUNNING, claim="dead", seen_at=long_ago)
+    pk = DocumentUpload.objects.get().pk
+    work_on(pk, "another")
+    assert not Corpus.objects.exists()
+    read_all()
+    assert DocumentUpload.objects.get().state == UploadState.DONE
+
+
+def test_what_is_not_there_is_not_found(rita: Client) -> None:
+    for page in ("/corpora/none/", "/corpora/none/add/", "/corpora/none/documents/1/"):
+        assert rita.get(page).status_code == 404
+    wiki = Corpus.objects.create(slug="wiki", name="A wiki", language="en", state="ready")
+    assert rita.get("/corpora/wiki/add/").url == "/corpora/wiki/"  # type: ignore[attr-defined]
+    page = rita.get(f"/corpora/{wiki.slug}/").content.decode()
+    assert "Add documents" not in page
+    assert "no collection yet" in page
