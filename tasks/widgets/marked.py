@@ -1,5 +1,7 @@
 """What is asked about one passage, or answered from it, by words that are marked in it."""
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,10 +10,38 @@ from tasks.widgets import brief, text
 from tasks.widgets.entries import Cleaned, Item, clean_all
 from tasks.widgets.spans import MAIN
 
+# Scripts that write no blanks between words, from Thai to Khmer, and those of China and Japan.
+_UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
+
 
 def passage(paragraphs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the first of a seed's paragraphs, alone, as the document that marks are in."""
-    return [{**paragraph, "document": MAIN} for paragraph in paragraphs[:1]]
+    return [
+        {**one, "document": MAIN, "tokens": markable(one["text"], one["tokens"])}
+        for one in paragraphs[:1]
+    ]
+
+
+def markable(text: str, tokens: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """Return tokens of which none is a whole clause, for marks to begin and end with.
+
+    Where a script writes no blanks every character is one by itself, with the signs that combine
+    with it.
+    """
+    found: list[tuple[int, int, bool]] = []
+    for start, end, is_word in tokens:
+        pieces = [piece.span() for piece in _PIECE.finditer(text, start, end)]
+        if len(pieces) == 1:
+            found.append((start, end, is_word))
+            continue
+        for first, last in pieces:
+            if first > start and unicodedata.category(text[first]).startswith("M"):
+                before, _, was_word = found.pop()
+                found.append((before, last, was_word))
+            else:
+                found.append((first, last, any(map(str.isalnum, text[first:last]))))
+    return found
 
 
 def clean_written(raw: object, items: Sequence[Item], checks: SpanChecks) -> Cleaned:

@@ -1,0 +1,45 @@
+"""Own documents need no links, and no left-to-right."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from annotation.protocols.squad.tests.conftest import publish_small
+from annotation.protocols.squad.tests.test_whole_way import questions_of, release
+from collector.models import Corpus
+from tests.page_workers import Person, look
+
+pytestmark = pytest.mark.django_db
+TEXT = "يقع الميناء القديم في شمال الجزيرة، وقد بُني سنة {n} على يد الصيّادين من القرية المجاورة."
+
+
+def test_they_are_asked_about_and_released_with_true_offsets(
+    tmp_path: Path, settings: Any, monkeypatch: Any
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for number in range(4):
+        told = TEXT.format(n=1900 + number)
+        (folder / f"{number}.md").write_text(f"# {number}\n\n## 𝒜 {number}\n\n{told}\n", "utf-8")
+    options = {"corpus": "own", "language": "ar", "processes": 1}
+    call_command("ingest_documents", str(folder), **options, stdout=StringIO())
+    assert Corpus.objects.get().direction == "rtl"
+    collection = publish_small("own", 3, tmp_path, settings, monkeypatch)
+    ada = Person("AADA", collection)
+    [paragraph] = ada.enter("question")[0]["items"][0]["paragraphs"]
+    assert (paragraph["lang"], paragraph["dir"]) == ("ar", "rtl")
+    assert paragraph["section"].startswith("𝒜")
+    assert ada.work("question") == 3
+    look(collection)
+    for name in ("AEDITH", "AIDA"):
+        assert Person(name, collection).work("answer") == 2
+    files = release(collection, tmp_path / "out")
+    found = [pair for file in files.values() for pair in questions_of(file)]
+    assert len(found) > 3
+    for question, context in found:
+        for mark in question["answers"] or question["plausible_answers"]:
+            start = mark["answer_start"]
+            assert context[start : start + len(mark["text"])] == mark["text"]
