@@ -26,11 +26,13 @@ from annotation.protocols.quac.references import (
 )
 from annotation.protocols.quac.turns import read_turns
 
+# Its three curves at once: each question is in a group of each.
+FIGURE_7, CURVES = "figure-7", ("turn", "distance", "answer-length")
 OPTIONS: Mapping[str, Option] = {
     "by": {
-        "choices": tuple(GROUPS),
-        "help": "break down by turn, chunks from the previous answer, tokens of the answer (F7), "
-        "or by what the teacher said of following up before (6)",
+        "choices": (*GROUPS, FIGURE_7),
+        "help": "break down by turn, chunks from the previous answer, tokens of the answer, or by "
+        f"all three ({FIGURE_7}); or by what the teacher said of following up before (6)",
     },
     "votes": {
         "type": Path,
@@ -107,7 +109,7 @@ def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Resul
         raise ScoreError(
             f"{predictions}: none of its question ids is of {gold}; give the gold they are for."
         )
-    groups = {} if by is None else _groups(gold, by, questions, scores)
+    groups = _broken_down(gold, by, questions, scores)
     beside = _by_majority(chosen.get("votes"), questions, scores, given)
     rows = [[name, f"{value:.1f}"] for name, value in {**official, **beside}.items()]
     if by is not None:
@@ -122,7 +124,7 @@ def score(predictions: Path, gold: Path, options: Mapping[str, object]) -> Resul
         "beside": beside,
         "columns": ["measure", "percent"] if by is None else [by, *GROUP_COLUMNS],
         "rows": rows,
-        "notes": _notes(scores),
+        "notes": [*_in_all(by, {**official, **beside}), *_notes(scores)],
     }
 
 
@@ -189,6 +191,28 @@ def totals(scores: Sequence[Score]) -> dict[str, float]:
     }
     return {
         name: 100 * plain_sum(values) / len(values) for name, values in columns.items() if values
+    }
+
+
+def _in_all(by: str | None, measures: Mapping[str, float]) -> list[str]:
+    """Return what the curves' own table leaves out, in a line."""
+    if by != FIGURE_7:
+        return []
+    return ["In all: " + ", ".join(f"{name} {value:.1f}" for name, value in measures.items()) + "."]
+
+
+def _broken_down(
+    path: Path, by: str | None, questions: Sequence[Gold], scores: Sequence[Score]
+) -> dict[str, list[Score]]:
+    """Return the scores by group, none where nothing is broken down."""
+    if by is None:
+        return {}
+    if by != FIGURE_7:
+        return _groups(path, by, questions, scores)
+    return {
+        f"{curve} {name}": group
+        for curve in CURVES
+        for name, group in _groups(path, curve, questions, scores).items()
     }
 
 

@@ -16,7 +16,7 @@ from annotation.protocols.quac.baselines.regression import logistic_regression
 from annotation.protocols.quac.baselines.sentences import texts_of
 from annotation.protocols.quac.baselines.similarity import read_vectors, sentence_similarity
 from annotation.protocols.quac.file_format import FILES
-from annotation.protocols.quac.scoring import prediction_line, score
+from annotation.protocols.quac.scoring import FIGURE_7, prediction_line, score
 from annotation.protocols.quac.turns import Turn, read_turns
 from annotation.readers.trained import Trained
 
@@ -61,6 +61,7 @@ def _bidaf(turns: int) -> Trained:
         dev_file=FILES["dev"],
         source="QuAC, Table 4",
         paper={"f1": F1_OF_PAPER[turns]} if turns in F1_OF_PAPER else {},
+        scoring={"by": FIGURE_7},
     )
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from annotation.metrics.result import ScoreError
 from annotation.metrics.tests.golden import vectors
+from annotation.protocols.quac.baselines import run
 from annotation.protocols.quac.references import human_f1, system_f1
-from annotation.protocols.quac.scoring import score
+from annotation.protocols.quac.scoring import CURVES, FIGURE_7, score
+from annotation.protocols.quac.tests.talks import SENTENCES, write
+from annotation.protocols.quac.tests.talks import question as asked
 
 KEYS = ("unfiltered_f1", "f1", "HEQ", "DHEQ", "yes/no", "followup", "unanswerable_acc")
 
@@ -80,3 +83,19 @@ def test_a_span_may_hold_any_separator_but_a_line_feed(tmp_path: Path) -> None:
 def _written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
+
+
+def test_all_curves_of_figure_7_are_told_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    talk = [asked("What notes?", SENTENCES[0]), asked("Whose?", SENTENCES[3], followup="y")]
+    gold, predictions = write(tmp_path / "dev.json", talk), tmp_path / "predictions.jsonl"
+    run("gold-sentence-na", predictions, gold, {})
+    result = score(predictions, gold, {"by": FIGURE_7})
+    curves = {by: score(predictions, gold, {"by": by})["groups"] for by in CURVES}
+    told = {
+        f"{by} {name}": group for by, groups in curves.items() for name, group in groups.items()
+    }
+    assert result["groups"] == told
+    assert [row[0] for row in result["rows"]] == ["all", *told]
+    assert "turn 2" in told
+    assert "distance 3" in told
+    assert result["notes"][0].startswith("In all: unfiltered_f1 100.0, f1 100.0")

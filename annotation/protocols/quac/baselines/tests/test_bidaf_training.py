@@ -3,18 +3,23 @@
 import json
 import random
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from django.core.management import call_command
 
 from annotation.protocols.quac.baselines import TRAINED
 from annotation.protocols.quac.baselines.bidaf.decoding import best_span
 from annotation.protocols.quac.baselines.bidaf.dialogs import Dialog, dialogs_of, token_span
 from annotation.protocols.quac.baselines.bidaf.states import States
 from annotation.protocols.quac.baselines.bidaf.training import learner_of, train
-from annotation.protocols.quac.file_format import CANNOT_ANSWER
+from annotation.protocols.quac.export import published
+from annotation.protocols.quac.file_format import CANNOT_ANSWER, FILES
+from annotation.protocols.quac.parameters import defaults
+from annotation.protocols.quac.report import predicted
 from annotation.protocols.quac.scoring import score
 from annotation.protocols.quac.tests.talks import SENTENCES, question, write
 from annotation.protocols.quac.turns import read_turns
@@ -93,6 +98,36 @@ def test_what_is_trained_answers_another_file_with_the_same_weights(file: Path) 
         path.read_text("utf-8").splitlines()[0] for path in (run.predictions, again.predictions)
     ]
     assert first[0] == first[1]
+
+
+def test_its_curves_are_drawn_beside_peoples(file: Path) -> None:
+    run = _run(file)
+    train(run)
+    seeds = published({"train.json": file.read_bytes()}).seeds
+    names = {table.name for table in predicted(seeds, defaults(), run.predictions)}
+    assert names >= {"scores", "by_turn", "by_distance", "by_answer_length"}
+
+
+def test_from_a_release_one_command_fills_the_papers_table(file: Path) -> None:
+    for name in (FILES["train"], FILES["dev"]):
+        (file.parent / name).write_bytes(file.read_bytes())
+    recipe = file.parent / "tiny.toml"
+    recipe.write_text("".join(f"{key} = {value}\n" for key, value in TINY.items()))
+    out = StringIO()
+    options = {"protocol": "quac", "release": file.parent, "out": file.parent / "all"}
+    call_command("baseline", "all", json=True, recipe=str(recipe), stdout=out, **options)
+    table, *curves = json.loads(out.getvalue())
+    assert table["title"].startswith("QuAC, Table 4")
+    assert [row[:3:2] for row in table["rows"]] == [
+        ["bidaf++", "51.8"],
+        ["bidaf++-1", None],
+        ["bidaf++-2", "60.6"],
+        ["bidaf++-3", None],
+    ]
+    assert [each["name"] for each in curves] == [f"groups-{name}" for name in TRAINED]
+    groups = [row[0] for row in curves[0]["rows"]]
+    assert groups[:4] == ["turn 1", "turn 2", "turn 3", "turn 4"]
+    assert {group.partition(" ")[0] for group in groups} == {"turn", "distance", "answer-length"}
 
 
 def test_an_encoder_stands_in_for_words(file: Path) -> None:
