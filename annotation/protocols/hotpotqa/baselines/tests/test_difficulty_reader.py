@@ -68,11 +68,13 @@ def test_a_reader_that_has_learned_nothing_says_so(tmp_path):
 
 @pytest.mark.django_db
 def test_it_judges_a_collection_in_a_process_of_its_own():
-    make_kept(9)
+    collection = make_kept(8)
+    collection.parameters["difficulty"]["folds"] = 2
+    collection.save()
     said = StringIO()
     given = ("judge_difficulty", "pilot", "--as-multi-hop", "--reader", "neural", "--json")
     call_command(*given, stdout=said)
     judged = json.loads(said.getvalue())
-    assert (judged["reader"], judged["judged"]) == ("neural", 9)
+    assert (judged["reader"], judged["judged"]) == ("neural", 8)
     assert CrossValidation.objects.get().reader == "neural"
-    assert HeldOutPrediction.objects.filter(loss__gte=0).count() == 9
+    assert HeldOutPrediction.objects.filter(loss__gte=0).count() == 8

@@ -57,7 +57,7 @@ def _facts(item):
 def test_shuffled_labels_teach_nothing_about_others(data, tmp_path):
     questions = real_items(data, 2 * NUMBER)
     random.Random(1).shuffle(questions)
-    made, items = reader(questions, CHOSEN, "gold")
+    made, items = reader(questions, CHOSEN, "facts")
     learned, others = items[:NUMBER], items[NUMBER:]
     fit(made, shuffled(learned), tmp_path)
     # The best that can be said without reading.
