@@ -88,7 +88,16 @@ BOOKQA = {
     "label.items_per_hit": SMALL,
     "label.sample_questions": st.integers(1, 9),
 }
-PROTOCOLS = {"bookqa": BOOKQA, "iirc": IIRC, "hotpotqa": HOTPOTQA, "quac": QUAC}
+SQUAD = {
+    **_stage("question"),
+    **_stage("answer", 0, shares=False),
+    "question.items_per_hit": SMALL,
+    "question.questions_per_item": SMALL,
+    "question.unanswerable_per_item": st.integers(0, 1),
+    "answer.items_per_hit": SMALL,
+    "answer.redundancy.train": st.integers(0, 1),
+}
+PROTOCOLS = {"bookqa": BOOKQA, "iirc": IIRC, "hotpotqa": HOTPOTQA, "quac": QUAC, "squad": SQUAD}
 FOLDS = {"hotpotqa": st.just(""), "iirc": st.sampled_from(["train", "dev", "test"])}
 
 
