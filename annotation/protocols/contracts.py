@@ -152,20 +152,24 @@ class CombinedPart(Protocol):
     What a release withholds is not read.
     """
 
+    @property
+    def SOURCES(self) -> Mapping[str, str]:
+        """Return what file of each other dataset is given, by the dataset's name in lower case."""
+
     def combine(
         self,
         corpus: Corpus,
         release: Path,
-        squad: Path,
-        drop: Path,
+        sources: Mapping[str, Path],
         folder: Path,
         seed: int,
         report: Callable[[str], object],
     ) -> Combined:
-        """Write official files with questions of SQuAD and DROP among them into a new folder.
+        """Write official files with other datasets' questions among them into a new folder.
 
-        corpus: by whose names links are found in their texts. release: a release's folder. report:
-        is told what is being read. Raises ScoreError naming the file.
+        corpus: by whose names links are found in their texts. release: a release's folder. sources:
+        a file of each of SOURCES. report: is told what is being read. Raises ScoreError naming the
+        file.
         """
 
 

@@ -14,26 +14,25 @@ from annotation.readers.trained import ReaderError
 from annotation.reports.terminal import table_lines
 from collector.lookup import collection_named, corpus_named
 from collector.models import Collection
-from collector.protocols.loading import ProtocolError, get_protocol
+from collector.protocols.loading import ProtocolError, all_protocols, get_protocol
 from common.arguments import seed
 from common.command_line import MANAGE
 
 
 class Command(BaseCommand):
-    """make_combined NAME --squad FILE --drop FILE --out DIR."""
+    """make_combined NAME --out DIR, with a file of each of the other datasets."""
 
     help = (
-        "Write the latest release's training and dev questions with questions of SQuAD and DROP "
+        "Write the latest release's training and dev questions with other datasets' questions "
         "among them, so that a model must also tell when nothing is missing. Example: "
-        f"{MANAGE} make_combined pilot --squad train-v2.0.json --drop drop_dataset_train.json "
-        "--out combined/pilot"
+        f"{MANAGE} make_combined pilot --out combined/pilot --DATASET train.json …"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("name", help="a collection that has a release")
-        parser.add_argument("--squad", type=Path, required=True, metavar="FILE")
-        parser.add_argument("--drop", type=Path, required=True, metavar="FILE")
+        for dataset, said in _sources().items():
+            parser.add_argument(f"--{dataset}", type=Path, metavar="FILE", help=said)
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
         parser.add_argument(
             "--corpus", metavar="NAME", help="whose names links are found by (the collection's)"
@@ -68,15 +67,26 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{collection.slug} has no release yet: export_dataset {collection.slug} first."
             )
-        squad, drop = options["squad"], options["drop"]
-        check_training(protocol, [squad, drop], drop)
+        sources = {name: options[name] for name in protocol.part(COMBINED).SOURCES}
+        for name, path in sources.items():
+            if path is None:
+                raise CommandError(f"Which --{name}? {protocol.part(COMBINED).SOURCES[name]}.")
+            check_training(protocol, [path], path)
         slug = options["corpus"]
         return protocol.part(COMBINED).combine(
             corpus_named(slug) if slug else collection.corpus,
             Path(release.folder),
-            squad,
-            drop,
+            sources,
             options["out"],
             options["seed"],
             lambda step: self.stderr.write(f"Reading the {step} …"),
         )
+
+
+def _sources() -> dict[str, str]:
+    """Return the datasets that any protocol is combined with, each with what file of it is read."""
+    found: dict[str, str] = {}
+    for protocol in all_protocols():
+        if protocol.has(COMBINED):
+            found |= protocol.part(COMBINED).SOURCES
+    return found

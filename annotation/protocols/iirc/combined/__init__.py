@@ -2,7 +2,7 @@
 
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,11 @@ from collector.models import Article, Corpus, Paragraph
 from collector.models.article import ArticleKind
 
 TRAIN, DEV, DEV_COMBINED = "train.json", "dev.json", "dev_combined.json"
+SQUAD, DROP = "squad", "drop"
+SOURCES: Mapping[str, str] = {
+    SQUAD: "SQuAD's training file, 2.0 or 1.1",
+    DROP: "DROP's training file",
+}
 # Ours: found on a real slice of Wikipedia; see the README.
 LEAST_LINK_PROBABILITY = 0.2
 
@@ -28,8 +33,7 @@ LEAST_LINK_PROBABILITY = 0.2
 def combine(
     corpus: Corpus,
     release: Path,
-    squad: Path,
-    drop: Path,
+    sources: Mapping[str, Path],
     folder: Path,
     seed: int,
     report: Callable[[str], object] = lambda step: None,
@@ -41,8 +45,8 @@ def combine(
     """
     try:
         own = {name: read_passages(name, read_file(release / name)) for name in (TRAIN, DEV)}
-        of_squad = list(squad_passages(str(squad), read_file(squad)))
-        of_drop = list(drop_passages(str(drop), read_file(drop)))
+        of_squad = list(squad_passages(str(sources[SQUAD]), read_file(sources[SQUAD])))
+        of_drop = list(drop_passages(str(sources[DROP]), read_file(sources[DROP])))
         linked = read_articles(ARTICLES_FILE, read_file(release / ARTICLES_FILE))
     except LayoutError as error:
         raise ScoreError(str(error)) from None

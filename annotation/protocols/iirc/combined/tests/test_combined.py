@@ -166,6 +166,8 @@ def test_files_that_test_systems_or_are_withheld_are_refused(
 def test_what_cannot_be_combined_is_said_in_one_line(files: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"train-v2\.0\.json: it is no file of DROP's layout"):
         make({**files, "drop": files["squad"]})
+    with pytest.raises(CommandError, match="Which --drop"):
+        make({name: value for name, value in files.items() if name != "drop"})
     with pytest.raises(CommandError, match="is there already"):
         make({**files, "out": tmp_path})
     assert not files["out"].exists()
