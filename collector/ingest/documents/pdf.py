@@ -35,11 +35,14 @@ EDGE, RUNNING_PAGES, RUNNING_SHARE = 0.1, 2, 0.25
 # A line that leaves so much of the column empty ends a paragraph, if it ends a sentence.
 SHORT = 0.8
 SHOWN_PAGES = 8
+# Where more lines end with a hyphen, words are parted; else hyphens stand where they were written.
+PARTED_LINES = 0.03
 
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
 _NUMBER_ALONE = re.compile(r"\W*(?:page|seite|p\.)?\W*#(?:\W*(?:/|of|von|de)?\W*#)?\W*", re.I)
-_NOTE = re.compile(r"\s*(?:\d{1,3}|[*†‡§¹²³⁴-⁹]+|\[\d+\])[.)]?\s*\S")
+_NOTE = re.compile(r"\s*(?:\d{1,3}|[*†‡§¹²³⁴-⁹]+|\[\d+\])[.)]?(?:\s*\S|$)")
 _ITEM = re.compile(r"\s*(?:[•‣▪◦●·–\uf0b7]|-(?=\s)|\d{1,2}[.)](?=\s)|\([a-z\d]\)(?=\s))\s*")
+_NUMBERED = re.compile(r"\s*\(?[\da-z]")
 _SENTENCE_END = re.compile("[.!?…:。！？।؟۔][\"'”’»)\\]]*$")
 _PLACEHOLDER = re.compile(
     r"\.(docx?|odt|tex|html?|indd|pdf)$|^microsoft|untitled|anonymous|about:blank|^https?:", re.I
@@ -113,7 +116,7 @@ def _text_lines(pages: Sequence[Page]) -> Iterator[Line]:
     every = [line for page in pages for line in page.lines]
     body = _body_size(every) if every else 0.0
     for page in pages:
-        kept = [line for line in page.lines if not _is_running(line, page, running)]
+        kept = [line for line in page.lines if not _is_running(line, page, running, body)]
         yield from _without_notes(_without_rows(kept), body)
 
 
@@ -143,10 +146,12 @@ def _running_heads(pages: Sequence[Page]) -> set[str]:
     return {pattern for pattern, number in counts.items() if number >= least}
 
 
-def _is_running(line: Line, page: Page, running: set[str]) -> bool:
+def _is_running(line: Line, page: Page, running: set[str], body: float) -> bool:
+    """Return whether a line at a page's edge is a number, small, or there again on other pages."""
     pattern = _pattern(line.text)
     alone = _NUMBER_ALONE.fullmatch(pattern) is not None
-    return _at_edge(line, page) and (alone or pattern in running)
+    small = line.size < SMALLER * body
+    return _at_edge(line, page) and (alone or small or pattern in running)
 
 
 def _without_rows(lines: Sequence[Line]) -> list[Line]:
@@ -188,6 +193,8 @@ class _Joiner:
         self._leading = median(gaps) if gaps else body
         found = (word for line in lines for word in _WORD.findall(line.text))
         self._words = Counter(word.casefold() for word in found)
+        n_parted = sum(line.is_hyphened for line in lines)
+        self._parts_words = n_parted > PARTED_LINES * len(lines)
         larger = {round(line.size) for line in lines if line.size > LARGER * body}
         self._levels = {size: n for n, size in enumerate(sorted(larger, reverse=True), start=1)}
         self._blocks: list[Block] = []
@@ -222,7 +229,9 @@ class _Joiner:
         if self._kind == HEADING or kind == HEADING:
             below = last.bottom - line.bottom
             return level == self._level and 0 < below < HEADING_LEADING * line.size
-        if kind == LIST_ITEM or abs(last.size - line.size) > (1 - SMALLER) * self._body:
+        if (kind == LIST_ITEM and self._begins_item(line)) or abs(last.size - line.size) > (
+            1 - SMALLER
+        ) * self._body:
             return False
         below = last.bottom - line.bottom
         if last.page == line.page and 0 < below < 4 * self._leading:
@@ -230,6 +239,10 @@ class _Joiner:
                 return False
             return not (self._is_indented(last, line) or self._ends_short(last))
         return last.is_hyphened or not _SENTENCE_END.search(last.text)
+
+    def _begins_item(self, line: Line) -> bool:
+        """Return whether a line with a mark begins an item; numbers begin lines of text too."""
+        return self._kind == LIST_ITEM or not _NUMBERED.match(line.text)
 
     def _is_indented(self, last: Line, line: Line) -> bool:
         step = last.right - line.right if line.is_right_to_left else line.left - last.left
@@ -264,5 +277,6 @@ class _Joiner:
             return text
         first, second = (part[0].rstrip("-").casefold() for part in parts if part)
         joined, parted = self._words[first + second], self._words[f"{first}-{second}"]
-        keeps = parted > joined or not following[0].islower()
+        seen = parted != joined
+        keeps = (parted > joined if seen else not self._parts_words) or not following[0].islower()
         return text if keeps else text[:-1]

@@ -230,6 +230,8 @@ def join_rows(lines: list[Line]) -> list[Line]:
     joined: list[Line] = []
     for line in lines:
         last = joined[-1] if joined else None
+        if last and _is_mark_of(last, line):
+            continue
         beside = last and abs(line.bottom - last.bottom) < SAME_ROW * line.size
         if last and beside and last.right <= line.left + SAME_ROW * line.size:
             joined[-1] = replace(
@@ -245,6 +247,12 @@ def join_rows(lines: list[Line]) -> list[Line]:
         else:
             joined.append(line)
     return joined
+
+
+def _is_mark_of(last: Line, line: Line) -> bool:
+    """Return whether a line is the raised mark of a note at the end of the one before it."""
+    is_small = line.size <= SMALL * last.size and _MARKS.issuperset(line.text)
+    return is_small and last.bottom < line.bottom < last.top and line.left > last.right - line.size
 
 
 def _tables(page: Any, height: float) -> list[tuple[float, float, float, float]]:
