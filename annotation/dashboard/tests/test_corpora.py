@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
+from annotation.dashboard.questions.highlights import pieces
+from annotation.dashboard.questions.passages import Passage
 from annotation.jobs import has_due_work, read_documents
 from annotation.tests.making import make_collection
 from collector.ingest.documents import uploads
@@ -183,3 +186,10 @@ def test_what_is_not_there_is_not_found(rita: Client) -> None:
     page = rita.get(f"/corpora/{wiki.slug}/").content.decode()
     assert "Add documents" not in page
     assert "no collection yet" in page
+
+
+def test_the_title_of_a_passage_runs_as_its_text_does() -> None:
+    passage = Passage("دليل", "الجزء", "ar", "rtl", pieces(ARABIC, []))
+    page = render_to_string("dashboard/parts/passage.html", {"passage": passage})
+    assert '<h3 class="passage-title" lang="ar" dir="rtl">دليل' in page
+    assert f'<p class="passage-text" lang="ar" dir="rtl">{ARABIC}</p>' in page
