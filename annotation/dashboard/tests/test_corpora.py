@@ -157,13 +157,14 @@ def test_when_nothing_can_be_read_the_page_says_why(rita: Client) -> None:
 
 
 def test_a_process_that_dies_is_told_and_its_upload_is_not_begun_again(
-    rita: Client, monkeypatch: pytest.MonkeyPatch
+    rita: Client, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(rita, documents=[sent("a.txt", prose(4))])
     monkeypatch.setattr(OfThisProcess, "wait", lambda self, seconds=0: None)
     read_all()
     upload = DocumentUpload.objects.get()
     assert (upload.state, upload.message) == (UploadState.FAILED, uploads.BROKEN)
+    assert list((home / "uploads").iterdir()) == []
     assert uploads.uploads_to_read(timezone.now()) == []
 
 

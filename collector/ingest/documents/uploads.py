@@ -124,6 +124,7 @@ def read_upload(upload_id: int, now: datetime) -> None:
             process.wait()
     if mine.update(state=UploadState.FAILED, message=BROKEN, ended_at=timezone.now()):
         log.error("Upload %s: its process ended with code %s", upload_id, process.returncode)
+        shutil.rmtree(DocumentUpload.objects.get(pk=upload_id).folder, ignore_errors=True)
 
 
 def work_on(upload_id: int, claim: str) -> None:
