@@ -62,7 +62,7 @@ def test_every_baseline_answers_in_the_official_layout_and_is_scored(
     assert set(card["scores"]) == {"global_em", "global_f1"}
     if name.startswith("pipeline"):
         assert set(card["groups"]) == {"1", "2", "span", "value", "binary", "none"}
-        assert ("links" in card["facts"]) == (name != "pipeline-gold-links")
+        assert ("links" in card["facts"]) == (name == "pipeline")
     else:
         assert "unanswerable_f1" in card["beside"]
         assert set(answers.values()) <= {"", "none"}
