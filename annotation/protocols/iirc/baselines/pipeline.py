@@ -82,16 +82,17 @@ def learned_contexts(
     Questions without an answer have no evidence (IIRC 3.2.3). For an estimate the passage stands
     in for what is predicted.
     """
-    contexts = {asked.key: evidence_of(asked) for asked in questions}
-    without = [asked for asked in questions if asked.type == NONE or not contexts[asked.key]]
+    # By position: ids are of one file, and several may be learned from.
+    learned = [[] if asked.type == NONE else evidence_of(asked) for asked in questions]
+    without = [asked for asked, gold in zip(questions, learned, strict=True) if not gold]
     if run.estimate is not None:
         found = [[Context(MAIN, asked.passage, 0, len(asked.passage))] for asked in without]
     elif without:
         found = retrieval.predicted_contexts(without, retrieval.predicted_links(without))
     else:
         found = []
-    contexts |= {asked.key: of for asked, of in zip(without, found, strict=True)}
-    return [contexts[asked.key] for asked in questions]
+    predicted = iter(found)
+    return [gold or next(predicted) for gold in learned]
 
 
 def _items(

@@ -1,17 +1,24 @@
 """The pipeline and the detectors by their command: trained, answering, scored."""
 
 import json
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import torch
 from django.core.management import CommandError, call_command
 
 from annotation.protocols.iirc.baselines import TRAINED
-from annotation.protocols.iirc.baselines.questions import read_linked, read_questions
+from annotation.protocols.iirc.baselines.contexts import Context
+from annotation.protocols.iirc.baselines.pipeline import evidence_of, learned_contexts
+from annotation.protocols.iirc.baselines.questions import Asked, read_linked, read_questions
+from annotation.protocols.iirc.baselines.retrieval import Retrieval
 from annotation.protocols.iirc.baselines.tests.lighthouses import write_files
+from annotation.protocols.iirc.dataset_tree import MAIN
+from annotation.readers.neural.run import Run
 from annotation.readers.trained import ReaderError
 
 torch.set_num_threads(1)
@@ -66,6 +73,39 @@ def test_every_baseline_answers_in_the_official_layout_and_is_scored(
     else:
         assert "unanswerable_f1" in card["beside"]
         assert set(answers.values()) <= {"", "none"}
+
+
+def test_the_reader_learns_from_each_files_own_contexts_where_questions_have_no_ids(
+    tmp_path: Path,
+) -> None:
+    paths = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        paths.append(write_files(tmp_path / name)["train"])
+    for at, path in enumerate(paths):
+        passages = json.loads(path.read_text())[3 * at : 3 * at + 3]
+        for question in (each for one in passages for each in one["questions"]):
+            del question["qid"]
+        path.write_text(json.dumps(passages))
+    questions = read_questions(paths)
+    run = cast(Run, SimpleNamespace(estimate=None))
+    learned = learned_contexts(run, cast(Retrieval, Finds()), questions)
+    assert len(learned) == 24
+    for asked, contexts in zip(questions, learned, strict=True):
+        gold = [*evidence_of(asked)] or [Context(MAIN, asked.passage, 0, 1)]
+        assert contexts == gold
+
+
+class Finds:
+    """A retrieval that finds each question's own passage."""
+
+    def predicted_links(self, questions: Sequence[Asked]) -> list[tuple[str, ...]]:
+        return [() for _ in questions]
+
+    def predicted_contexts(
+        self, questions: Sequence[Asked], links: Sequence[Sequence[str]]
+    ) -> list[list[Context]]:
+        return [[Context(MAIN, asked.passage, 0, 1)] for asked in questions]
 
 
 def test_a_file_without_answers_is_answered_by_what_was_trained(
