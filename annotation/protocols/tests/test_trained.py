@@ -111,6 +111,16 @@ def test_every_number_of_a_recipe_says_where_it_is_from(path: Path) -> None:
             assert recipe.training(stage).epochs >= 1
 
 
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: f"{path.parts[-4]}-{path.stem}")
+def test_no_stage_of_a_recipe_waits_an_epoch_for_its_checkpoint(path: Path) -> None:
+    for name in (PAPER, SMALL):
+        recipe = read_recipe(path, name)
+        stages = [key for key, value in recipe.values.items() if isinstance(value, dict)]
+        for stage in ("", *stages):
+            training = recipe.training(stage)
+            assert training.checkpoint_steps or training.dev_steps, (name, stage)
+
+
 def test_every_recipe_is_of_a_baseline() -> None:
     used = {recipe_path(*each) for each in every_baseline()}
     assert set(RECIPES) <= used
