@@ -27,7 +27,7 @@ from annotation.protocols.bookqa.baselines.material import (
     parted,
     read_material,
 )
-from annotation.protocols.bookqa.baselines.writing import Reader
+from annotation.protocols.bookqa.baselines.writing import Reader, material_of
 from annotation.protocols.bookqa.ranking.coverage import held, words
 from annotation.protocols.bookqa.scoring import read_gold
 from annotation.readers.neural.encoder import Encoder, Window, load_encoder
@@ -172,7 +172,7 @@ def covered(one: Asked) -> tuple[bool, float]:
 
 def train(run: Run) -> None:
     """Train the ranker that the run names, and write the order of every question's passages."""
-    material = read_material(run.train)
+    material = material_of(run)
     asked = material.about_stories()
     learnt, dev = parted(asked, read_gold(run.dev, DEV), run.dev)
     recipe, stages = run.recipe, run.settings["training"]

@@ -13,8 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from annotation.protocols.bookqa.baselines.hard_em import annealed_losses, candidate_losses
-from annotation.protocols.bookqa.baselines.material import Asked, read_material
-from annotation.protocols.bookqa.baselines.writing import mean_rouge_l, questions, write
+from annotation.protocols.bookqa.baselines.material import Asked
+from annotation.protocols.bookqa.baselines.writing import (
+    material_of,
+    mean_rouge_l,
+    questions,
+    write,
+)
 from annotation.protocols.bookqa.ranking.coverage import best_spans, words, words_with_places
 from annotation.readers.neural.encoder import Encoder, Window, load_encoder
 from annotation.readers.neural.heads import IMPOSSIBLE, SpanHead
@@ -166,7 +171,7 @@ def _within(
 
 def train(run: Run) -> None:
     """Train the reader that the run names, and write its answers."""
-    learnt, asked = questions(run, read_material(run.train))
+    learnt, asked = questions(run, material_of(run))
     extractor = Extractor(
         load_encoder(run.encoder), run.recipe, hard_em=bool(run.settings.get("hard_em"))
     )

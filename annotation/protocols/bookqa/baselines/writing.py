@@ -43,6 +43,7 @@ from annotation.readers.neural.seq2seq import (
 from annotation.readers.trained import ReaderError
 
 STORY, SUMMARY = "story", "summary"
+RANKING = "ranking"
 DECODER = "decoder"
 # Passages that are cut into tokens together.
 AT_ONCE = 1000
@@ -130,7 +131,7 @@ def mean_rouge_l(items: Sequence[Asked], answers: Sequence[str]) -> float:
 
 def train(run: Run) -> None:
     """Train the reader that the run names, and write its answers."""
-    material = read_material(run.train)
+    material = material_of(run)
     learnt, asked = questions(run, material)
     recipe = run.recipe
     limits = Limits(recipe.integer("read_tokens"), recipe.integer("answer_tokens"))
@@ -142,6 +143,16 @@ def train(run: Run) -> None:
     run.fit(reader, [each for one in learnt for each in _each_answer(one)], asked)
     run.note(questions=len(learnt))
     write(run, asked, run.answers(reader, asked))
+
+
+def material_of(run: Run) -> Material:
+    """Return what the run's files hold; raises ReaderError for a ranking that it does not read."""
+    material = read_material(run.train)
+    if material.rankings and run.settings.get("passages") != RANKING:
+        raise ReaderError(
+            f"--train: {run.name} does not read by a trained ranker: leave its ranking out."
+        )
+    return material
 
 
 def questions(run: Run, material: Material) -> tuple[list[Asked], list[Asked]]:
@@ -173,7 +184,7 @@ def _ranked(run: Run, material: Material) -> list[Asked]:
         return by_oracle(asked, material, k1, b)
     if material.rankings:
         return by_ranking(asked, material.rankings)
-    if ranker == "ranking" and run.estimate is None:
+    if ranker == RANKING and run.estimate is None:
         raise ReaderError(
             f"--train: {run.name} reads by a trained ranker: give its predictions.jsonl too."
         )

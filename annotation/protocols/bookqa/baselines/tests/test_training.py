@@ -145,6 +145,28 @@ def test_a_reader_by_a_ranker_asks_for_its_ranking(
     assert "all" in run("bart-ranked", out=tmp_path / "no", estimate=True, **files)
 
 
+@pytest.mark.parametrize("name", ["bart", "bert", "fid-bart-oracle", "bart-summary", "ranker-best"])
+def test_what_reads_by_no_trained_ranker_refuses_a_ranking(
+    name: str, release: Path, models: Path, tmp_path: Path
+) -> None:
+    ranking = tmp_path / "predictions.jsonl"
+    orders = ({"id": line["id"], "passages": [0]} for line in lines(release / "candidates.jsonl"))
+    ranking.write_text("".join(json.dumps(order) + "\n" for order in orders), "utf-8")
+    files = [release / file for file in ("qaps.csv", "summaries.csv")]
+    if name != "bart-summary":
+        files = [release / file for file in ("passages.jsonl", "candidates.jsonl")]
+    with pytest.raises(CommandError) as refused:
+        run(
+            name,
+            train=[*files, ranking],
+            dev=release / "qaps.csv",
+            out=tmp_path / "out",
+            encoder=str(models),
+        )
+    told = f"--train: {name} does not read by a trained ranker: leave its ranking out."
+    assert str(refused.value) == told
+
+
 def test_a_model_learns_to_mend_what_it_pre_reads(tmp_path: Path) -> None:
     writer = load_writer(tiny_writer("bart", [TEXT], tmp_path), Limits(64, 8))
     assert isinstance(writer, EncoderDecoder)
