@@ -100,10 +100,14 @@ def _turns(run: Run) -> int:
 
 
 def _vocabulary(dialogs: Sequence[Dialog], recipe: Recipe) -> Vocabulary:
-    """Return the words of the training sections, each section once, and of the questions."""
+    """Return the words of the training sections, each section once, and of the questions.
+
+    With a file of vectors a word that is seen once has one, too.
+    """
     sections = {dialog.text: dialog.words for dialog in dialogs}.values()
     questions = (asked.words for dialog in dialogs for asked in dialog.asked)
-    return counted_vocabulary(chain(sections, questions), least=recipe.integer("least_count"))
+    least = 1 if recipe.text("vectors") else recipe.integer("least_count")
+    return counted_vocabulary(chain(sections, questions), least=least)
 
 
 def _vectors(vocabulary: Vocabulary, recipe: Recipe, seed: int) -> Vectors:

@@ -27,6 +27,7 @@ from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe
 from annotation.readers.neural.run import Run
 from annotation.readers.neural.tokens import tokens
+from annotation.readers.neural.vocabulary import UNKNOWN
 from annotation.readers.trained import ReaderError
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "bidaf.toml"
@@ -151,6 +152,19 @@ def test_vectors_of_a_file_are_used(file: Path) -> None:
     assert learner.model.words is not None
     assert learner.model.words.weight.shape[1] == 3
     assert run.facts["words_with_given_vectors"] == 2
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_word_that_is_seen_once_is_known_where_a_file_has_its_vector(
+    file: Path, given: bool
+) -> None:
+    write(file, [question("Zanzibar, or what?", SENTENCES[0])])
+    vectors = file.parent / "vectors.txt"
+    vectors.write_text("Zanzibar 1 2 3\n")
+    run = _run(file, vectors=str(vectors) if given else "", least_count=2)
+    learner = learner_of(run, dialogs_of(read_turns(file)))
+    assert learner.vocabulary is not None
+    assert (learner.vocabulary.id("Zanzibar") != UNKNOWN) == given
 
 
 @pytest.mark.parametrize(
