@@ -180,10 +180,11 @@ class Trainer(Generic[ItemT, AnswerT]):
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         batches = self._batches(step)
-        loss = 0.0
+        n_items, loss = sum(map(len, batches)), 0.0
         for batch in batches:
             with precision(model, self.training):
-                part = self.learner.loss(batch) / len(batches)
+                # Each item weighs the same, in a short batch too.
+                part = self.learner.loss(batch) * (len(batch) / n_items)
             loss += float(part.detach())
             self.scaler.scale(part).backward()
         if not math.isfinite(loss):
