@@ -82,11 +82,9 @@ class Run:
 
         Blank where they lie neither in a folder nor among what was downloaded.
         """
-        tables = [self.recipe.values, *(each for each in self.recipe.values.values())]
-        named = [table.get(ENCODER) for table in tables if isinstance(table, Mapping)]
+        named = self._encoders_of_recipe
         # One that was asked for takes the place of all.
-        asked_for = self.encoder not in named
-        names = [self.encoder] if asked_for else dict.fromkeys(str(each) for each in named if each)
+        names = named if self.encoder in named else [self.encoder]
         return {name: _sha256_of_weights(name) for name in names if name}
 
     @cached_property
@@ -94,7 +92,8 @@ class Run:
         """Return what tells this run from every other: its files, recipe, encoder and seed.
 
         Of the dev file nothing is learned but which weights are best; a checkpoint is taken up
-        only where it is the same one.
+        only where it is the same one. Of an encoder in a folder its weights tell, not its name
+        alone.
         """
         files = [checkpoint.sha256_of(path) for path in (*self.train, self.dev)]
         name, settings = self.learns_as or self.name, self.settings
@@ -102,7 +101,34 @@ class Run:
             settings = self.learned_settings
         told = [self.protocol, name, files, self.recipe.values, self.encoder, self.seed]
         told.append(dict(settings))
+        weights = self._weights_in_folders
+        told += [weights] if weights else []
         return _sha256(json.dumps(told, sort_keys=True, default=str))
+
+    def beside(self, name: str) -> str:
+        """Return where another model of the recipe lies: in one folder with the encoder, by name.
+
+        The name itself where it does not, or nothing but names was asked for.
+        """
+        folder = self.encoder.removesuffix(str(self.recipe.values.get(ENCODER, "")))
+        inside = Path(folder) / name
+        return str(inside) if folder and inside.is_dir() else name
+
+    @property
+    def _weights_in_folders(self) -> dict[str, str]:
+        """Return one SHA-256 of the weights of each encoder that lies in a folder.
+
+        What a name stands for may be downloaded between two parts of a run: it tells nothing.
+        """
+        names = {*self.encoders, *map(self.beside, self._encoders_of_recipe)}
+        return {name: _sha256_of_weights(name) for name in names if Path(name).is_dir()}
+
+    @property
+    def _encoders_of_recipe(self) -> list[str]:
+        """Return the encoders that the recipe names, each once."""
+        tables = [self.recipe.values, *self.recipe.values.values()]
+        named = [table.get(ENCODER) for table in tables if isinstance(table, Mapping)]
+        return list(dict.fromkeys(str(each) for each in named if each))
 
     def begin(self) -> None:
         """Seed all chance, so that the weights that a baseline begins with are the same again."""

@@ -10,7 +10,6 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 
 import torch
@@ -256,19 +255,12 @@ def _hard_em(run: Run, ranking: Ranking, learnt: Sequence[Asked], dev: Sequence[
     for turn in range(1, recipe.integer("rounds") + 1):
         learnt = _between(run, ranking, learnt)
         reader = run.recipe.of(f"reader-{turn}").text("encoder")
-        writer = load_writer(_beside(run, reader), limits)
+        writer = load_writer(run.beside(reader), limits)
         most = recipe.integer("passages")
         read, asked = ([one.first(most) for one in part] for part in (learnt, dev))
         run.fit(Reader(writer, fusion=False), read, asked, f"reader-{turn}")
         labelled = [] if run.only_answers else _likeliest(run, Likelihood(writer), learnt)
         run.fit(ranking, labelled, dev, f"{HARD_EM}-{turn}")
-
-
-def _beside(run: Run, name: str) -> str:
-    """Return where the reader's model lies: beside the encoder in a folder of models, by name."""
-    folder = run.encoder.removesuffix(run.recipe.text("encoder"))
-    inside = Path(folder) / name
-    return str(inside) if folder and inside.is_dir() else name
 
 
 def _between(run: Run, ranking: Ranking, asked: Sequence[Asked]) -> list[Asked]:

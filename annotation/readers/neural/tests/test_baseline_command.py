@@ -210,6 +210,26 @@ def train_within_itself(files):
         raise error
 
 
+def test_a_run_does_not_go_on_with_an_encoder_whose_weights_were_replaced(files, tmp_path):
+    encoder = tmp_path / "encoder"
+    encoder.mkdir()
+    weights = encoder / "model.safetensors"
+    weights.write_bytes(b"these")
+
+    def tell(step, done, total):
+        if step.startswith("second") and done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        training.train(replace(order_of(files), encoder=str(encoder), tell=tell))
+    weights.write_bytes(b"those")
+    with pytest.raises(CommandError, match="of another recipe, seed, encoder or other files"):
+        run(**files, encoder=str(encoder))
+    weights.write_bytes(b"these")
+    run(**files, encoder=str(encoder))
+    assert (files["out"] / "card.json").exists()
+
+
 def order_of(files):
     protocol = training.get_protocol("sums")
     return training.Order(protocol, "adder", tuple(files["train"]), files["dev"], files["out"])
