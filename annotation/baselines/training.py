@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from annotation.baselines.run_folder import RunFolder, files_of, versions
-from annotation.baselines.training_files import check_readable, check_training
+from annotation.baselines.training_files import check_apart, check_readable, check_training
 from annotation.metrics.result import Result, ScoreError
 from annotation.protocols.contracts import SCORING, TRAINED
 from annotation.readers.neural.recipe import PAPER, Recipe, read_recipe
@@ -137,8 +137,8 @@ def predict(order: Order, asked: Path) -> Path:
     if RunFolder(order.out).card() is None:
         raise ReaderError(f"{order.out}: no run is finished there; train it first.")
     check_readable(asked)
-    _, run = _run(order)
-    run.dev, run.only_answers = asked, True
+    _, run = _run(order, only_answers=True)
+    run.dev = asked
     ending = Path(run.predictions_name).suffix
     run.predictions_name = f"predictions-{asked.stem}{ending}"
     if run.predictions.exists():
@@ -163,10 +163,13 @@ def order_of(out: Path) -> Order:
     )
 
 
-def _run(order: Order) -> "tuple[Recipe, Run]":
+def _run(order: Order, *, only_answers: bool = False) -> "tuple[Recipe, Run]":
     """Return the recipe and the run; raises ReaderError for whatever is wrong before it begins."""
     check_training(order.protocol, order.train, order.dev)
     about = named(order.protocol, order.name)
+    # Where one official file has all sets, the baseline leaves out by itself what is dev's.
+    if not only_answers and about.dev_file not in about.train_files:
+        check_apart(order.train, order.dev)
     recipe = read_recipe(recipe_path(order.protocol, order.name, about), order.recipe)
     if not is_installed():
         raise ReaderError(INSTALL)
@@ -187,6 +190,7 @@ def _run(order: Order) -> "tuple[Recipe, Run]":
         learned_settings=learns_as.settings if learns_as else None,
         tell=order.tell,
         predictions_name=about.predictions,
+        only_answers=only_answers,
     )
     return recipe, run
 

@@ -10,11 +10,14 @@ from annotation.protocols.contracts import EXPORT
 from annotation.readers.trained import ReaderError
 from annotation.release.dataset_card import FILE as CARD
 from annotation.release.release_files import PRIVATE_CARD
+from annotation.release.release_folder import sha256_of
 from collector.protocols.loading import Protocol
 
 TEST = "test"
 # Ids stand in official files as strings by themselves.
 ID = re.compile(rb'"([^"\\\s]{8,80})"')
+# What the official layouts call the id of a question.
+QUESTION_ID = re.compile(rb'"(?:_id|id|qid|query_id)"\s*:\s*"([^"\\]+)"')
 
 
 def check_training(protocol: Protocol, train: Iterable[Path], dev: Path) -> None:
@@ -42,11 +45,31 @@ def check_training(protocol: Protocol, train: Iterable[Path], dev: Path) -> None
         return
     kept_back = set(_withheld_ids(protocol, {path.resolve().parent for path in (*files, dev)}))
     for path in files if kept_back else ():
-        found = next((one for one in _ids(path) if one in kept_back), None)
+        found = next((one for one in _matches(ID, path) if one in kept_back), None)
         if found is not None:
             raise ReaderError(
                 f"{path}: question {found.decode()} is of a test split, whose answers are "
                 "withheld; give a training file without it."
+            )
+
+
+def check_apart(train: Iterable[Path], dev: Path) -> None:
+    """Raise ReaderError, in one line, where a question of dev stands in a training file too."""
+    files = list(train)
+    content = sha256_of(dev)
+    same = next((path for path in files if sha256_of(path) == content), None)
+    if same is not None:
+        raise ReaderError(
+            f"{same}: it is the file that --dev measures on, so what is learned by heart would "
+            "count as right; give another one to learn from."
+        )
+    asked = set(_matches(QUESTION_ID, dev))
+    for path in files if asked else ():
+        found = next((one for one in _matches(QUESTION_ID, path) if one in asked), None)
+        if found is not None:
+            raise ReaderError(
+                f"{path}: question {found.decode(errors='replace')} stands in {dev} too, so what "
+                "is learned by heart would count as right; give files that share none."
             )
 
 
@@ -99,8 +122,8 @@ def _ids_of_questions(protocol: Protocol, files: Mapping[str, bytes]) -> Iterato
         return
 
 
-def _ids(path: Path) -> Iterator[bytes]:
-    """Yield whatever may be an id in a file, without reading the file into memory."""
+def _matches(pattern: re.Pattern[bytes], path: Path) -> Iterator[bytes]:
+    """Yield what the pattern finds in a file, without reading the file into memory."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        for match in ID.finditer(content):
+        for match in pattern.finditer(content):
             yield match[1]

@@ -90,6 +90,51 @@ def test_nothing_in_the_private_part_of_a_release_is_trained_or_measured_on(file
     assert "the answers in this folder are withheld" in refusal(**{**files, "dev": path})
 
 
+def test_the_file_that_is_measured_on_is_not_learned_from(files, tmp_path):
+    copied = tmp_path / "copied.json"
+    copied.write_bytes(files["dev"].read_bytes())
+    for each in (files["dev"], copied):
+        said = refusal(**{**files, "train": [*files["train"], each]})
+        assert f"{each}: it is the file that --dev measures on" in said
+
+
+ONE_QUESTION = {
+    "hotpotqa": (
+        "baseline",
+        '[{{"_id": "5ae7{0}", "question": "Who?", "context": [], "answer": "{1}"}}]',
+        "5ae71",
+    ),
+    "quac": (
+        "bidaf++",
+        '{{"data": [{{"paragraphs": [{{"id": "C_{0}", "qas": [{{"question": "{1}",'
+        ' "id": "C_{0}_q#0"}}]}}]}}]}}',
+        "C_1",
+    ),
+    "iirc": ("pipeline", '[{{"questions": [{{"answer": "{1}", "qid": "q_{0}"}}]}}]', "q_1"),
+}
+
+
+@pytest.mark.parametrize("protocol", ONE_QUESTION)
+def test_a_question_that_is_measured_on_is_not_learned_from(files, tmp_path, protocol):
+    name, layout, found = ONE_QUESTION[protocol]
+    train, dev, other = (tmp_path / f"{each}.json" for each in ("train", "dev", "other"))
+    # The answer of both is the same word, which is no question.
+    train.write_text(layout.format(2, "Shakespeare"))
+    dev.write_text(layout.format(1, "Shakespeare"))
+    other.write_text(layout.format(1, "Marlowe"))
+    given = {**files, "protocol": protocol, "dev": dev}
+    assert refusal(name, **{**given, "train": [train]}) == INSTALL
+    said = refusal(name, **{**given, "train": [train, other]})
+    assert f"{other}: question {found} stands in {dev} too" in said
+
+
+def test_where_one_file_has_all_sets_it_is_given_twice(files, tmp_path):
+    table = tmp_path / "qaps.csv"
+    table.write_text("document_id,set,question\n1,train,Who?\n")
+    given = {**files, "protocol": "bookqa", "train": [table], "dev": table}
+    assert refusal("bart-summary", **given) == INSTALL
+
+
 def item(number, **more):
     """Return a question in HotpotQA's layout."""
     return {
