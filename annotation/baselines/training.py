@@ -183,7 +183,7 @@ def _run(order: Order, *, only_answers: bool = False) -> "tuple[Recipe, Run]":
         dev=order.dev,
         out=order.out,
         recipe=recipe,
-        encoder=_encoder(order, recipe),
+        encoder=order.encoder or (recipe.text(ENCODER) if recipe.has(ENCODER) else ""),
         seed=order.seed,
         settings=about.settings,
         learns_as=about.learns_as,
@@ -193,18 +193,6 @@ def _run(order: Order, *, only_answers: bool = False) -> "tuple[Recipe, Run]":
         only_answers=only_answers,
     )
     return recipe, run
-
-
-def _encoder(order: Order, recipe: Recipe) -> str:
-    """Return the encoder that is asked for, else the recipe's own.
-
-    What is asked for may also be a folder of models by their names, of which it is the recipe's.
-    """
-    own = recipe.text(ENCODER) if recipe.has(ENCODER) else ""
-    inside = Path(order.encoder) / own
-    if order.encoder and own and inside.is_dir():
-        return str(inside)
-    return order.encoder or own
 
 
 def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:
@@ -263,7 +251,7 @@ def _card(
         "command": order.command(),
         "seed": order.seed,
         "recipe": {"name": recipe.name, "values": recipe.values, "sources": recipe.sources},
-        "encoder": run.encoder,
+        "encoder": run.encoder_of(),
         "encoders": run.encoders,
         "files": files,
         "stages": {name: vars(fitted) for name, fitted in run.stages.items()},

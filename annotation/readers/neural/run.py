@@ -29,6 +29,7 @@ ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")
 PREDICTIONS = "predictions.json"
 ENCODER = "encoder"
+CONFIGURATION = "config.json"
 WEIGHTS = ("*.safetensors", "*.bin")
 
 
@@ -37,9 +38,10 @@ class Run:
     """What a baseline's `train(run)` is given.
 
     train, dev: files in the protocol's official layout; while it learns `dev` is what it is
-    measured on, and its questions are those it answers in the end. Where a run that is done
-    answers another file, that file is `dev`: it may lack the answers. out: the run's own folder.
-    encoder: a name or a path, blank where the baseline needs none. settings: what tells this
+    measured on, and its questions are those it answers in the end. Where a run that is done answers
+    another file, that file is `dev`: it may lack the answers. out: the run's own folder. encoder:
+    what was asked for, a name, a path or a folder of models by their names, else the recipe's
+    first; stages ask `encoder_of` for theirs. Blank where there is none. settings: what tells this
     baseline from others of the same module. A baseline trains all its stages first, each on gold
     inputs, and only then calls `answers`, or the estimate would miss what comes after.
     """
@@ -65,6 +67,7 @@ class Run:
     facts: dict[str, object] = field(default_factory=dict)
     stages: dict[str, Fitted] = field(default_factory=dict)
     _stage_of: dict[int, str] = field(default_factory=dict)
+    _encoders: dict[str, None] = field(default_factory=dict)
 
     @property
     def predictions(self) -> Path:
@@ -76,16 +79,36 @@ class Run:
         """Return what of the machine decides the last bits of a sum."""
         return {"device": str(device()), "threads": torch.get_num_threads()}
 
+    def encoder_of(self, stage: str = "", *, another_kind: bool = False) -> str:
+        """Return the name or the path of the model that a stage begins with, blank for none.
+
+        Of a folder of models it is the one by the name that the recipe has for the stage; one
+        model that was asked for takes the place of all, but those of another kind than the
+        recipe's first keep theirs. Raises ReaderError where the folder lacks the model.
+        """
+        recipes = self.recipe, self.recipe.of(stage)
+        first, own = (each.text(ENCODER) if each.has(ENCODER) else "" for each in recipes)
+        asked = Path(self.encoder)
+        name = self.encoder
+        if self.encoder in ("", first):
+            name = own
+        elif own and (asked / own).is_dir():
+            name = str(asked / own)
+        elif own and asked.is_dir() and not (asked / CONFIGURATION).exists():
+            raise ReaderError(f"--encoder {asked}: neither a model nor a folder with {own} in it.")
+        elif another_kind:
+            name = own
+        if name:
+            self._encoders[name] = None
+        return name
+
     @property
     def encoders(self) -> dict[str, str]:
-        """Return one SHA-256 of the weights of each encoder that the recipe or the call names.
+        """Return one SHA-256 of the weights of each model that a stage began with.
 
         Blank where they lie neither in a folder nor among what was downloaded.
         """
-        named = self._encoders_of_recipe
-        # One that was asked for takes the place of all.
-        names = named if self.encoder in named else [self.encoder]
-        return {name: _sha256_of_weights(name) for name in names if name}
+        return {name: _sha256_of_weights(name) for name in self._encoders}
 
     @cached_property
     def identity(self) -> str:
@@ -105,30 +128,17 @@ class Run:
         told += [weights] if weights else []
         return _sha256(json.dumps(told, sort_keys=True, default=str))
 
-    def beside(self, name: str) -> str:
-        """Return where another model of the recipe lies: in one folder with the encoder, by name.
-
-        The name itself where it does not, or nothing but names was asked for.
-        """
-        folder = self.encoder.removesuffix(str(self.recipe.values.get(ENCODER, "")))
-        inside = Path(folder) / name
-        return str(inside) if folder and inside.is_dir() else name
-
     @property
     def _weights_in_folders(self) -> dict[str, str]:
-        """Return one SHA-256 of the weights of each encoder that lies in a folder.
+        """Return one SHA-256 of the weights of each model that lies in a folder.
 
         What a name stands for may be downloaded between two parts of a run: it tells nothing.
         """
-        names = {*self.encoders, *map(self.beside, self._encoders_of_recipe)}
-        return {name: _sha256_of_weights(name) for name in names if Path(name).is_dir()}
-
-    @property
-    def _encoders_of_recipe(self) -> list[str]:
-        """Return the encoders that the recipe names, each once."""
         tables = [self.recipe.values, *self.recipe.values.values()]
-        named = [table.get(ENCODER) for table in tables if isinstance(table, Mapping)]
-        return list(dict.fromkeys(str(each) for each in named if each))
+        told = [str(table.get(ENCODER, "")) for table in tables if isinstance(table, Mapping)]
+        names = {self.encoder, *told, *(str(Path(self.encoder) / own) for own in told if own)}
+        folders = [name for name in names if name and Path(name).is_dir()]
+        return {name: sha for name in folders if (sha := _sha256_of_weights(name))}
 
     def begin(self) -> None:
         """Seed all chance, so that the weights that a baseline begins with are the same again."""

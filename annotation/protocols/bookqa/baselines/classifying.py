@@ -109,7 +109,7 @@ def train(run: Run) -> None:
     accuracies = []
     for number, places in enumerate(folds_of(len(items), n_folds, run.seed)):
         learnt, dev, test = ([items[place] for place in part] for part in places)
-        model = TypeClassifier(load_encoder(run.encoder), run.recipe.number("dropout"))
+        model = TypeClassifier(load_encoder(run.encoder_of()), run.recipe.number("dropout"))
         learner = Classifier(model)
         run.fit(learner, learnt, dev, f"fold-{number}")
         if run.estimate is None:

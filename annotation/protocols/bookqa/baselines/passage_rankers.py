@@ -176,15 +176,17 @@ def train(run: Run) -> None:
     learnt, dev = parted(asked, read_gold(run.dev, DEV), run.dev)
     recipe, stages = run.recipe, run.settings["training"]
     assert isinstance(stages, tuple)
-    model = PassageRanker(load_encoder(run.encoder), recipe.integer("window"))
+    model = PassageRanker(load_encoder(run.encoder_of()), recipe.integer("window"))
     ranking = Ranking(model, recipe.integer("cloze_negatives"))
+    # Looked for now: one that is nowhere is told before anything is trained.
+    readers = _readers(run) if HARD_EM in stages else []
     for stage in stages:
         if stage == ICT:
             run.fit(ranking, cloze_items(material, learnt), dev, ICT)
         elif stage == DISTANT:
             run.fit(ranking, supervised_items(material, learnt), dev, DISTANT)
         else:
-            _hard_em(run, ranking, learnt, dev)
+            _hard_em(run, ranking, readers, learnt, dev)
     orders = run.answers(ranking, asked)
     lines = [
         json.dumps({"id": one.id, "passages": order})
@@ -244,7 +246,19 @@ def cloze_items(material: Material, learnt: Sequence[Asked]) -> list[Item]:
     ]
 
 
-def _hard_em(run: Run, ranking: Ranking, learnt: Sequence[Asked], dev: Sequence[Asked]) -> None:
+def _readers(run: Run) -> list[str]:
+    """Return what the reader of each turn begins with: it writes, unlike what ranks."""
+    turns = run.recipe.of(HARD_EM).integer("rounds")
+    return [run.encoder_of(f"reader-{turn}", another_kind=True) for turn in range(1, turns + 1)]
+
+
+def _hard_em(
+    run: Run,
+    ranking: Ranking,
+    readers: Sequence[str],
+    learnt: Sequence[Asked],
+    dev: Sequence[Asked],
+) -> None:
     """Train reader and ranker in turn: each passage that the reader answers best from is right.
 
     The reader learns from the ranker's first passages (E), the ranker from the passages that make
@@ -252,10 +266,9 @@ def _hard_em(run: Run, ranking: Ranking, learnt: Sequence[Asked], dev: Sequence[
     """
     recipe = run.recipe.of(HARD_EM)
     limits = Limits(recipe.integer("read_tokens"), recipe.integer("answer_tokens"))
-    for turn in range(1, recipe.integer("rounds") + 1):
+    for turn, reader in enumerate(readers, start=1):
         learnt = _between(run, ranking, learnt)
-        reader = run.recipe.of(f"reader-{turn}").text("encoder")
-        writer = load_writer(run.beside(reader), limits)
+        writer = load_writer(reader, limits)
         most = recipe.integer("passages")
         read, asked = ([one.first(most) for one in part] for part in (learnt, dev))
         run.fit(Reader(writer, fusion=False), read, asked, f"reader-{turn}")

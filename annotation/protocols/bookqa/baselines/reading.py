@@ -173,7 +173,7 @@ def train(run: Run) -> None:
     """Train the reader that the run names, and write its answers."""
     learnt, asked = questions(run, material_of(run))
     extractor = Extractor(
-        load_encoder(run.encoder), run.recipe, hard_em=bool(run.settings.get("hard_em"))
+        load_encoder(run.encoder_of()), run.recipe, hard_em=bool(run.settings.get("hard_em"))
     )
     labelled = [] if run.only_answers else [one for one in learnt if extractor.read(one).candidates]
     run.note(questions=len(labelled), questions_without_a_span=len(learnt) - len(labelled))

@@ -136,7 +136,7 @@ def train(run: Run) -> None:
     recipe = run.recipe
     limits = Limits(recipe.integer("read_tokens"), recipe.integer("answer_tokens"))
     published = recipe.has("published_bias") and recipe.flag("published_bias")
-    writer = load_writer(run.encoder, limits, published=published)
+    writer = load_writer(run.encoder_of(), limits, published=published)
     if pre_reading := run.settings.get("pre_reading"):
         pre_read(run, writer, material, decoder_only=pre_reading == DECODER)
     reader = Reader(writer, fusion=bool(run.settings.get("fusion")))
@@ -199,7 +199,7 @@ def _each_answer(one: Asked) -> list[Asked]:
 def pre_read(run: Run, writer: Writer, material: Material, *, decoder_only: bool) -> None:
     """Have the model read passages of the training books, the encoder unchanged or not."""
     if not isinstance(writer, EncoderDecoder) or writer.tokenizer.mask_token_id is None:
-        raise ReaderError(f"{run.encoder}: it has no mask to read with; only BART pre-reads.")
+        raise ReaderError(f"{run.encoder_of()}: it has no mask to read with; only BART pre-reads.")
     recipe = run.recipe.of("pre-reading")
     frozen = list(writer.model.get_encoder().parameters()) if decoder_only else []
     for parameter in frozen:

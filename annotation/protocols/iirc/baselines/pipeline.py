@@ -18,9 +18,9 @@ from annotation.protocols.iirc.baselines.reader import (
 from annotation.protocols.iirc.baselines.retrieval import (
     CONTEXTS,
     Retrieval,
-    encoder_for,
 )
 from annotation.protocols.iirc.dataset_tree import MAIN, NONE
+from annotation.readers.neural.encoder import load_encoder
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.run import Run
 
@@ -38,8 +38,10 @@ def train(run: Run) -> None:
     dev = read_questions([run.dev])
     retrieval = Retrieval.of(run, read_linked([*run.train, run.dev]))
     measured = [] if run.only_answers else dev
+    # Looked for now: one that is nowhere is told before anything is trained.
+    encoder = run.encoder_of(READER)
     retrieval.fit(questions, measured)
-    reader = ReaderLearner(encoder_for(run, READER), limits_of(run.recipe.of(READER)))
+    reader = ReaderLearner(load_encoder(encoder), limits_of(run.recipe.of(READER)))
     items = [
         _items(reader, of, learned_contexts(run, retrieval, of)) for of in (questions, measured)
     ]

@@ -20,19 +20,13 @@ from annotation.protocols.iirc.baselines.links import (
 )
 from annotation.protocols.iirc.baselines.questions import Articles, Asked
 from annotation.protocols.iirc.baselines.quirks import quirks_of
-from annotation.readers.neural.encoder import Encoder, load_encoder
+from annotation.readers.neural.encoder import load_encoder
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.run import Run
 from annotation.readers.trained import ReaderError
 
 LINKS, CONTEXTS = "links", "contexts"
 PICKED, EVIDENCE = "picked", "evidence"
-
-
-def encoder_for(run: Run, stage: str) -> Encoder:
-    """Return a new copy of the stage's encoder: the one asked for, or else the recipe's own."""
-    asked_for = run.encoder != run.recipe.text("encoder")
-    return load_encoder(run.encoder if asked_for else run.recipe.of(stage).text("encoder"))
 
 
 def cut_of(recipe: Recipe) -> Cut:
@@ -60,8 +54,10 @@ class Retrieval:
         """Return both stages untrained, as the run's recipe says."""
         recipe, quirks = run.recipe.of(CONTEXTS), quirks_of(run.recipe)
         cut = cut_of(recipe)
-        links = LinkLearner(encoder_for(run, LINKS), run.recipe.of(LINKS).number("threshold"))
-        encoder = encoder_for(run, CONTEXTS)
+        links = LinkLearner(
+            load_encoder(run.encoder_of(LINKS)), run.recipe.of(LINKS).number("threshold")
+        )
+        encoder = load_encoder(run.encoder_of(CONTEXTS))
         contexts = ContextLearner(encoder, cut.most_windows)
         return cls(run, articles, links, contexts, Cutter(encoder, cut, quirks))
 

@@ -14,9 +14,9 @@ from annotation.protocols.iirc.baselines.questions import (
     read_questions,
     write_answers,
 )
-from annotation.protocols.iirc.baselines.retrieval import Retrieval, encoder_for
+from annotation.protocols.iirc.baselines.retrieval import Retrieval
 from annotation.protocols.iirc.dataset_tree import MAIN, NONE
-from annotation.readers.neural.encoder import Encoder, Window
+from annotation.readers.neural.encoder import Encoder, Window, load_encoder
 from annotation.readers.neural.run import Run
 
 DETECTOR = "detector"
@@ -91,7 +91,7 @@ def train(run: Run) -> None:
     if sees == CONTEXT:
         retrieval = Retrieval.of(run, read_linked([*run.train, run.dev]))
         retrieval.fit(questions, [] if run.only_answers else dev)
-    detector = DetectorLearner(encoder_for(run, DETECTOR))
+    detector = DetectorLearner(load_encoder(run.encoder_of(DETECTOR)))
     positions = run.recipe.of(DETECTOR).integer("positions")
     items, asked_items = (
         [

@@ -118,6 +118,8 @@ def test_systems_of_every_kind_fill_the_papers_tables(
         assert sorted(order[line["id"]]) == sorted(line["passages"])
     card = json.loads((out / HARD_EM / "card.json").read_text("utf-8"))
     assert list(card["stages"]) == ["distant", "reader-1", "hard-em-1"]
+    names = ("google/bert_uncased_L-4_H-256_A-4", "facebook/bart-base")
+    assert list(card["encoders"]) == [str(models / name) for name in names]
     card = json.loads((out / "bart-hard-em" / "card.json").read_text("utf-8"))
     assert any("predictions.jsonl" in name for name in card["files"]["train"])
     # What is trained answers other questions too; their answers may be blank.

@@ -1,9 +1,11 @@
 """The pipeline and the detectors by their command: trained, answering, scored."""
 
 import json
+import random
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
+from shutil import copytree
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -18,6 +20,7 @@ from annotation.protocols.iirc.baselines.questions import Asked, read_linked, re
 from annotation.protocols.iirc.baselines.retrieval import Retrieval
 from annotation.protocols.iirc.baselines.tests.lighthouses import write_files
 from annotation.protocols.iirc.dataset_tree import MAIN
+from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.run import Run
 from annotation.readers.trained import ReaderError
 
@@ -130,6 +133,41 @@ def write_files_without_answers(tmp_path: Path) -> Path:
     folder = tmp_path / "asked"
     folder.mkdir()
     return write_files(folder, answered=False)["dev"].rename(folder / "asked.json")
+
+
+def test_of_a_folder_of_models_each_stage_takes_the_one_the_recipe_names(
+    files: dict[str, Any], tmp_path: Path
+) -> None:
+    models = tmp_path / "models"
+    copytree(files["encoder"], models / "bert-base-uncased")
+    texts = [path.read_text("utf-8") for path in tmp_path.glob("*.json")]
+    save_encoder(tiny_encoder(texts, random.Random(2), width=8), models / "roberta-large")
+    card = run("pipeline", {**files, "encoder": str(models)})
+    assert card["encoder"] == str(models / "bert-base-uncased")
+    names = [str(models / name) for name in ("bert-base-uncased", "roberta-large")]
+    assert list(card["encoders"]) == names
+    assert len(set(card["encoders"].values())) == 2
+    # 32 and 8 numbers of each piece.
+    for stage, width in (("links", 32), ("contexts", 32), ("reader", 8)):
+        path = next((files["out"] / stage).glob("weights-*.pt"))
+        found = [value for key, value in torch.load(path).items() if "word_embeddings" in key]
+        assert [value.shape[1] for value in found] == [width]
+    answered = write_files_without_answers(tmp_path)
+    call_command("baseline", "pipeline", out=files["out"], predict=answered, stdout=StringIO())
+    again = json.loads((files["out"] / "predictions-asked.json").read_text())
+    assert again == json.loads((files["out"] / "predictions.json").read_text())
+
+
+def test_a_folder_that_lacks_a_stages_model_is_refused(
+    files: dict[str, Any], tmp_path: Path
+) -> None:
+    models = tmp_path / "models"
+    copytree(files["encoder"], models / "bert-base-uncased")
+    with pytest.raises(CommandError) as refused:
+        run("pipeline", {**files, "encoder": str(models)})
+    told = f"--encoder {models}: neither a model nor a folder with roberta-large in it."
+    assert str(refused.value) == told
+    assert not list(files["out"].rglob("*.pt"))
 
 
 def test_an_estimate_measures_all_stages_and_trains_nothing(files: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ def learner_of(run: Run, dialogs: Sequence[Dialog]) -> BidafLearner:
     recipe, states, vectors, vocabulary = run.recipe, None, None, None
     if run.encoder:
         states = States(
-            load_encoder(run.encoder),
+            load_encoder(run.encoder_of()),
             recipe.integer("window"),
             recipe.integer("stride"),
             device(),
