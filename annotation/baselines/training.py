@@ -203,7 +203,8 @@ def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:
 def _do(order: Order, run: "Run") -> None:
     """Have the baseline's module do what the run says."""
     run.begin()
-    run.predictions.unlink(missing_ok=True)
+    if run.estimate is None:
+        run.predictions.unlink(missing_ok=True)
     work: Callable[[Run], None] = _module(order).train
     work(run)
 

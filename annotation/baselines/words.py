@@ -40,10 +40,16 @@ def as_estimate(order: Order, found: "Estimate") -> str:
         ]
         for stage in found.stages
     ]
+    rows += [
+        [f"{each.stage}: answers", each.items, *[""] * 6, duration(each.seconds)]
+        for each in found.answering.values()
+    ]
     note = (
         f"In all about {duration(found.seconds)}, with {duration(found.seconds_to_answer)} for the "
-        f"answers at the end; {size(found.peak_bytes)} of {found.memory}, over the longest "
-        f"items; at most {size(found.disk_bytes)} on the disk. Nothing was trained or written."
+        f"answers between the stages and at the end; {size(found.peak_bytes)} of {found.memory}, "
+        f"over the longest items; at most {size(found.disk_bytes)} on the disk. Nothing was "
+        "trained or written. What a stage would hand to the next is stood in for. Left out: "
+        f"{found.left_out}."
     )
     title = f"{order.protocol.name}, {order.name}, recipe {order.recipe} on {found.device}"
     return table_lines([Table("estimate", title, columns, rows, note)], in_colour=False)

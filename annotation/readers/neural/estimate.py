@@ -21,12 +21,22 @@ AnswerT = TypeVar("AnswerT")
 # The first step is slower than all others; then so many, or for so long.
 STEPS, SECONDS = 5, 20.0
 BATCHES = 3
+LEFT_OUT = "reading files, cutting texts, loading models, writing checkpoints, scoring"
 # On Linux in kilobytes, on macOS in bytes.
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Measured(Exception):
     """All that can be measured is; whoever asked for the estimate catches it."""
+
+
+@dataclass
+class Answering:
+    """How many items a stage answers outside its training, and how long all of them would take."""
+
+    stage: str
+    items: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -57,12 +67,22 @@ class Estimate:
     """Measures the stages as a run comes to them."""
 
     stages: list[Stage] = field(default_factory=list)
-    seconds_to_answer: float = 0.0
+    answering: dict[str, Answering] = field(default_factory=dict)
+
+    @property
+    def seconds_to_answer(self) -> float:
+        """Return how long all would take that is answered between stages and in the end."""
+        return sum(each.seconds for each in self.answering.values())
 
     @property
     def seconds(self) -> float:
         """Return how long the whole run would take."""
         return sum(stage.seconds for stage in self.stages) + self.seconds_to_answer
+
+    @property
+    def left_out(self) -> str:
+        """Return what of a run is not measured."""
+        return LEFT_OUT
 
     @property
     def device(self) -> str:
@@ -90,7 +110,9 @@ class Estimate:
         """Return everything as plain values."""
         return {
             "stages": [{**vars(stage), "seconds": stage.seconds} for stage in self.stages],
+            "answers": [vars(each) for each in self.answering.values()],
             "seconds_to_answer": self.seconds_to_answer,
+            "left_out": self.left_out,
             "seconds": self.seconds,
             "peak_bytes": self.peak_bytes,
             "disk_bytes": self.disk_bytes,
@@ -125,11 +147,23 @@ class Estimate:
         )
 
     def answers(
-        self, learner: Learner[ItemT, AnswerT], items: Sequence[ItemT], training: Training
-    ) -> None:
-        """Measure a few answers, and raise Measured: there is nothing trained to go on with."""
-        self.seconds_to_answer = seconds_to_answer(learner, items, training)
-        raise Measured
+        self,
+        learner: Learner[ItemT, AnswerT],
+        items: Sequence[ItemT],
+        training: Training,
+        stage: str,
+        stand_in: Sequence[AnswerT] | None,
+    ) -> list[AnswerT]:
+        """Measure a few answers; return what stands in for all, as nothing is trained.
+
+        Raises Measured where nothing does: there is nothing to go on with.
+        """
+        found = self.answering.setdefault(stage, Answering(stage))
+        found.items += len(items)
+        found.seconds += seconds_to_answer(learner, items, training)
+        if stand_in is None:
+            raise Measured
+        return list(stand_in)
 
 
 def _disk_bytes(trainer: Trainer[ItemT, AnswerT]) -> int:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import torch
 
 from annotation.readers.neural import checkpoint
-from annotation.readers.neural.estimate import Estimate
+from annotation.readers.neural.estimate import Estimate, Measured
 from annotation.readers.neural.learner import Learner
 from annotation.readers.neural.recipe import Recipe
 from annotation.readers.neural.trainer import (
@@ -42,8 +42,8 @@ class Run:
     another file, that file is `dev`: it may lack the answers. out: the run's own folder. encoder:
     what was asked for, a name, a path or a folder of models by their names, else the recipe's
     first; stages ask `encoder_of` for theirs. Blank where there is none. settings: what tells this
-    baseline from others of the same module. A baseline trains all its stages first, each on gold
-    inputs, and only then calls `answers`, or the estimate would miss what comes after.
+    baseline from others of the same module. An estimate ends at the first `answers` that nothing
+    stands in for, or where predictions would be written.
     """
 
     protocol: str
@@ -71,7 +71,12 @@ class Run:
 
     @property
     def predictions(self) -> Path:
-        """Return where the answers are to be written, in the protocol's official layout."""
+        """Return where the answers are to be written, in the protocol's official layout.
+
+        Raises Measured in an estimate, which writes nothing and is at its end.
+        """
+        if self.estimate is not None:
+            raise Measured
         return self.out / self.predictions_name
 
     @property
@@ -184,11 +189,23 @@ class Run:
         # What is drawn next is the same whether this stage was trained now or before.
         checkpoint.seed_chance(f"{seed}:after")
 
-    def answers(self, learner: Learner[ItemT, AnswerT], items: Sequence[ItemT]) -> list[AnswerT]:
-        """Return the learner's answers to all items, in order."""
-        training = self.recipe.training(self._stage_of.get(id(learner), ""))
+    def answers(
+        self,
+        learner: Learner[ItemT, AnswerT],
+        items: Sequence[ItemT],
+        *,
+        stage: str | None = None,
+        stand_in: Sequence[AnswerT] | None = None,
+    ) -> list[AnswerT]:
+        """Return the learner's answers to all items, in order.
+
+        stage: by whose table of the recipe it answers, by default the one it was trained in.
+        stand_in: what an estimate takes for the answers, so that what comes after is measured too.
+        """
+        stage = self._stage_of.get(id(learner), "") if stage is None else stage
+        training = self.recipe.training(stage)
         if self.estimate is not None:
-            self.estimate.answers(learner, items, training)
+            return self.estimate.answers(learner, items, training, stage or self.name, stand_in)
         learner.model.to(device())
         return answered(learner, items, training, self.tell)
 

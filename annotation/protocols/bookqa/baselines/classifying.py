@@ -23,7 +23,6 @@ from annotation.protocols.bookqa.question_types import PAPER, folds_of, result_o
 from annotation.readers.neural.encoder import Encoder, load_encoder
 from annotation.readers.neural.heads import AnswerTypeHead
 from annotation.readers.neural.run import Run
-from annotation.readers.neural.trainer import answered
 from annotation.readers.trained import ReaderError
 
 TYPE = "question_type"
@@ -104,7 +103,6 @@ def train(run: Run) -> None:
     n_folds = run.recipe.integer("folds")
     if len(items) < n_folds:
         raise ReaderError(f"{len(items)} questions have a type: too few for {n_folds} folds.")
-    training = run.recipe.training()
     told: dict[str, str] = {}
     accuracies = []
     for number, places in enumerate(folds_of(len(items), n_folds, run.seed)):
@@ -112,14 +110,14 @@ def train(run: Run) -> None:
         model = TypeClassifier(load_encoder(run.encoder_of()), run.recipe.number("dropout"))
         learner = Classifier(model)
         run.fit(learner, learnt, dev, f"fold-{number}")
-        if run.estimate is None:
-            # One model at a time: ten are too many to hold.
-            said = [answered(learner, part, training, run.tell) for part in (learnt, dev, test)]
-            parts = zip((learnt, dev), said, strict=False)
-            accuracies.append([learner.score(part, answers) for part, answers in parts])
-            told |= {one.id: answer for one, answer in zip(test, said[2], strict=True)}
-    if run.estimate is not None:
-        run.answers(learner, items)
+        # One model at a time: ten are too many to hold.
+        said = [
+            run.answers(learner, part, stage="", stand_in=[one.type for one in part])
+            for part in (learnt, dev, test)
+        ]
+        parts = zip((learnt, dev), said, strict=False)
+        accuracies.append([learner.score(part, answers) for part, answers in parts])
+        told |= {one.id: answer for one, answer in zip(test, said[2], strict=True)}
     run.note(accuracies=accuracies)
     run.predictions.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", "utf-8")
 

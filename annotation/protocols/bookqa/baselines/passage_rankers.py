@@ -32,7 +32,6 @@ from annotation.protocols.bookqa.scoring import read_gold
 from annotation.readers.neural.encoder import Encoder, Window, load_encoder
 from annotation.readers.neural.run import Run
 from annotation.readers.neural.seq2seq import Limits, Writer, load_writer
-from annotation.readers.neural.trainer import answered
 from annotation.readers.trained import ReaderError
 
 ICT, DISTANT, HARD_EM = "ict", "distant", "hard-em"
@@ -278,9 +277,9 @@ def _hard_em(
 
 def _between(run: Run, ranking: Ranking, asked: Sequence[Asked]) -> list[Asked]:
     """Return the questions with their passages in the ranker's present order."""
-    if run.estimate is not None or run.only_answers:
+    if run.only_answers:
         return list(asked)
-    orders = answered(ranking, asked, run.recipe.training(), run.tell)
+    orders = run.answers(ranking, asked, stage="", stand_in=[list(one.numbers) for one in asked])
     return [one.ordered(order) for one, order in zip(asked, orders, strict=True)]
 
 
@@ -288,10 +287,8 @@ def _likeliest(run: Run, reader: Likelihood, asked: Sequence[Asked]) -> list[Ite
     """Return each question with the passages its answer is likeliest from, and with others."""
     recipe = run.recipe.of(HARD_EM)
     most, wrong = recipe.integer("right"), recipe.integer("wrong")
-    if run.estimate is not None:
-        likely = [[-float(at) for at in range(len(one.passages))] for one in asked]
-    else:
-        likely = answered(reader, asked, run.recipe.training(), run.tell)
+    in_order = [[-float(at) for at in range(len(one.passages))] for one in asked]
+    likely = run.answers(reader, asked, stage="", stand_in=in_order)
     rng = random.Random(f"{run.seed}:{HARD_EM}")
     items: list[Item] = []
     for one, each in zip(asked, likely, strict=True):

@@ -42,9 +42,7 @@ def train(run: Run) -> None:
     encoder = run.encoder_of(READER)
     retrieval.fit(questions, measured)
     reader = ReaderLearner(load_encoder(encoder), limits_of(run.recipe.of(READER)))
-    items = [
-        _items(reader, of, learned_contexts(run, retrieval, of)) for of in (questions, measured)
-    ]
+    items = [_items(reader, of, learned_contexts(retrieval, of)) for of in (questions, measured)]
     run.note(questions_without_a_way=sum(not item.ways.types for item in items[0]))
     run.fit(reader, items[0], items[1], stage=READER)
 
@@ -76,24 +74,16 @@ def evidence_of(asked: Asked) -> list[Context]:
     return [Context(span.passage, span.text, span.start, span.end) for span in ordered]
 
 
-def learned_contexts(
-    run: Run, retrieval: Retrieval, questions: Sequence[Asked]
-) -> list[list[Context]]:
+def learned_contexts(retrieval: Retrieval, questions: Sequence[Asked]) -> list[list[Context]]:
     """Return what the reader learns from: gold contexts, and predicted ones where there are none.
 
-    Questions without an answer have no evidence (IIRC 3.2.3). For an estimate the passage stands
-    in for what is predicted.
+    Questions without an answer have no evidence (IIRC 3.2.3).
     """
     # By position: ids are of one file, and several may be learned from.
     learned = [[] if asked.type == NONE else evidence_of(asked) for asked in questions]
     without = [asked for asked, gold in zip(questions, learned, strict=True) if not gold]
-    if run.estimate is not None:
-        found = [[Context(MAIN, asked.passage, 0, len(asked.passage))] for asked in without]
-    elif without:
-        found = retrieval.predicted_contexts(without, retrieval.predicted_links(without))
-    else:
-        found = []
-    predicted = iter(found)
+    links = retrieval.predicted_links(without) if without else []
+    predicted = iter(retrieval.predicted_contexts(without, links))
     return [gold or next(predicted) for gold in learned]
 
 

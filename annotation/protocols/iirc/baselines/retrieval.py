@@ -15,6 +15,7 @@ from annotation.protocols.iirc.baselines.links import (
     Agreement,
     LinkItem,
     LinkLearner,
+    Scored,
     agreement,
     link_item,
 )
@@ -88,7 +89,9 @@ class Retrieval:
     def predicted_links(self, questions: Sequence[Asked]) -> list[tuple[str, ...]]:
         """Return the articles that are chosen for each question."""
         items = [self._link_item(asked, ()) for asked in questions]
-        return [self.links.chosen(links) for links in self.run.answers(self.links, items)]
+        gold = [[Scored(title, 1.0) for title in asked.documents] for asked in questions]
+        found = self.run.answers(self.links, items, stand_in=gold)
+        return [self.links.chosen(links) for links in found]
 
     def predicted_contexts(
         self, questions: Sequence[Asked], links: Sequence[Sequence[str]]
@@ -96,7 +99,7 @@ class Retrieval:
         """Return each question's contexts: the passage's window and one of each article."""
         return selected(
             self.cutter,
-            lambda items: self.run.answers(self.contexts, items),
+            lambda items: self.run.answers(self.contexts, items, stand_in=[0] * len(items)),
             questions,
             links,
             self.articles,

@@ -96,7 +96,7 @@ def train(run: Run) -> None:
     items, asked_items = (
         [
             detector_item(detector.model.encoder, asked, contexts, positions)
-            for asked, contexts in zip(of, seen_beside(run, retrieval, of, sees), strict=True)
+            for asked, contexts in zip(of, seen_beside(retrieval, of, sees), strict=True)
         ]
         for of in (questions, dev)
     )
@@ -107,16 +107,13 @@ def train(run: Run) -> None:
 
 
 def seen_beside(
-    run: Run, retrieval: Retrieval | None, questions: Sequence[Asked], sees: str
+    retrieval: Retrieval | None, questions: Sequence[Asked], sees: str
 ) -> list[list[Context]]:
-    """Return what is seen beside each question: nothing, the passage, or predicted contexts too.
-
-    For an estimate the passage stands in for what is predicted.
-    """
+    """Return what is seen beside each question: nothing, the passage, or predicted contexts too."""
     if sees == QUESTION:
         return [[] for _ in questions]
     passages = [[Context(MAIN, asked.passage, 0, len(asked.passage))] for asked in questions]
-    if retrieval is None or run.estimate is not None or not questions:
+    if retrieval is None or not questions:
         return passages
     found = retrieval.predicted_contexts(questions, retrieval.predicted_links(questions))
     return [

@@ -169,6 +169,31 @@ def test_what_reads_by_no_trained_ranker_refuses_a_ranking(
     assert str(refused.value) == told
 
 
+def test_an_estimate_counts_what_is_answered_between_stages_and_in_every_fold(
+    release: Path, models: Path, tmp_path: Path
+) -> None:
+    files: dict[str, Any] = {
+        "train": [release / name for name in TRAINED[HARD_EM].train_files],
+        "dev": release / "qaps.csv",
+        "encoder": str(models),
+        "out": tmp_path / "out",
+        "estimate": True,
+        "json": True,
+    }
+    found = json.loads(run(HARD_EM, **files))
+    assert [stage["name"] for stage in found["stages"]] == ["distant", "reader-1", "hard-em-1"]
+    # The ranker orders the 10 to learn from, the reader says which are likely; then all are ranked.
+    assert {each["stage"]: each["items"] for each in found["answers"]} == {
+        HARD_EM: 10 + 10,
+        "hard-em-1": 20,
+    }
+    files["train"] = [release / "labels.csv"]
+    found = json.loads(run("question-types", **files))
+    assert [stage["name"] for stage in found["stages"]] == [f"fold-{at}" for at in range(10)]
+    assert [each["items"] for each in found["answers"]] == [10 * 20]
+    assert all(each["seconds"] > 0 for each in found["answers"])
+
+
 def test_a_model_learns_to_mend_what_it_pre_reads(tmp_path: Path) -> None:
     writer = load_writer(tiny_writer("bart", [TEXT], tmp_path), Limits(64, 8))
     assert isinstance(writer, EncoderDecoder)

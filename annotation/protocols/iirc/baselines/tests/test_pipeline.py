@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from shutil import copytree
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -21,7 +20,6 @@ from annotation.protocols.iirc.baselines.retrieval import Retrieval
 from annotation.protocols.iirc.baselines.tests.lighthouses import write_files
 from annotation.protocols.iirc.dataset_tree import MAIN
 from annotation.readers.neural.encoder import save_encoder, tiny_encoder
-from annotation.readers.neural.run import Run
 from annotation.readers.trained import ReaderError
 
 torch.set_num_threads(1)
@@ -91,8 +89,7 @@ def test_the_reader_learns_from_each_files_own_contexts_where_questions_have_no_
             del question["qid"]
         path.write_text(json.dumps(passages))
     questions = read_questions(paths)
-    run = cast(Run, SimpleNamespace(estimate=None))
-    learned = learned_contexts(run, cast(Retrieval, Finds()), questions)
+    learned = learned_contexts(cast(Retrieval, Finds()), questions)
     assert len(learned) == 24
     for asked, contexts in zip(questions, learned, strict=True):
         gold = [*evidence_of(asked)] or [Context(MAIN, asked.passage, 0, 1)]
@@ -175,8 +172,16 @@ def test_an_estimate_measures_all_stages_and_trains_nothing(files: dict[str, Any
     call_command(
         "baseline", "pipeline", stdout=out, stderr=StringIO(), estimate=True, json=True, **files
     )
-    stages = [stage["name"] for stage in json.loads(out.getvalue())["stages"]]
-    assert stages == ["links", "contexts", "reader"]
+    found = json.loads(out.getvalue())
+    assert [stage["name"] for stage in found["stages"]] == ["links", "contexts", "reader"]
+    # 6 unanswerable ones of train, 2 of dev; then the 8 of dev, each with its passage and articles.
+    items = {each["stage"]: each["items"] for each in found["answers"]}
+    assert items == {
+        "links": 6 + 2 + 8,
+        "contexts": 3 * 6 + 3 * 2 + (3 + 2 + 2 + 2) * 2,
+        "reader": 8,
+    }
+    assert all(each["seconds"] > 0 for each in found["answers"])
     assert not files["out"].exists() or not list(files["out"].rglob("*.pt"))
 
 
