@@ -61,6 +61,15 @@ def _fit(learner: BidafLearner, dialogs: Sequence[Dialog], steps: int) -> None:
         optimizer.step()
 
 
+def _fit_by_heart(learner: BidafLearner, dialogs: Sequence[Dialog]) -> None:
+    """Train until what is marked is answered; fails where that takes too many steps."""
+    for _ in range(0, MOST_STEPS, LOOK_STEPS):
+        _fit(learner, dialogs, LOOK_STEPS)
+        if _exact(learner, dialogs) >= 0.95:
+            return
+    raise AssertionError(f"Not learned in {MOST_STEPS} steps.")
+
+
 def _unanswerable(dialogs: Sequence[Dialog]) -> float:
     none = [
         asked.answer[0] == len(dialog.tokens) - 1 for dialog in dialogs for asked in dialog.asked
@@ -81,11 +90,7 @@ def test_it_learns_real_questions_by_heart() -> None:
     assert 0 < _unanswerable(dialogs) < 0.5
     learner = _learner(dialogs)
     assert _exact(learner, dialogs) < 0.2
-    for _ in range(0, MOST_STEPS, LOOK_STEPS):
-        _fit(learner, dialogs, LOOK_STEPS)
-        if _exact(learner, dialogs) >= 0.95:
-            return
-    raise AssertionError(f"Not learned in {MOST_STEPS} steps.")
+    _fit_by_heart(learner, dialogs)
 
 
 def test_from_shuffled_answers_it_learns_no_more_than_to_say_none() -> None:
@@ -93,7 +98,8 @@ def test_from_shuffled_answers_it_learns_no_more_than_to_say_none() -> None:
     rng = random.Random(1)
     dialogs = [_shuffled(each, rng) for each in real_dialogs("train_v0.2.json", N_QUESTIONS)]
     learner = _learner(dialogs)
-    _fit(learner, dialogs, 15)
+    # It has learned them by heart: what is asked is whether that helps elsewhere.
+    _fit_by_heart(learner, dialogs)
     assert _exact(learner, others) <= _unanswerable(others)
 
 
