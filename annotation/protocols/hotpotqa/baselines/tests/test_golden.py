@@ -1,4 +1,4 @@
-"""With the official code's weights the network says, loses and learns what that code does."""
+"""With the same random weights the network says, loses and learns what the official code does."""
 
 import os
 from pathlib import Path

@@ -52,7 +52,7 @@ class BidafLearner:
         ]
 
     def score(self, items: Sequence[Dialog], answers: Sequence[Sequence[Prediction]]) -> float:
-        """Return the mean F1 of all questions in percent, by which the official code validates."""
+        """Return the mean of the official scorer's F1 over all questions, in percent."""
         scores = [
             system_f1(prediction.span, asked.turn.references)
             for dialog, given in zip(items, answers, strict=True)
