@@ -8,7 +8,7 @@ one of them ([paper.link]) is of the stage of that name, laid over the rest.
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -166,6 +166,14 @@ def read_recipe(path: Path, name: str = PAPER) -> Recipe:
     own = _known(given, paper, own)
     said = dict.fromkeys(_dotted(own), f"ours: {given.name}")
     return Recipe(given.stem, _over(paper, own), {**of_paper, **said, **_sources(text)})
+
+
+def switches(recipe: Recipe, names: Iterable[str], *, all_on: bool = False) -> dict[str, bool]:
+    """Return which of a baseline's switches a recipe turns on; raises ReaderError for what is none.
+
+    all_on: every one is on, whatever the recipe says.
+    """
+    return {name: all_on or recipe.flag(name) for name in names}
 
 
 def unsourced(path: Path) -> list[str]:

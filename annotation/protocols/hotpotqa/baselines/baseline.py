@@ -26,7 +26,7 @@ from annotation.protocols.hotpotqa.baselines.preprocessing import (
 from annotation.protocols.hotpotqa.baselines.quirks import NAMES, Quirks
 from annotation.protocols.hotpotqa.measures import answer_measure
 from annotation.protocols.hotpotqa.official_records import read
-from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.recipe import Recipe, switches
 from annotation.readers.neural.run import Run
 from annotation.readers.neural.vocabulary import (
     Vocabulary,
@@ -152,7 +152,7 @@ def _learned(run: Run, variant: Variant, quirks: Quirks) -> tuple[list[Instance]
 
 def quirks_of(recipe: Recipe, *, as_published: bool = False) -> Quirks:
     """Return the switches that the recipe turns on, all of them where all is as published."""
-    return Quirks(**{name: as_published or recipe.flag(name) for name in NAMES})
+    return Quirks(**switches(recipe, NAMES, all_on=as_published))
 
 
 def make_reader(

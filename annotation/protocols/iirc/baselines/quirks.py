@@ -6,7 +6,7 @@ that all are off in our recipes; a recipe of one's own can turn on any of them.
 
 from dataclasses import dataclass, fields
 
-from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.recipe import Recipe, switches
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,4 @@ AS_PUBLISHED = Quirks(**dict.fromkeys(NAMES, True))
 
 def quirks_of(recipe: Recipe) -> Quirks:
     """Return the quirks that a recipe has turned on."""
-    return Quirks(**{name: recipe.flag(name) for name in NAMES})
+    return Quirks(**switches(recipe, NAMES))

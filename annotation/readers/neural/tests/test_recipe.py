@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.readers.neural.recipe import read_recipe, unsourced
+from annotation.readers.neural.recipe import read_recipe, switches, unsourced
 from annotation.readers.trained import ReaderError
 
 TEXT = """
@@ -99,3 +99,11 @@ def test_a_value_of_another_kind_is_refused_by_name(path, kind, key, said):
     with pytest.raises(ReaderError, match=said):
         getattr(recipe, kind)(key)
     assert (recipe.flag("lower"), recipe.text("optimizer")) == (True, "sgd")
+
+
+def test_switches_are_as_the_recipe_has_them_or_all_on(path):
+    recipe = read_recipe(path)
+    assert switches(recipe, ["lower"]) == {"lower": True}
+    assert switches(recipe, ["lower", "hidden"], all_on=True) == {"lower": True, "hidden": True}
+    with pytest.raises(ReaderError, match="hidden = 100: give true or false"):
+        switches(recipe, ["lower", "hidden"])
