@@ -357,7 +357,7 @@ class Trainer(Generic[ItemT, AnswerT]):
 
     def _finished(self, done: Path) -> Fitted:
         """Return what was trained before, its weights in the model."""
-        return load_fitted(self.learner.model, done, None if not self.items else self._identity())
+        return load_fitted(self.learner.model, done, self._identity())
 
 
 def load_fitted(model: nn.Module, done: Path, identity: str | None = None) -> Fitted:
