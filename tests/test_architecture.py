@@ -150,6 +150,21 @@ def test_no_protocol_is_named_outside_its_folder() -> None:
         assert wrong == [], f"{folder.name} is imported in {wrong}"
 
 
+def test_what_readers_share_is_described_by_no_protocol() -> None:
+    names = [path.parent.name for path in (ROOT / "annotation/protocols").glob("*/protocol.toml")]
+    # As papers write it, "Book QA"; one that is cited, "(Book QA 4.1)", is a source.
+    words = "|".join(r"\s?".join(name) for name in names)
+    named = re.compile(rf"(?<![a-z(])({words})(?![a-z])", re.IGNORECASE)
+    shared = [path for path in sources() if ROOT / "annotation/readers" in path.parents]
+    assert shared
+    wrong = [
+        f"{path.relative_to(ROOT)} names {found[1]}"
+        for path in shared
+        for found in named.finditer(path.read_text("utf-8"))
+    ]
+    assert wrong == []
+
+
 def _without_prose(path: Path) -> str:
     """Return a file's code without docstrings and comments, where sources may be cited."""
     text = path.read_text("utf-8")

@@ -1,7 +1,7 @@
 """Says, while somebody writes, when a reader answers their question from too little text.
 
-The reader is the built-in one, as it was trained on released questions of HotpotQA: it needs no
-collection to have questions yet, and takes a few milliseconds.
+The reader is the built-in one, trained beforehand on questions over several texts (Yang et al.
+2018): it needs no collection to have questions yet, and takes a few milliseconds.
 """
 
 import json

@@ -28,10 +28,10 @@ class Trained:
     For the paper's table, from a release: train_files, dev_file: names of the official files that
     it learns from and answers (one file in both has all sets: what is dev's the module leaves out
     by itself, where elsewhere no question may stand in both); needs: baselines whose predictions it
-    learns from besides; source: the paper's table, such as "HotpotQA, Table 4"; paper: the numbers
-    there by measure, on the scale of the scoring part, whose keys the measures are; a group's are
-    named "group: key", and None is one that the paper does not tell. scoring: options of the
-    scoring part, which make the groups.
+    learns from besides; source: the paper's table, such as "Seo et al., Table 4"; paper: the
+    numbers there by measure, on the scale of the scoring part, whose keys the measures are; a
+    group's are named "group: key", and None is one that the paper does not tell. scoring: options
+    of the scoring part, which make the groups.
     """
 
     about: str

@@ -1,6 +1,6 @@
 """Attention between two texts and of a text to itself, trilinear (Seo et al. 2017, BiDAF).
 
-The layers of Clark and Gardner's reader (2018), which the papers of QuAC and HotpotQA build on.
+The layers are those of Clark and Gardner's reader (2018).
 """
 
 import math
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 class Trilinear(nn.Module):
     """How much a place of one text has to do with one of another: a.x + b.y + c.(x*y) [+ d].
 
-    published_product: c is drawn from [1/√width, 1), as HotpotQA's code does; else all weights lie
-    around 0, as Glorot has it.
+    published_product: c is drawn from [1/√width, 1); else all weights lie around 0, as Glorot has
+    it.
     """
 
     def __init__(self, width: int, *, bias: bool = True, published_product: bool = False) -> None:
@@ -50,8 +50,8 @@ def masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
 class BiAttention(nn.Module):
     """What a text x sees of another, y, and what of x matters to y.
 
-    by_attended: the last part is the product with what x sees (Clark and Gardner, HotpotQA's code),
-    not with x itself (BiDAF, QuAC's code).
+    by_attended: the last part is the product with what x sees (Clark and Gardner), not with x
+    itself (BiDAF).
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class BiAttention(nn.Module):
 
         Masks: (texts, places), True where there is text; y_mask also (texts, places of x, places of
         y), of what each place may see. x_mask None: what matters to y is sought in the padding
-        too, as in HotpotQA's code, and depends on the longest text of the batch.
+        too, and depends on the longest text of the batch.
         """
         scores = self.similarity(x, y)
         there = y_mask if y_mask.dim() == scores.dim() else y_mask[:, None, :]
@@ -94,7 +94,7 @@ class SelfAttention(nn.Module):
         self.diagonal = diagonal
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return (texts, places, 3 * width): what is seen, x, their product (QuAC's order)."""
+        """Return (texts, places, 3 * width): what is seen, x, their product, in this order."""
         there = mask[:, None, :]
         if not self.diagonal:
             there = there & ~torch.eye(x.shape[1], dtype=torch.bool, device=x.device)

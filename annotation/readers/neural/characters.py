@@ -14,7 +14,7 @@ N_BYTE_IDS, BEGIN, END = 262, 259, 260
 #   whole  those that end in it, so that a word shorter than a window is nothing but zeros
 #          (AllenNLP 2.10, as published);
 #   all    those over the padding behind it too, so that what a word is depends on the longest one
-#          of its batch (AllenNLP 0.9, HotpotQA's code, where all words are padded to one length).
+#          of its batch (AllenNLP 0.9), or on the one length to which all words are padded.
 Windows = Literal["own", "whole", "all"]
 
 

@@ -24,7 +24,7 @@ class VariationalDropout(nn.Module):
 class GRUEncoder(nn.Module):
     """A GRU in both directions: forward states first, then backward ones.
 
-    learned_start: the states it starts from are weights, as in HotpotQA's code; else zeros.
+    learned_start: the states it starts from are weights; else zeros.
     """
 
     def __init__(self, width: int, hidden: int, *, learned_start: bool = False) -> None:

@@ -1,8 +1,8 @@
 """Models that write their answer: T5 and BART, which read and then write, and GPT-2.
 
 T5 and BART read one text or several. Of several, each is encoded by itself, and the decoder attends
-to the states of all of them, one after another: fusion-in-decoder (Izacard and Grave 2020) in the
-form of Book QA 4.1. GPT-2 goes on with what it has read.
+to the states of all of them, one after another: fusion-in-decoder (Izacard and Grave 2020). GPT-2
+goes on with what it has read.
 """
 
 from collections.abc import Callable, Sequence

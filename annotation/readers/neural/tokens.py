@@ -16,7 +16,7 @@ class Token(NamedTuple):
 def tokens(text: str, language: str = "en", *, spaces: bool = False) -> list[Token]:
     """Return the tokens of a text in order.
 
-    spaces: keep runs of white space that the rules make tokens of, as HotpotQA's code does.
+    spaces: keep runs of white space that the rules make tokens of.
     """
     return [
         Token(token.text, token.idx, token.idx + len(token.text))

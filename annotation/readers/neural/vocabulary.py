@@ -21,7 +21,7 @@ class Vocabulary:
     """Words with ids from 2 on; PADDING is no word, UNKNOWN any that is not in it.
 
     any_case: a word that is not in it is looked up in small letters, capitalised and in capitals
-    too, in this order, as HotpotQA's code does.
+    too, in this order.
     """
 
     def __init__(self, words: Iterable[str], *, any_case: bool = False) -> None:
