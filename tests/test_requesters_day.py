@@ -25,7 +25,7 @@ def test_a_day_leads_from_the_sample_to_a_release(tmp_path: Path) -> None:
     (tmp_path / "places.txt").write_text("Quarnsey\n", "utf-8")
     files = {name: str(tmp_path / name) for name in ("places.txt", "pilot.log.jsonl")}
     files["releases/pilot"] = str(out)
-    day, pairs, keep = typed("A day"), typed("A day", 1), typed("A day", 3)[:1]
+    day, pairs, keep = typed("A day"), typed("A day", 2), typed("A day", 4)[:1]
     assert [command[0] for command in day][-2:] == ["export_dataset", "report"]
     assert [command[0] for command in pairs][-1] == "import_candidates"
     assert [command[0] for command in keep] == ["export_dataset"]
