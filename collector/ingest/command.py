@@ -2,7 +2,7 @@
 
 import os
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,3 +71,21 @@ def told_in_one_line(last: str) -> Iterator[None]:
         raise CommandError(storing_failure(error)) from error
     except KeyboardInterrupt:
         raise CommandError(f"stopped; the same command goes on after the last {last}.") from None
+
+
+@contextmanager
+def counted() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is told (what, done, total), and draws a bar for each, where somebody looks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done)
+
+        yield report

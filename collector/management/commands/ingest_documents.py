@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from collector.ingest.command import IngestCommand, corpus_options, told_in_one_line
+from collector.ingest.command import IngestCommand, corpus_options, counted, told_in_one_line
 from collector.ingest.documents.ingestion import IngestReport, Report, ingest_documents
 from common.command_line import MANAGE
 
@@ -41,18 +41,7 @@ class Command(IngestCommand):
         )
 
     def _with_progress(self, options: dict[str, Any]) -> IngestReport:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-            tasks: dict[str, Any] = {}
-
-            def report(what: str, done: int, total: int) -> None:
-                if what not in tasks:
-                    tasks[what] = bars.add_task(what, total=total)
-                bars.update(tasks[what], completed=done)
-
+        with counted() as report:
             return self._ingest(options, report)
 
     def _print(self, done: IngestReport, *, as_json: bool) -> None:
