@@ -24,7 +24,7 @@ EXPLAINED = "hit_is_explained"
 EXPLANATION = (
     r'<abbr title="human intelligence task: what one person does for a reward">\g<0></abbr>'
 )
-SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+SNAKE = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 
 
 @register.simple_tag

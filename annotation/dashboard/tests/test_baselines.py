@@ -27,7 +27,7 @@ SCORES = {
     "predictions": "predictions.json",
     "seconds": 75.0,
     "columns": ["measure", "value"],
-    "rows": [["F1", "51.2"]],
+    "rows": [["F1", "51.2"], ["unfiltered_f1", "49.0"]],
     "notes": [],
 }
 BIDAF = Trained(
@@ -120,6 +120,7 @@ def test_a_baseline_is_begun_once_and_its_scores_are_shown(
     run.refresh_from_db()
     assert (run.state, len(run.checksum)) == (TrainingState.DONE, 64)
     assert "51.2" in page_of(rita)
+    assert "Unfiltered f1" in page_of(rita)
     assert "F1 60.6 (QuAC, Table 4)" in page_of(rita)
 
 
