@@ -1,1 +1,1 @@
-"""Finds first paragraphs by their words: hashed bigram tf-idf and an inverted index of n-grams."""
+"""Finds paragraphs by their words: first ones by hashed bigrams, all of them by their terms."""

@@ -41,10 +41,14 @@ def index_of(corpus: Corpus) -> Index:
 
 def path_of(corpus: Corpus) -> Path:
     """Return where the file is, or would be; its name changes with what it is made of."""
-    # Rows of another database have other ids.
+    return folder_of(corpus) / f"{state_of(corpus)}-{VERSION}.index"
+
+
+def state_of(corpus: Corpus) -> str:
+    """Return 16 digits that change with the articles of the corpus and with their rows."""
+    # Rows of another database have other ids; a document that is read again gets new ones.
     last = corpus.articles.aggregate(last=Max("pk"))["last"]
-    name = hashlib.sha256(f"{corpus_version(corpus)}:{last}".encode()).hexdigest()[:16]
-    return folder_of(corpus) / f"{name}-{VERSION}.index"
+    return hashlib.sha256(f"{corpus_version(corpus)}:{last}".encode()).hexdigest()[:16]
 
 
 def build_index(

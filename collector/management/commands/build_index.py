@@ -10,6 +10,8 @@ from collector.lookup import corpus_named
 from collector.retrieval.file_format import RetrievalError
 from collector.retrieval.files import build_index
 from collector.retrieval.index import Index
+from collector.retrieval.passage_index import PassageIndex
+from collector.retrieval.passages import build_passages
 from common.command_line import MANAGE
 
 
@@ -17,31 +19,38 @@ class Command(BaseCommand):
     """build_index CORPUS."""
 
     help = (
-        "Index the first paragraphs of a corpus for retrieval; run it again at any time, nothing "
-        f"is done twice. Example: {MANAGE} build_index enwiki"
+        "Index the first paragraphs of a corpus for retrieval, or with --paragraphs all of them "
+        "for searching; run it again at any time, nothing is done twice. "
+        f"Example: {MANAGE} build_index enwiki"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("corpus")
+        parser.add_argument(
+            "--paragraphs", action="store_true", help="index all paragraphs, for searching"
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, **options: Any) -> None:
         """Build it, or say in one line why not."""
         corpus = corpus_named(options["corpus"])
         try:
-            path, built = build_index(corpus, progress=self._progress)
+            build = build_passages if options["paragraphs"] else build_index
+            path, built = build(corpus, progress=self._progress)
         except RetrievalError as error:
             raise CommandError(str(error)) from None
         if self.stderr.isatty():
             self.stderr.write("")
-        n_texts, size = Index(path).n_texts, path.stat().st_size
+        n_texts = (PassageIndex if options["paragraphs"] else Index)(path).n_texts
+        size = path.stat().st_size
         if options["json"]:
             told = {"corpus": corpus.slug, "built": built, "file": str(path)}
             self.stdout.write(json.dumps({**told, "n_texts": n_texts, "size_bytes": size}))
             return
         self.stdout.write(
-            f"{'Built' if built else 'Nothing to do, it is there'}: {n_texts:,} first paragraphs, "
+            f"{'Built' if built else 'Nothing to do, it is there'}: {n_texts:,} "
+            f"{'paragraphs' if options['paragraphs'] else 'first paragraphs'}, "
             f"{size:,} bytes in {path}."
         )
 
