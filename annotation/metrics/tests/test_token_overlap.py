@@ -61,3 +61,20 @@ def test_the_threshold_of_no_answer_is_the_official_one() -> None:
             )
             wanted = [case["expected_best"][f"best_{measure}{end}"] for end in ("", "_thresh")]
             assert found == pytest.approx(wanted, rel=1e-8)
+
+
+def test_above_a_threshold_nothing_is_answered_as_the_script_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = 0
+    for case in vectors("readers_hard_em.json")["squad2_threshold"]:
+        # The scores are told, not the texts that have them.
+        told = {key: (case["exact"][key], case["f1"][key]) for key in case["exact"]}
+        monkeypatch.setattr(token_overlap, "score_v2", lambda key, _, told=told: told[key])
+        gold = {key: [key] * case["has_answer"][key] for key in told}
+        for threshold, exact, f1 in case["expected_at_threshold"]["rows"]:
+            refused = {key for key, value in case["na_prob"].items() if value > threshold}
+            found = token_overlap.evaluate_v2(gold, {key: key for key in told}, refused)
+            assert (found["exact"], found["f1"]) == pytest.approx((exact, f1), rel=1e-8)
+            rows += 1
+    assert rows == 64

@@ -56,7 +56,7 @@ def infilled(
     to_hide = budget(int(starts.sum()), share)
     if to_hide == 0:
         return tokens.clone()
-    drawn = _drawn(to_hide, lengths, generator)
+    drawn = drawn_lengths(to_hide, lengths, generator)
     spans = drawn[drawn > 0]
     n_inserted = len(drawn) - len(spans)
     found = tokens.clone()
@@ -70,7 +70,7 @@ def inserted(n_masks: int, n_tokens: int) -> int:
     return math.ceil(n_tokens * (n_masks / n_tokens))
 
 
-def _drawn(to_hide: int, lengths: Tensor, generator: Generator | None) -> Tensor:
+def drawn_lengths(to_hide: int, lengths: Tensor, generator: Generator | None) -> Tensor:
     """Return lengths that make `to_hide` together, the last one cut to do so."""
 
     def some() -> Tensor:

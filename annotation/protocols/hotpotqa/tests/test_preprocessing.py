@@ -50,6 +50,7 @@ def test_contexts_and_spans_are_those_of_the_official_code():
         facts = [[each.first, each.end, each.is_fact] for each in one.sentences]
         assert facts == wanted["start_end_facts"]
         assert one.text == told["context"]
+        assert [one.answer] == told["answer"]
         assert [list(each) for each in zip(one.starts, one.ends, strict=True)] == told["spans"]
         assert [list(each) for each in titled(one)] == told["sent2title_ids"]
         [first], [last] = wanted["y1s"], wanted["y2s"]

@@ -67,6 +67,13 @@ def bart(golden: Any) -> EncoderDecoder:
     return EncoderDecoder(model, None, LIMITS).double().eval()
 
 
+def check_parameters(made: EncoderDecoder, told: Any, prefix: str) -> None:
+    """Assert that every official parameter is one of ours, of the same shape."""
+    ours = {name: list(value.shape) for name, value in made.model.state_dict().items()}
+    assert ours.items() >= dict(told["parameters"]).items()
+    assert dict(told["parameters"]).keys() == weights(prefix).keys()
+
+
 def inputs(case: Any) -> Iterator[torch.Tensor]:
     for name in ("input_ids", "attention_mask", "labels"):
         yield torch.tensor(case[name])
@@ -86,23 +93,39 @@ def check_states(made: EncoderDecoder, case: Any, tolerance: float) -> None:
 def test_t5_over_several_texts_is_the_official_one(mode: str) -> None:
     golden = vectors("readers_fid.json")
     made = t5(golden, mode)
+    assert golden["t5"]["cross_attention_position_bias_parameters"] == [BIAS]
+    if mode == WITH:
+        check_parameters(made, golden["t5"], "t5/")
+    agreed = golden["t5"]["agreement_with_transformers_5.23.0"]
+    assert (agreed["compared_with"], agreed["same_greedy_ids"]) == (WITHOUT, True)
+    differences = []
     for case in golden["t5"]["cases"]:
         ids, mask, labels = inputs(case)
         (loss, found), wanted = made(ids, mask, labels), case[mode]
         assert float(loss) == pytest.approx(wanted["loss"], rel=1e-4, abs=1e-4)
         logits = torch.tensor(wanted["logits"])
         assert torch.allclose(found, logits, rtol=1e-4, atol=1e-4)
+        differences.append(float((found - logits).abs().max()))
         assert made.greedy(ids, mask, 10).tolist() == wanted["generated_ids"]
         check_states(made, case, 1e-4)
+    if mode == WITHOUT:
+        assert max(differences) < 2 * agreed["max_abs_difference_logits_and_loss"]
 
 
 @torch.no_grad()
 def test_bart_over_several_texts_is_the_papers() -> None:
     golden = vectors("readers_fid.json")
     made = bart(golden)
+    check_parameters(made, golden["bart"], "bart/")
+    read: list[Any] = []
+    made.model.get_decoder().register_forward_pre_hook(
+        lambda _, __, options: read.append(options["input_ids"].tolist()), with_kwargs=True
+    )
     for case in golden["bart"]["cases"]:
         ids, mask, labels = inputs(case)
+        read.clear()
         loss, found = made(ids, mask, labels)
+        assert read == [case["decoder_input_ids_used"]]
         assert float(loss) == pytest.approx(case["loss"], rel=1e-6, abs=1e-6)
         logits = torch.tensor(case["logits"], dtype=torch.float64)
         assert torch.allclose(found, logits, rtol=1e-6, atol=1e-6)
@@ -119,7 +142,12 @@ def test_the_texts_to_read_are_worded_as_the_official_ones() -> None:
         passages = [
             Passage(each["text"], each["title"], float(each["score"])) for each in raw["ctxs"]
         ]
-        assert fusion_texts(raw["question"], passages, case["n_context"]) == case["model_inputs"]
+        found = fusion_texts(raw["question"], passages, case["n_context"])
+        assert found == case["model_inputs"]
+        (asked,) = fusion_texts(raw["question"], passages, None)
+        assert asked == case["question"]
+        if case["passages"] is not None:
+            assert [text.removeprefix(f"{asked} ") for text in found] == case["passages"]
 
 
 @pytest.mark.parametrize("kind", ["t5", "bart", "gpt2"])

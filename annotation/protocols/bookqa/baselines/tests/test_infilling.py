@@ -1,12 +1,14 @@
 """Text infilling against fairseq's golden vectors."""
 
-from collections.abc import Iterator
+from collections import Counter
+from statistics import fmean, pstdev
 from typing import Any
 
 import pytest
 import torch
 
 from annotation.metrics.tests.golden import vectors
+from annotation.protocols.bookqa.baselines import infilling
 from annotation.protocols.bookqa.baselines.infilling import (
     Becomes,
     budget,
@@ -51,48 +53,65 @@ def test_the_same_draws_of_torch_hide_the_same_words(golden: Any) -> None:
         assert tokens.tolist() == case["source"]
 
 
-def statistics(golden: Any) -> Iterator[tuple[Any, bool]]:
-    yield from ((each, False) for each in golden["statistics"])
-    yield golden["statistics_whole_words"]["first"], True
-    yield golden["statistics_replace_length_0"], False
-    yield golden["statistics_replace_length_minus_1"], False
+STATISTICS = (
+    *(("statistics", at) for at in range(5)),
+    ("statistics_whole_words", "first"),
+    ("statistics_replace_length_0", None),
+    ("statistics_replace_length_minus_1", None),
+)
 
 
-# Draws of ours, fewer than fairseq's: their own error is in the comparison.
-DRAWS = 1500
+@pytest.mark.parametrize(("name", "part"), STATISTICS)
+def test_ten_thousand_draws_hide_what_fairseq_hides(
+    golden: Any, monkeypatch: pytest.MonkeyPatch, name: str, part: int | str | None
+) -> None:
+    wanted = golden[name] if part is None else golden[name][part]
+    n_tokens, mask = wanted["tokens_between_bos_and_eos"], 1000
+    tokens, starts = torch.arange(n_tokens + 2), torch.ones(n_tokens + 2, dtype=torch.bool)
+    if name == "statistics_whole_words":
+        starts[2::3] = False
+    drawn = counted(monkeypatch, torch, "multinomial")
+    kept = counted(monkeypatch, infilling, "drawn_lengths")
+    generator = torch.Generator().manual_seed(wanted["torch_seed"])
+    shares, masks, sizes = [], [], []
+    for _ in range(wanted["draws"]):
+        found = infilled(
+            tokens, mask, wanted["mask_ratio"], LENGTHS, generator,
+            word_starts=starts, becomes=BECOMES[wanted["replace_length"]],
+        )  # fmt: skip
+        n_masks = int((found == mask).sum())
+        shares.append((n_tokens + 2 - (len(found) - n_masks)) / n_tokens)
+        masks.append(n_masks)
+        sizes.append(len(found))
+    assert budget(int(starts[1:-1].sum()), wanted["mask_ratio"]) == wanted["budget_tokens_or_words"]
+    assert drawn == spans_of(wanted["span_lengths_drawn"])
+    assert kept == spans_of(wanted["span_lengths_after_trimming_to_budget"])
+    measured = {
+        "mean_share_of_tokens_hidden": fmean(shares),
+        "sd_share": pstdev(shares),
+        "min_share": min(shares),
+        "max_share": max(shares),
+        "mean_number_of_mask_symbols": fmean(masks),
+        "mean_output_length_with_bos_eos": fmean(sizes),
+    }
+    assert measured == {key: pytest.approx(wanted[key], rel=1e-9) for key in measured}
 
 
-def test_as_much_is_hidden_as_by_fairseq_on_average(golden: Any) -> None:
-    generator = torch.Generator().manual_seed(0)
-    for wanted, whole_words in statistics(golden):
-        n_tokens, mask = wanted["tokens_between_bos_and_eos"], 1000
-        tokens = torch.arange(n_tokens + 2)
-        starts = torch.ones(n_tokens + 2, dtype=torch.bool)
-        if whole_words:
-            starts[2::3] = False
-        shares, masks, sizes = [], [], []
-        for _ in range(DRAWS):
-            found = infilled(
-                tokens, mask, wanted["mask_ratio"], LENGTHS, generator,
-                word_starts=starts, becomes=BECOMES[wanted["replace_length"]],
-            )  # fmt: skip
-            assert found[0] == 0
-            assert found[-1] == n_tokens + 1
-            n_masks = int((found == mask).sum())
-            shares.append((n_tokens + 2 - (len(found) - n_masks)) / n_tokens)
-            masks.append(float(n_masks))
-            sizes.append(float(len(found)))
-        errors = 1 / DRAWS + 1 / wanted["draws"]
-        for values, name in (
-            (shares, "mean_share_of_tokens_hidden"),
-            (masks, "mean_number_of_mask_symbols"),
-            (sizes, "mean_output_length_with_bos_eos"),
-        ):
-            measured = torch.tensor(values)
-            error = float(measured.std()) * errors**0.5
-            assert abs(float(measured.mean()) - wanted[name]) <= 4 * error, name
-        assert min(shares) >= wanted["min_share"] - 0.05
-        assert max(shares) <= wanted["max_share"] + (0.05 if whole_words else 1e-9)
+def counted(monkeypatch: pytest.MonkeyPatch, where: object, name: str) -> Counter[int]:
+    """Return how often each length comes out of a function from now on."""
+    lengths, of = Counter[int](), getattr(where, name)
+
+    def counting(*args: Any, **options: Any) -> torch.Tensor:
+        found: torch.Tensor = of(*args, **options)
+        lengths.update(found.tolist())
+        return found
+
+    monkeypatch.setattr(where, name, counting)
+    return lengths
+
+
+def spans_of(told: dict[str, int]) -> dict[int, int]:
+    return {int(length): number for length, number in told.items()}
 
 
 def test_nothing_is_hidden_where_there_is_nothing_between_first_and_last() -> None:

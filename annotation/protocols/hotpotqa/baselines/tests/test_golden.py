@@ -13,6 +13,7 @@ from annotation.protocols.hotpotqa.baselines.decoding import answered, best_span
 from annotation.protocols.hotpotqa.baselines.network import Network, Sizes, loss, losses
 from annotation.protocols.hotpotqa.baselines.preprocessing import instances, tokenizer
 from annotation.protocols.hotpotqa.baselines.quirks import AS_PUBLISHED
+from annotation.readers.neural.attention import Trilinear
 from annotation.readers.neural.vocabulary import Vocabulary
 
 FILE = "readers_hotpotqa.json"
@@ -130,6 +131,28 @@ def test_batches_are_the_official_iterators(case):
     }
     for name, tensor in same.items():
         assert tensor.tolist() == given[name], name
+        assert list(tensor.shape) == found["shapes"][name], name
+    # Official matrices say the same as our numbers: of each token its sentence, and of each
+    # sentence its first and its last token.
+    per_sentence = [*batch.sentence_of.shape, batch.first.shape[1]]
+    for name in ("start_mapping", "end_mapping", "all_mapping"):
+        assert per_sentence == found["shapes"][name]
+
+
+def test_every_official_parameter_is_one_of_ours(golden, network):
+    shapes = {name: list(value.shape) for name, value in network.state_dict().items()}
+    theirs = {ours(name): shape for name, shape in golden["parameters"]}
+    for name in theirs:
+        if name.endswith((".first", ".second")):
+            theirs[name] = theirs[name][1:]
+    assert shapes == theirs
+
+
+def test_products_weigh_at_first_what_they_do_there(golden):
+    low, high = golden["dot_scale_initial_range_observed"]
+    width = 2 * golden["config"]["hidden"]
+    drawn = torch.cat([Trilinear(width, published_product=True).product for _ in range(100)])
+    assert width**-0.5 <= drawn.min() < low < high < drawn.max() < 1
 
 
 def test_logits_are_the_official_codes(case, network):

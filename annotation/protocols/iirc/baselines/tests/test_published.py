@@ -27,6 +27,8 @@ OURS = {
     "passage_scorer.0.": "classifier.",
 }
 NO_WEIGHTS_OF_OURS = "pooler"
+# What stands in a window behind its last piece.
+PADDING = 0
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,16 @@ def weights(prefix: str) -> dict[str, torch.Tensor]:
     with numpy.load(path) as arrays:
         for name in arrays.files:
             if name.startswith(prefix) and NO_WEIGHTS_OF_OURS not in name:
-                ours = name.removeprefix(prefix)
-                for theirs, our in OURS.items():
-                    ours = ours.replace(theirs, our)
+                ours = our_name(name.removeprefix(prefix))
                 found[ours] = torch.from_numpy(arrays[name]).double()
     return found
+
+
+def our_name(official_name: str) -> str:
+    """Return our name of an official parameter."""
+    for theirs, our in OURS.items():
+        official_name = official_name.replace(theirs, our)
+    return official_name
 
 
 def asked_of(case: Any) -> Asked:
@@ -130,6 +137,9 @@ def test_articles_are_cut_into_the_official_windows(number: int) -> None:
         "window_starts"
     ]
     assert list(item.labels) == case["labels"]
+    last = item.windows[-1]
+    ids = [*last.ids[last.begin :], *[PADDING] * (size - len(last.offsets))]
+    assert ids == case["last_window"]
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -148,6 +158,8 @@ def test_windows_are_seen_and_scored_as_the_official_code_does(number: int) -> N
     assert [list(window.ids) for window in item.windows] == [
         ids[:attended] for ids, attended in official_inputs
     ]
+    assert {window.begin for window in item.windows} == {case["added_length"]}
+    assert [len(window.offsets) for window in item.windows] == case["lengths"]
     assert list(item.labels) == case["labels"]
     learner = official().contexts
     official().equal(learner.model(item.windows).sigmoid().detach(), case["scores"])
@@ -186,12 +198,29 @@ def test_the_whole_way_to_contexts_is_the_official_one() -> None:
         links,
         Articles(told["context_articles"]),
     )
+    ours = {}
+    for item, found in zip(numbered(told["data"]), contexts, strict=True):
+        pair = {
+            "question": item.question["question"],
+            "answer": item.answer,
+            "validated_answers": [item.answer],
+            "query_id": item.query_id,
+        }
+        passage = "</s>".join(part.text for part in found)
+        ours[f"q_{item.number}"] = {"passage": passage, "qa_pairs": [pair]}
+    assert ours == told["expected"]
+
+
+def test_every_official_parameter_is_one_of_ours() -> None:
+    stages = {"link/": official().links.model, "selector/": official().contexts.model}
     ours = {
-        f"q_{item.number}": (item.query_id, item.answer, "</s>".join(part.text for part in found))
-        for item, found in zip(numbered(told["data"]), contexts, strict=True)
+        f"{prefix}{name}": list(value.shape)
+        for prefix, model in stages.items()
+        for name, value in model.state_dict().items()
     }
-    expected = {
-        key: (entry["qa_pairs"][0]["query_id"], entry["qa_pairs"][0]["answer"], entry["passage"])
-        for key, entry in told["expected"].items()
-    }
-    assert ours == expected
+    theirs = {}
+    for name, shape in official().told["parameters"]:
+        if NO_WEIGHTS_OF_OURS not in name:
+            prefix, _, rest = name.partition("/")
+            theirs[f"{prefix}/{our_name(rest)}"] = shape
+    assert ours == theirs

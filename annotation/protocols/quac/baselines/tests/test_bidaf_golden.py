@@ -3,9 +3,11 @@
 import json
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from torch import Tensor
 
 from annotation.metrics.tests.golden import vectors, weights
 from annotation.metrics.token_overlap import token_f1
-from annotation.protocols.quac.baselines.bidaf.decoding import best_span, published_span
+from annotation.protocols.quac.baselines.bidaf.decoding import best_span, decoded, published_span
 from annotation.protocols.quac.baselines.bidaf.dialogs import (
     FIRST,
     FOLLOWUP,
@@ -27,7 +29,7 @@ from annotation.protocols.quac.baselines.bidaf.dialogs import (
     token_span,
 )
 from annotation.protocols.quac.baselines.bidaf.learner import BidafLearner
-from annotation.protocols.quac.baselines.bidaf.network import Bidaf, Sizes
+from annotation.protocols.quac.baselines.bidaf.network import Bidaf, Scores, Sizes
 from annotation.protocols.quac.official_records import seed_record
 from annotation.protocols.quac.references import counted
 from annotation.protocols.quac.turns import turns_of
@@ -154,6 +156,7 @@ def _check_scores(
     theirs = {name: _order(labels, ids[f"{name}_labels"]) for name, labels in ACTS.items()}
     for row, wanted in enumerate(expected):
         n = lengths[row]
+        assert _span(learner, scores, row, n) == wanted["best_span"]
         _close(scores.start[row, :n], wanted["start_logits"])
         _close(scores.end[row, :n], wanted["end_logits"])
         for act, of in (("yesno", scores.yesno), ("followup", scores.followup)):
@@ -165,6 +168,12 @@ def _check_scores(
             wanted["yesno"],
             wanted["followup"],
         )
+
+
+def _span(learner: BidafLearner, scores: Scores, row: int, n_tokens: int) -> list[int]:
+    """Return the first and last token of what is answered to a question."""
+    start, end = scores.start[row, :n_tokens], scores.end[row, :n_tokens]
+    return list(decoded(start, end, learner.longest, learner.decoding))
 
 
 def _check_input(
@@ -183,6 +192,7 @@ def _check_input(
         for at, asked in enumerate(dialog.asked):
             turn, answer = asked.turn, [told["gold_span_start"][at], told["gold_span_end"][at]]
             assert turn.qid == told["id"][at]
+            assert turn.question == told["questions"][at]
             assert asked.words == told["question_tokens"][at]
             assert turn.references == told["answer_texts_after_handle_cannot"][at]
             assert batch.answer[row].tolist() == list(asked.answer) == answer
@@ -194,18 +204,30 @@ def _check_input(
             row += 1
 
 
-def _f1(learner: BidafLearner, dialogs: Sequence[Dialog]) -> float:
+def _metrics(learner: BidafLearner, dialogs: Sequence[Dialog]) -> dict[str, float]:
     """Return what the official code validates by: no answer is a word like others there.
 
     Our `score` is the official scorer's, where it is right exactly or not at all.
     """
-    found = []
+    with torch.no_grad():
+        scores = learner.model(learner.collate(dialogs))
+    rows = iter(range(len(scores.start)))
+    found: dict[str, list[float]] = defaultdict(list)
     for dialog, given in zip(dialogs, learner.answers(dialogs), strict=True):
         for asked, prediction in zip(dialog.asked, given, strict=True):
-            scores = [token_f1(prediction.span, each) for each in asked.turn.references]
-            sets = [scores[:at] + scores[at + 1 :] or scores for at in range(len(scores))]
-            found.append(sum(map(max, sets)) / len(sets))
-    return 100 * sum(found) / len(found)
+            f1 = [token_f1(prediction.span, each) for each in asked.turn.references]
+            sets = [f1[:at] + f1[at + 1 :] or f1 for at in range(len(f1))]
+            found["f1"].append(100 * fmean(map(max, sets)))
+            row = next(rows)
+            span = _span(learner, scores, row, len(dialog.tokens))
+            # The best start and the best end, each by itself.
+            first, last = int(scores.start[row].argmax()), int(scores.end[row].argmax())
+            found["start_acc"].append(first == asked.answer[0])
+            found["end_acc"].append(last == asked.answer[1])
+            found["span_acc"].append(span == list(asked.answer))
+            found["yesno"].append(prediction.yesno == YESNO[asked.yesno])
+            found["followup"].append(prediction.followup == FOLLOWUP[asked.followup])
+    return {name: fmean(values) for name, values in found.items()}
 
 
 def _configuration(number: int) -> tuple[Any, BidafLearner, list[Dialog], list[Any]]:
@@ -226,7 +248,8 @@ def test_every_score_and_answer_is_the_official_one(number: int) -> None:
     _check_input(learner, dialogs, inputs, told["vocabulary"])
     expected = [each for dialog in told["expected"]["dialogs"] for each in dialog["questions"]]
     _check_scores(learner, dialogs, expected, told["vocabulary"])
-    assert math.isclose(_f1(learner, dialogs), told["expected"]["metrics"]["f1"], rel_tol=REL)
+    metrics = told["expected"]["metrics"]
+    assert _metrics(learner, dialogs) == pytest.approx(metrics, rel=REL, abs=ABS)
 
 
 @pytest.mark.parametrize("number", range(N_CONFIGURATIONS))
@@ -251,14 +274,24 @@ def test_loss_and_gradients_are_the_official_ones(number: int) -> None:
         assert math.isclose(math.sqrt(square), expected[name], rel_tol=REL, abs_tol=ABS), name
 
 
+def _published(legacy: bool = False) -> BidafLearner:
+    told = golden()["fixture"]
+    given = weights("readers_quac.npz", "fixture/")
+    return _learner(told["model_config"], told["vocabulary"], given, legacy)
+
+
+def _published_dialogs() -> list[Dialog]:
+    """Return two dialogs that are the same, of which the file tells the first."""
+    path = Path(os.environ["COLLECTOR_DATA"], "official", "quac", "allennlp_quac_sample.json")
+    return _dialogs(json.loads(path.read_text("utf-8")))
+
+
 @pytest.mark.parametrize("legacy", [False, True])
 def test_the_published_weights_say_of_a_real_dialog_what_they_said(legacy: bool) -> None:
     told = golden()["fixture"]
-    path = Path(os.environ["COLLECTOR_DATA"], "official", "quac", "allennlp_quac_sample.json")
-    # Two dialogs in the batch, of which the file tells the first: they are the same.
-    dialogs = _dialogs(json.loads(path.read_text("utf-8")))
-    given = weights("readers_quac.npz", "fixture/")
-    learner = _learner(told["model_config"], told["vocabulary"], given, legacy)
+    dialogs = _published_dialogs()
+    learner = _published(legacy)
+    assert learner.model.sizes.turns == told["num_context_answers"]
     expected = told["legacy_char_cnn_expected"] if legacy else told["expected"]
     _check_input(learner, dialogs[:1], [told["input"]], told["vocabulary"])
     assert math.isclose(float(learner.loss(dialogs).detach()), expected["loss"], rel_tol=REL)
@@ -268,12 +301,62 @@ def test_the_published_weights_say_of_a_real_dialog_what_they_said(legacy: bool)
         _close(scores.start[0].detach(), first["start_logits"])
         _close(scores.end[0].detach(), first["end_logits"])
         answers = learner.answers(dialogs)[0]
+        spans = [_span(learner, scores, row, len(dialogs[0].tokens)) for row in range(len(answers))]
+        assert spans == expected["best_spans"]
         assert [each.yesno for each in answers] == expected["yesno"]
         assert [each.followup for each in answers] == expected["followup"]
-        assert {each.span for each in answers} == {dialogs[0].span(0, 0)}
+        assert [each.span for each in answers] == [dialogs[0].span(*span) for span in spans]
         return
     _check_scores(learner, dialogs, expected["questions"], told["vocabulary"])
-    assert math.isclose(_f1(learner, dialogs), expected["metrics"]["f1"], rel_tol=REL)
+    assert _metrics(learner, dialogs) == pytest.approx(expected["metrics"], rel=REL, abs=ABS)
+
+
+def test_letters_are_numbered_as_there() -> None:
+    told = golden()["fixture"]
+    batch = _published().collate(_published_dialogs())
+    assert batch.question.characters[0].tolist() == told["char_ids_of_first_question"]
+
+
+def test_half_as_many_digits_change_nothing_that_is_answered() -> None:
+    told = golden()["fixture"]
+    dialogs, exact = _published_dialogs(), _published()
+    torch.set_default_dtype(torch.float32)
+    learner = _published()
+    learner.model.float()
+    assert math.isclose(float(learner.loss(dialogs).detach()), told["float32"]["loss"], rel_tol=REL)
+    assert (learner.answers(dialogs) == exact.answers(dialogs)) is told["float32"][
+        "same_best_spans"
+    ]
+    with torch.no_grad():
+        batch = learner.collate(dialogs)
+        ours, precise = learner.model(batch), exact.model(batch)
+    places = slice(len(dialogs[0].asked)), slice(len(dialogs[0].tokens))
+    for one, other in zip(ours, precise, strict=True):
+        # The official code's own are as near.
+        assert (one.double() - other)[places].abs().max() < ABS
+    assert told["float32"]["max_abs_logit_difference_to_float64"] < ABS
+
+
+def test_what_happens_inside_is_what_happens_there() -> None:
+    told, learner, dialogs, _ = _configuration(2)
+    seen: dict[str, list[Tensor]] = defaultdict(list)
+    for name, module in learner.model.named_children():
+        module.register_forward_hook(lambda _, __, found, name=name: seen[name].append(found))
+    with torch.no_grad():
+        learner.model(learner.collate(dialogs))
+    of_question, of_section = range(2)
+    row = sum(len(dialog.asked) for dialog in dialogs[:2])
+    expected = told["expected_intermediate"]
+    ours = {
+        "embedded_question_dialog0_question0": seen["characters"][of_question][0],
+        "embedded_passage_dialog2": seen["characters"][of_section][2],
+        "phrase_layer_question_dialog0_question0": seen["phrase"][of_question][0],
+        "phrase_layer_passage_dialog2_question0": seen["phrase"][of_section][row],
+        "residual_encoder_dialog2_question0": seen["residual"][0][row],
+    }
+    assert ours.keys() == expected.keys()
+    for name, found in ours.items():
+        _close(found[: len(expected[name])], expected[name])
 
 
 def test_the_published_decoder_finds_what_it_found_and_ours_the_best() -> None:
