@@ -14,7 +14,7 @@ from tests import services
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 # What needs no database, or a browser, runs once; so does what only shows rows, save at rehearsals.
-ON_POSTGRESQL = "not pure and not browser"
+ON_POSTGRESQL = "not pure and not browser and not long"
 NO_TWICE = f"{ON_POSTGRESQL} and not shown"
 WITH_TORCH = ("annotation/readers/neural/tests", "annotation/protocols/*/baselines/tests")
 REHEARSALS = sorted(
@@ -106,7 +106,7 @@ def suite(base: dict[str, str]) -> bool:
                 command = [*PYTEST, *WORKERS_ON_POSTGRESQL, "-m", NO_TWICE]
                 name = "tests on PostgreSQL"
                 on_postgres = threads.submit(run, name, command, other, aside=True)
-                command = [*PYTEST, *WORKERS_ON_SQLITE, "-m", "not once"]
+                command = [*PYTEST, *WORKERS_ON_SQLITE, "-m", "not once and not long"]
                 on_sqlite = run("tests on SQLite", command, base)
                 return on_postgres.result() and on_sqlite
     except services.Missing as missing:
@@ -125,7 +125,8 @@ def readers(base: dict[str, str]) -> bool:
 def rehearse(base: dict[str, str], database: str, redis: str, only: str | None = None) -> bool:
     """Return whether the long rehearsals pass, or those that have the words in their names.
 
-    Without words, every test of the suite that has a database runs on PostgreSQL besides.
+    Without words, every test of the suite that has a database runs on PostgreSQL besides, and what
+    reads too much for the suite on SQLite.
     """
     other = {**base, **postgres_settings(database), "TEST_REDIS_URL": redis}
     chosen = ["-k", only] if only else []
@@ -133,7 +134,8 @@ def rehearse(base: dict[str, str], database: str, redis: str, only: str | None =
     if only:
         return passed
     everything = [*PYTEST, *WORKERS_ON_POSTGRESQL, "-m", f"{ON_POSTGRESQL} and shown"]
-    return run("what shows rows, on PostgreSQL", everything, other) and passed
+    passed = run("what shows rows, on PostgreSQL", everything, other) and passed
+    return run("what reads much", [*PYTEST, *WORKERS_ON_SQLITE, "-m", "long"], base) and passed
 
 
 def postgres_settings(server: str) -> dict[str, str]:

@@ -33,6 +33,8 @@ MIXED = "enwiki-mixed-A-2016.xml.bz2"
 RAPPERS = "enwiki-rappers-eastcoast-2023.xml.bz2"
 LATGALIAN = "ltgwiki-complete-pages-articles.xml.bz2"
 CLOSED = "aawiki-20260101-pages-meta-current.xml.bz2"
+# Larger files of the same kind: read whole by `make rehearse`.
+LARGER = [pytest.param(name, marks=pytest.mark.long) for name in (ROCK, MIXED)]
 RESIDUE = ("{{", "}}", "[[", "]]", "{|", "|}", "<ref ", "<ref>", "</ref", "<br", "&nbsp;", "thumb|")
 
 
@@ -87,7 +89,12 @@ def add(found: Found, record: PageRecord) -> None:
 
 @pytest.mark.parametrize(
     ("name", "articles", "redirects", "others"),
-    [(ROCK, 489, 0, 0), (MIXED, 1492, 27, 0), (RAPPERS, 446, 1, 0), (LATGALIAN, 903, 147, 0)],
+    [
+        pytest.param(ROCK, 489, 0, 0, marks=pytest.mark.long),
+        pytest.param(MIXED, 1492, 27, 0, marks=pytest.mark.long),
+        (RAPPERS, 446, 1, 0),
+        (LATGALIAN, 903, 147, 0),
+    ],
 )
 def test_every_page_is_read(name: str, articles: int, redirects: int, others: int) -> None:
     found = read(name)
@@ -114,14 +121,18 @@ def test_every_page_of_every_language_is_read() -> None:
     assert n_pages == 159
 
 
-@pytest.mark.parametrize("name", [ROCK, MIXED, RAPPERS, LATGALIAN])
+@pytest.mark.parametrize("name", [*LARGER, RAPPERS, LATGALIAN])
 def test_no_markup_is_left_in_any_paragraph(name: str) -> None:
     assert read(name).residue == []
 
 
 @pytest.mark.parametrize(
     ("name", "n_links", "n_with_ten_links", "n_categories"),
-    [(ROCK, 119_209, 3116, 4039), (MIXED, 164_781, 3354, 8780), (RAPPERS, 28_926, 731, 1601)],
+    [
+        pytest.param(ROCK, 119_209, 3116, 4039, marks=pytest.mark.long),
+        pytest.param(MIXED, 164_781, 3354, 8780, marks=pytest.mark.long),
+        (RAPPERS, 28_926, 731, 1601),
+    ],
 )
 def test_the_totals_are_near_an_independent_count(
     name: str, n_links: int, n_with_ten_links: int, n_categories: int
@@ -133,7 +144,14 @@ def test_the_totals_are_near_an_independent_count(
     assert len(found.categories) == pytest.approx(n_categories, rel=0.005)
 
 
-@pytest.mark.parametrize(("name", "step"), [(ROCK, 60), (MIXED, 80), (RAPPERS, 30)])
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        pytest.param(ROCK, 60, marks=pytest.mark.long),
+        pytest.param(MIXED, 80, marks=pytest.mark.long),
+        (RAPPERS, 30),
+    ],
+)
 def test_links_and_what_they_say_are_those_of_mwparserfromhell(name: str, step: int) -> None:
     dump = Dump(WIKI / name)
     wikitext = Wikitext(dump.site, phrases=False)

@@ -126,6 +126,7 @@ def test_a_passage_that_bm25_does_not_offer_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.long
 def test_on_all_real_questions_bm25_is_below_the_oracle_and_never_above_the_bound(
     data: Path,
 ) -> None:
