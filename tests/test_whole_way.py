@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.serving import ROOT, Instance, serving
 
 SAMPLE = ROOT / "deploy" / "sample" / "quarnsey.xml"
-REAL = Path("wiki") / "enwiki-rock-performers-2025.xml.bz2"
+REAL = Path("wiki") / "enwiki-rappers-eastcoast-2023.xml.bz2"
 # A slice of a wiki holds few of the articles it links to.
 IN_SLICE = ["--set", "seeds.min_links_in_corpus=3", "--set", "pay.approve_after_hours=0"]
 
