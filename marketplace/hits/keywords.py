@@ -41,10 +41,7 @@ class StatedTerms:
 @lru_cache(maxsize=1024)
 def stated_terms(keywords: str) -> StatedTerms:
     """Return what is stated among the keywords of a HIT type; what makes no sense is left out."""
-    found: dict[str, list[str]] = {}
-    for word in keywords.split(","):
-        name, _, value = word.partition(":")
-        found.setdefault(name.strip().lower(), []).append(value.strip())
+    found = _stated(keywords)
     return StatedTerms(
         expected_minutes=_minutes(found, "expected-minutes"),
         extension_minutes=_minutes(found, "extension-minutes"),
@@ -58,6 +55,19 @@ def stated_terms(keywords: str) -> StatedTerms:
         is_one_at_a_time="one-at-a-time" in found,
         keeps_work="keeps-work" in found,
     )
+
+
+def stated_values(keywords: str, name: str) -> tuple[str, ...]:
+    """Return every value that is stated under `name` among keywords."""
+    return tuple(filter(None, _stated(keywords).get(name, [])))
+
+
+def _stated(keywords: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in keywords.split(","):
+        name, _, value = word.partition(":")
+        found.setdefault(name.strip().lower(), []).append(value.strip())
+    return found
 
 
 def _words(found: dict[str, list[str]], name: str) -> str:

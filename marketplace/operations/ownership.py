@@ -129,6 +129,17 @@ def own_type(call: Call, type_id: str) -> QualificationType:
     return found
 
 
+def listable_type(call: Call, type_id: str) -> QualificationType:
+    """Return the caller's qualification type, or a group of the host's.
+
+    Raises QualificationTypeDoesNotExist.
+    """
+    group = QualificationType.objects.filter(
+        qualification_type_id=type_id, group__isnull=False, deleted_at=None
+    ).first()
+    return group or own_type(call, type_id)
+
+
 def known_worker(worker_id: str) -> Worker:
     """Return the worker; raises ParameterValidationError, as the service did for unknown ids."""
     found = workers_named([worker_id]).get(worker_id)

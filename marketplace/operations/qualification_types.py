@@ -79,8 +79,8 @@ def get_qualification_type(call: Call, parameters: dict[str, Any]) -> dict[str, 
 def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a page of the requesters' types that match, then of the system's own.
 
-    Those that workers cannot ask for are left out when asked, others' always. With an injected
-    index lag a new type is not found at once.
+    Those that workers cannot ask for are left out when asked; of others' the host's groups alone
+    are told. With an injected index lag a new type is not found at once.
     """
     lag = timedelta(seconds=faults_of(call.requester).index_lag_seconds)
     rows = QualificationType.objects.filter(deleted_at=None)
@@ -90,7 +90,9 @@ def list_qualification_types(call: Call, parameters: dict[str, Any]) -> dict[str
         rows = rows.filter(requester=call.requester)
     active = Q(is_active=True)
     rows = rows.filter(
-        active if parameters["MustBeRequestable"] else active | Q(requester=call.requester)
+        active
+        if parameters["MustBeRequestable"]
+        else active | Q(requester=call.requester) | Q(group__isnull=False)
     )
     words = parameters.get("Query", "").split()
     for word in words:

@@ -7,7 +7,7 @@ from django.db import transaction
 from marketplace.models import Message, QualificationGrant
 from marketplace.notifications.system_messages import own_message, system_message
 from marketplace.operations.descriptions import describe_qualification
-from marketplace.operations.ownership import known_worker, own_type
+from marketplace.operations.ownership import known_worker, listable_type, own_type
 from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 from marketplace.wire.errors import RequestError
@@ -55,9 +55,14 @@ def get_qualification_score(call: Call, parameters: dict[str, Any]) -> dict[str,
 
 @operation("ListWorkersWithQualificationType")
 def list_workers_with_qualification(call: Call, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of the workers who have the qualification, or had it (Status=Revoked)."""
-    row = own_type(call, parameters["QualificationTypeId"])
+    """Return a page of the workers who have the qualification, or had it (Status=Revoked).
+
+    Of a group of the host's everybody is told its members, by id, whose accounts are open.
+    """
+    row = listable_type(call, parameters["QualificationTypeId"])
     rows = row.grants.filter(is_revoked=parameters.get("Status", "Granted") == "Revoked")
+    if row.requester_id != call.requester.pk:
+        rows = rows.filter(worker__is_active=True)
     found, token = page_of(rows.select_related("worker", "qualification_type"), parameters)
     return listing("Qualifications", found, token, describe_qualification)
 

@@ -17,6 +17,8 @@ from marketplace.people.qualifications.grants import grant
 from marketplace.router import DATABASE
 
 # Groups are qualifications of this account, which has no keys and posts nothing.
+# Programs know a group among the qualification types by this keyword.
+KEYWORD = "group"
 LONGEST_NAME, LONGEST_DESCRIPTION = 200, 2000
 
 
@@ -55,6 +57,7 @@ def make_group(name: str, description: str, now: datetime) -> WorkerGroup:
             row = QualificationType.objects.create(
                 requester=account,
                 name=name,
+                keywords=KEYWORD,
                 **(
                     own_message("description", own)
                     if own

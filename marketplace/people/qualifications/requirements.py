@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import Case, Count, Q, When
 
 from marketplace import clock
 from marketplace.configuration import DEFAULT_POLICIES, SystemPolicy, system_policies
+from marketplace.hits.keywords import stated_values
 from marketplace.models import (
     HANDED_IN,
     Assignment,
@@ -163,6 +165,22 @@ def _before(keys: list[int]) -> dict[int, dict[str, int]]:
     return found
 
 
+@lru_cache(maxsize=4096)
+def any_of(type_id: str) -> tuple[str, ...]:
+    """Return the types of which one is enough to have this one, by id; () for most types.
+
+    Its requester names groups of the host's, or types of its own, among its keywords
+    (`any-of:ID`). They are kept: a type's keywords never change.
+    """
+    row = QualificationType.objects.filter(qualification_type_id=type_id).first()
+    named = stated_values(row.keywords, "any-of") if row else ()
+    if row is None or not named:
+        return ()
+    allowed = Q(group__isnull=False) | Q(requester=row.requester_id)
+    found = QualificationType.objects.filter(allowed, qualification_type_id__in=named)
+    return tuple(found.values_list("qualification_type_id", flat=True))
+
+
 def access_to(hit_type: HITType, record: WorkerRecord) -> Access:
     """Return what the worker may do with HITs of this type."""
     if hit_type.requester_id in record.blocked_by:
@@ -186,6 +204,8 @@ def is_met(need: dict[str, Any], record: WorkerRecord) -> bool:
     name = POLICY_NAMES.get(type_id)
     if name is None:
         value = record.scores.get(type_id)
+        if value is None and any(one in record.scores for one in any_of(type_id)):
+            value = 1
         return _value_is_met(comparator, value, need.get("IntegerValues", []))
     policy = record.policies[name]
     if name == "masters":
