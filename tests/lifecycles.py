@@ -418,5 +418,5 @@ def whole_world(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Worl
         )
         monkeypatch.setattr(requester_api, "read_keys", lambda path: keys)
         monkeypatch.setattr(entry, "read_keys", lambda path: keys)
-        monkeypatch.setattr(requester_api, "_client", lambda endpoint, keys: world.wire)
+        monkeypatch.setattr(requester_api, "_client", lambda *_: world.wire)
         yield world

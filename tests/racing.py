@@ -70,3 +70,16 @@ def hand_in_alike(lease_ids: list[int], texts: list[str], start: float) -> int:
         return submissions.hand_in(lease, {"questions": asked}, now, synthetic=False).counts
 
     return race([lambda key=key: one(key) for key in lease_ids], start)
+
+
+def let_people_in(collection_id: int, people: list[str], start: float) -> int:
+    """Return how many of these people, each in a thread, were new when they were let in."""
+    from collector.models import Collection
+    from tasks.people import trusted
+
+    def one(person: str) -> bool:
+        collection = Collection.objects.get(pk=collection_id)
+        stages = trusted.qualifying(collection, "question_qualification")
+        return bool(trusted.let_in(collection, stages, [person], "rita", timezone.now()))
+
+    return race([lambda person=person: one(person) for person in people], start)

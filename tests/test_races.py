@@ -5,6 +5,7 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from annotation.release.assignment_log import assignments
+from tasks.models import Grant
 from tasks.tests.making import (
     NOW,
     make_collection,
@@ -73,3 +74,13 @@ def test_equal_questions_are_numbered_as_the_log_has_them():
             uuid5(NAMESPACE_URL, f"{stage.name}\n{seed}\n{text}\n{number}").hex
             for number in range(people)
         ]
+
+
+def test_who_is_let_in_by_all_at_once_is_let_in_once():
+    collection = make_collection()
+    people = [f"A{number}" for number in range(4)]
+    start = soon()
+    won = together("tests.racing", "let_people_in", [[collection.pk, people, start]] * PROCESSES)
+    assert sum(won) == len(people)
+    grants = Grant.objects.values_list("worker__identity__person", "state", "submitted_at")
+    assert sorted(grants) == [(person, "granted", None) for person in people]

@@ -25,6 +25,7 @@ View = Callable[..., HttpResponseBase]
 TABS = {
     "collection": "Overview",
     "seeds": "Seeds",
+    "people": "People",
     "qualifications": "Qualification",
     "questions": "Questions",
     "difficulty": "Difficulty",

@@ -13,7 +13,13 @@ from annotation.dashboard.collections import (
 )
 from annotation.dashboard.corpora import corpus_pages
 from annotation.dashboard.money import assignment_pages, bonuses, ledger
-from annotation.dashboard.people import partner_reports, problem_reports, qualifications, workers
+from annotation.dashboard.people import (
+    partner_reports,
+    problem_reports,
+    qualifications,
+    who_may_work,
+    workers,
+)
 from annotation.dashboard.questions import difficulty, question_pages, single_hop_review
 from annotation.dashboard.releases import baseline_pages, release_pages, report
 from annotation.dashboard.seeds import candidate_pairs, candidate_sets, seed_pages
@@ -44,6 +50,10 @@ of_collection: list[URLPattern] = [
     path("seeds/sets/<int:key>/", candidate_pairs.candidate_set, name="candidate_set"),
     path("seeds/sets/<int:key>/decide/", candidate_pairs.decide_set, name="decide_set"),
     path("seeds/sets/<int:key>/try/", candidate_pairs.try_candidate, name="try_candidate"),
+    path("people/", who_may_work.people, name="people"),
+    path("people/groups/", who_may_work.choose_groups, name="choose_groups"),
+    path("people/let-in/", who_may_work.let_people_in, name="let_in"),
+    path("people/take-back/", who_may_work.take_back, name="take_back"),
     path("qualification/", qualifications.inspections, name="qualifications"),
     path("qualification/<slug:stage>/", qualifications.inspection, name="qualification"),
     path("qualification/<slug:stage>/<int:number>/", qualifications.inspection, name="submission"),

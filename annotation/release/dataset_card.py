@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from annotation.decisions.counted_work import counted_work_of, excluded_workers
 from annotation.release import articles, assignment_log, croissant, votes_table
 from annotation.release.release_folder import SUMS
+from annotation.reports.let_in import makers_let_in
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.table import Table, markdown
 from collector.models import Collection
@@ -162,6 +163,12 @@ def _decided(collection: Collection) -> list[str]:
         lines.append(
             f"* Of {handed_in:,} assignments handed in {rejected:,} were rejected and not paid. "
             "That alone leaves nothing out of the data."
+        )
+    makers, let_in = makers_let_in(collection)
+    if let_in:
+        lines.append(
+            f"* {let_in:,} of the {makers:,} people whose work counts were let in without the "
+            "qualification test, by a requester's decision."
         )
     lines += _read(work.filter(counted_work_of(collection, "lease__"), counts=True))
     out = excluded_workers(collection)

@@ -8,6 +8,7 @@ from annotation.replay.log import Log, LogError
 from collector.models import Collection, CollectionRevision, Corpus
 from collector.protocols.creation import create_collection, parameters_of
 from collector.protocols.loading import get_protocol
+from collector.protocols.parameters import PeopleTable
 from collector.protocols.part_contract import PARAMETERS
 from collector.seeds.candidate import Candidate
 from collector.seeds.selection import candidates_of, is_curated, propose_sets, store_seeds
@@ -49,7 +50,8 @@ def recreate_collection(log: Log, corpus: Corpus, now: datetime) -> Collection:
             requester_contact=line.requester_contact,
             ethics_number=line.ethics_number,
         )
-        collection.parameters = line.parameters
+        # Who does it again is in none of the groups; the release says for whom it was.
+        collection.parameters = {**line.parameters, "people": PeopleTable().model_dump()}
         collection.pseudonym_key = line.pseudonym_key
         collection.maintained_until = now + OWN_MAINTENANCE
         collection.save(update_fields=["parameters", "pseudonym_key", "maintained_until"])

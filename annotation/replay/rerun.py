@@ -79,8 +79,13 @@ class Rerun:
         self._show({text.text: text.version for text in self.log.texts})
         simulated = {one.worker for one in self.log.assignments if one.synthetic}
         Worker.objects.filter(pk__in=simulated).update(synthetic=True)
+        came = {one.worker for one in self.log.assignments}
         for decision in self.log.decisions:
-            self._decide(decision.stage, decision.worker, granted=decision.granted)
+            # Somebody may have been let in and never come.
+            if decision.worker in came:
+                self._decide(decision.stage, decision.worker, granted=decision.granted)
+        self.collection.parameters = self.log.collection.parameters
+        self.collection.save(update_fields=["parameters"])
 
     def _take(self, one: AssignmentLine) -> None:
         stage = self._places.stage(self.log.units[one.unit].stage)
@@ -173,7 +178,10 @@ class Rerun:
             qualification__stage__name=stage_name,
         ).first()
         if grant is None:
-            raise LogError(f"The log holds no work by which {worker_id} could have qualified.")
+            raise LogError(
+                f"The log holds no work by which {worker_id} could have qualified: whoever was let "
+                "in without a test cannot be replayed."
+            )
         line = self._notes.get((stage_name, worker_id))
         qualifications.decide(
             grant,

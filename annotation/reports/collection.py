@@ -9,6 +9,7 @@ from annotation.release.records_schema import SeedRecord
 from annotation.release.withholding import NOTHING, Withheld, public_records
 from annotation.reports.agreement import Agreement
 from annotation.reports.collected_labels import CollectedLabels
+from annotation.reports.let_in import let_in_tables
 from annotation.reports.outcomes import Outcomes
 from annotation.reports.pay import bonus_tables, pay_table
 from annotation.reports.table import Table
@@ -25,7 +26,7 @@ def tables_of(collection: Collection) -> list[Table]:
     Reads every question once, in memory that does not grow.
     """
     tables, _ = tables_from(collection, identified(collection), pay=pay_table(collection))
-    return [*tables, *bonus_tables(collection)]
+    return [*tables, *bonus_tables(collection), *let_in_tables(collection)]
 
 
 def tables_of_predictions(collection: Collection, predictions: Path) -> list[Table]:

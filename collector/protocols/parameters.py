@@ -72,6 +72,21 @@ class WorkersTable(Table):
     """How much of a worker's earlier work must have been approved."""
 
 
+class PeopleTable(Table):
+    """Whom the work is for."""
+
+    # The wire names so many in one qualification's keywords.
+    groups: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field([], max_length=20)
+    """Groups of the marketplace whose members alone see the HITs; none for everybody."""
+    CHANGEABLE: ClassVar[frozenset[str]] = frozenset({"groups"})
+
+    @model_validator(mode="after")
+    def _each_group_once(self) -> Self:
+        if len(set(self.groups)) < len(self.groups):
+            raise ValueError("name each group once")
+        return self
+
+
 class SplitsTable(Table):
     """Weights of the folds."""
 
@@ -270,6 +285,8 @@ class Parameters(Table):
     pay: PayTable
     # The weights of the folds, or whatever else a protocol splits by.
     splits: Table
+    # Collections of before have none: theirs are for everybody.
+    people: PeopleTable = PeopleTable()
 
     def stages(self) -> dict[str, StageTable]:
         """Return the stages by name, in the order a collection goes through them."""

@@ -5,6 +5,8 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -17,6 +19,7 @@ from django.conf import settings
 UNAVAILABLE = (502, 503, 504)
 # While it does not answer it is asked ever more seldom.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 15.0
+_waited_for = ContextVar("waited_for", default=False)
 
 
 class MarketplaceError(Exception):
@@ -90,8 +93,18 @@ def read_keys(path: Path) -> Keys:
         ) from None
 
 
+@contextmanager
+def asked_once() -> Iterator[None]:
+    """Ask the marketplace once and briefly in the block: somebody waits for a page."""
+    before = _waited_for.set(True)
+    try:
+        yield
+    finally:
+        _waited_for.reset(before)
+
+
 @cache
-def _client(endpoint: str, keys: Keys) -> Any:
+def _client(endpoint: str, keys: Keys, is_waited_for: bool) -> Any:
     import boto3
     from botocore.config import Config
 
@@ -105,9 +118,9 @@ def _client(endpoint: str, keys: Keys) -> Any:
         aws_access_key_id=keys.access_key_id,
         aws_secret_access_key=keys.secret_access_key,
         config=Config(
-            retries={"mode": "standard", "max_attempts": 5},
-            connect_timeout=5,
-            read_timeout=30,
+            retries={"mode": "standard", "max_attempts": 1 if is_waited_for else 5},
+            connect_timeout=2 if is_waited_for else 5,
+            read_timeout=5 if is_waited_for else 30,
             **loopback,
         ),
     )
@@ -131,6 +144,8 @@ class WireRow(TypedDict, total=False):
     GrantTime: datetime
     Name: str
     QualificationTypeId: str
+    Keywords: str
+    IsRequestable: bool
 
 
 class Reply(TypedDict, total=False):
@@ -140,6 +155,7 @@ class Reply(TypedDict, total=False):
     HIT: WireRow
     Assignment: WireRow
     QualificationType: WireRow
+    Qualification: WireRow
     NextToken: str
     NotifyWorkersFailureStatuses: list[WireRow]
 
@@ -154,7 +170,8 @@ def call(operation: str, **parameters: object) -> Reply:
 
     absence = _absence(settings.MTURK_ENDPOINT_URL)
     absence.check()
-    client = _client(settings.MTURK_ENDPOINT_URL, read_keys(settings.MTURK_KEYS_FILE))
+    keys = read_keys(settings.MTURK_KEYS_FILE)
+    client = _client(settings.MTURK_ENDPOINT_URL, keys, _waited_for.get())
     try:
         reply: Reply = getattr(client, operation)(**parameters)
     except ClientError as error:

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,6 +15,8 @@ from tasks.crowd.requester_api import call
 from tasks.money import estimates
 from tasks.money.expected_pay import Shortfall, shortfalls
 from tasks.pages.wording import price
+from tasks.people.audience import place
+from tasks.people.trusted import check_groups
 from tasks.posting.qualification_requirements import notice
 from tasks.work.samples import sample_of
 from tasks.work.units import was_read
@@ -27,13 +28,14 @@ def publish(collection: Collection, stage_name: str = "") -> list[Stage]:
     With `stage_name` that one is opened; without, every stage that was never opened. A closed
     stage stays closed unless it is named, and a paused collection goes on as it was. Its maximum
     total is said, and kept from then on. The places themselves are made by the next round of
-    maintenance. Raises ActionError without seeds or budget, with nothing to open, or for a
-    finished collection; MarketplaceError when the marketplace does not answer; then nothing
-    changes.
+    maintenance. Raises ActionError without seeds or budget, with nothing to open, for a group that
+    the marketplace does not have, or for a finished collection; MarketplaceError when the
+    marketplace does not answer; then nothing changes.
     """
     _check(collection)
     _check_samples(collection)
     call("get_account_balance")
+    check_groups(parameters_of(collection).people.groups)
     estimates.say_maximum(collection, timezone.now())
     with transaction.atomic():
         # Stages come before their collection, in the order in which places are planned too.
@@ -119,7 +121,7 @@ def raise_budget(collection: Collection, cents: int, by: str, now: datetime, why
 
 def provider_name() -> str:
     """Return where the workers come from, for people to read."""
-    return f"the marketplace at {settings.MTURK_ENDPOINT_URL}"
+    return place()
 
 
 def _check(collection: Collection) -> None:

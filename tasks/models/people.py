@@ -100,7 +100,10 @@ class Qualification(models.Model):
 
 
 class Grant(models.Model):
-    """Whether a worker has it; `told_state` is what the provider was last told of it."""
+    """Whether a worker has it; `told_state` is what the provider was last told of it.
+
+    Who was let in without a test has handed none in: `submitted_at` is empty.
+    """
 
     qualification = models.ForeignKey(Qualification, models.CASCADE, related_name="grants")
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="grants")
@@ -111,7 +114,7 @@ class Grant(models.Model):
     note = models.TextField(blank=True)
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
-    submitted_at = models.DateTimeField()
+    submitted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["submitted_at"]

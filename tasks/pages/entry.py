@@ -15,7 +15,8 @@ from django.http import QueryDict
 from common.storable import is_text
 from tasks.crowd import marketplace
 from tasks.crowd.requester_api import read_keys
-from tasks.models import Identity, Lease, LeaseState, Posting, Session, Worker
+from tasks.models import Lease, LeaseState, Posting, Session
+from tasks.people.identity import worker_known_as
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # What the columns of a session hold.
@@ -149,25 +150,7 @@ def _allowed(address: str) -> str:
 def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
     """Return the person's stay on the posting; whoever held it before has returned it."""
     with transaction.atomic():
-        identity = (
-            Identity.objects.select_related("worker")
-            .filter(
-                provider=marketplace.PROVIDER,
-                environment=marketplace.environment(),
-                person=entry.person,
-            )
-            .first()
-        )
-        if identity is None:
-            worker = Worker.objects.create(created_at=now)
-            identity, made = Identity.objects.get_or_create(
-                provider=marketplace.PROVIDER,
-                environment=marketplace.environment(),
-                person=entry.person,
-                defaults={"worker": worker},
-            )
-            if not made:
-                worker.delete()
+        worker = worker_known_as(entry.person, now)
         session, _ = Session.objects.get_or_create(
             provider=marketplace.PROVIDER,
             environment=marketplace.environment(),
@@ -175,7 +158,7 @@ def open_session(entry: Entry, posting: Posting, now: datetime) -> Session:
             session_id=entry.assignment_id,
             posting=posting,
             defaults={
-                "worker": identity.worker,
+                "worker": worker,
                 "submit_url": entry.submit_url,
                 "signed_until": entry.expires_at,
                 "started_at": now,

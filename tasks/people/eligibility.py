@@ -34,7 +34,7 @@ def has_work(worker: Worker, stage: Stage) -> bool:
     """
     table = parameters_of(stage.collection).stages()[stage.name]
     done = Lease.objects.filter(worker=worker, unit__stage=stage, state=LeaseState.SUBMITTED)
-    if table.qualifies and done.exists():
+    if table.qualifies and (done.exists() or qualifications.has_passed(worker, stage)):
         return False
     one_at_a_time = table.qualifies or kind_of(table).extra_pay(table).is_one_at_a_time
     return has_suitable(stage, worker, one_at_a_time=one_at_a_time)
@@ -43,14 +43,17 @@ def has_work(worker: Worker, stage: Stage) -> bool:
 def update_eligibility(collection: Collection, stages: Sequence[Stage]) -> int:
     """Look for whom the open `stages` have work; returns for how many that has changed.
 
-    Everybody who was ever here is looked at when something has changed in the stages.
+    Everybody who was ever here, or was let in, is looked at when something has changed in the
+    stages.
     """
     counters = _change_counters(stages)
     blocks = collection.blocks.aggregate(Count("pk"), Max("pk"))
     if not stages or _looked_at.get(collection.pk) == (counters, blocks):
         return 0
-    people = Session.objects.filter(posting__stage__collection=collection).values("worker")
-    workers = Worker.objects.filter(pk__in=people, identity__isnull=False)
+    came = Session.objects.filter(posting__stage__collection=collection).values("worker")
+    let_in = qualifications.untested(collection).values("worker")
+    people = Worker.objects.filter(Q(pk__in=came) | Q(pk__in=let_in))
+    workers = people.filter(identity__isnull=False)
     with_places = [stage for stage in stages if counters[stage.pk][0]]
     changed = record_eligibility(list(workers), with_places)
     _looked_at[collection.pk] = (counters, blocks)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils.text import Truncator
 
 from collector.models import Collection, Stage
@@ -23,14 +23,31 @@ from tasks.models import (
 
 
 def record_attempt(submission: Submission) -> None:
-    """Put a qualification submission before the requester; expects its transaction."""
+    """Put a qualification submission before the requester; expects its transaction.
+
+    Whose being let in without a test was taken back is judged by it as anybody is.
+    """
     lease = submission.lease
     qualification, _ = Qualification.objects.get_or_create(stage=lease.unit.stage)
-    Grant.objects.get_or_create(
+    grant, made = Grant.objects.get_or_create(
         qualification=qualification,
         worker_id=lease.worker_id,
         defaults={"submitted_at": submission.received_at},
     )
+    if not made:
+        Grant.objects.filter(
+            pk=grant.pk, state=GrantState.DECLINED, submitted_at__isnull=True
+        ).update(
+            state=GrantState.SUBMITTED,
+            submitted_at=submission.received_at,
+            note="",
+            decided_by="",
+            decided_at=None,
+            # That they have it no more is no answer to what they hand in.
+            told_state=Case(
+                When(told_state=GrantState.DECLINED, then=Value("")), default=F("told_state")
+            ),
+        )
 
 
 def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
@@ -43,6 +60,20 @@ def is_qualified(worker: Worker, collection: Collection, required: str) -> bool:
             qualification__stage__collection=collection,
             qualification__stage__name=required,
         ).exists()
+    )
+
+
+def has_passed(worker: Worker, stage: Stage) -> bool:
+    """Return whether the worker holds the qualification of this stage."""
+    return Grant.objects.filter(
+        worker=worker, state=GrantState.GRANTED, qualification__stage=stage
+    ).exists()
+
+
+def untested(collection: Collection) -> QuerySet[Grant]:
+    """Return the grants to people who were let in without a test, taken back ones too."""
+    return Grant.objects.filter(
+        qualification__stage__collection=collection, submitted_at__isnull=True
     )
 
 

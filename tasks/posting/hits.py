@@ -11,7 +11,7 @@ from django.db.models import F, Sum
 from collector.models import CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
-from tasks.crowd import marketplace
+from tasks.crowd import groups, marketplace
 from tasks.kinds.registry import kind_of
 from tasks.models import LeaseState, Posting, PostingState
 from tasks.money import budget, lease_reserves
@@ -150,6 +150,7 @@ def withdraw_planned(stage: Stage) -> int:
 
 def _hit_type(stage: Stage, parameters: Parameters, table: StageTable, posting: Posting) -> str:
     requirements = qualification_requirements.requirements(parameters)
+    requirements += groups.required(parameters.people.groups)
     if table.requires:
         needed = stage.collection.stages.get(name=table.requires)
         requirements.append(marketplace.required(qualifications.external_id(needed)))

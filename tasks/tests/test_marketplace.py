@@ -53,7 +53,7 @@ def test_a_marketplace_that_is_away_is_asked_ever_more_seldom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     away, now = Away(), [1000.0]
-    monkeypatch.setattr(requester_api, "_client", lambda endpoint, keys: away)
+    monkeypatch.setattr(requester_api, "_client", lambda *_: away)
     monkeypatch.setattr(requester_api, "read_keys", lambda path: Keys("", "", ""))
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     for _ in range(3_000):

@@ -10,6 +10,8 @@ from collector.models import Collection, Corpus
 from collector.models.corpus import CorpusState
 from collector.models.name import is_name
 from collector.protocols.loading import Protocol, ProtocolError, all_protocols, get_protocol
+from tasks.crowd.groups import listed
+from tasks.crowd.requester_api import MarketplaceError, asked_once
 from tasks.pages.wording import price
 
 
@@ -53,6 +55,13 @@ class CollectionForm(forms.Form):
         required=False,
         help_text="If your institution gave you one; it is part of the consent text.",
     )
+    groups = forms.MultipleChoiceField(
+        label="Only for members of",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Groups of the marketplace. Tick none for everybody; of several, members of any "
+        "see the work. It can be changed later, for what is posted then.",
+    )
     seed = forms.IntegerField(
         label="Random seed",
         required=False,
@@ -64,6 +73,10 @@ class CollectionForm(forms.Form):
         self.fields["protocol"].choices = protocol_choices()  # type: ignore[attr-defined]
         ready = Corpus.objects.filter(state=CorpusState.READY).order_by("name")
         self.fields["corpus"].queryset = ready  # type: ignore[attr-defined]
+        groups = _groups()
+        self.fields["groups"].choices = [(name, name) for name in groups]  # type: ignore[attr-defined]
+        if not groups:
+            del self.fields["groups"]
         self.fields["requester_contact"].widget.attrs["autocomplete"] = "email"
 
     def has_corpus(self) -> bool:
@@ -94,6 +107,15 @@ class CollectionForm(forms.Form):
         if "budget" in given:
             given["budget_cents"] = int(given["budget"] * 10**units)
         return protocol
+
+
+def _groups() -> list[str]:
+    """Return the groups of the marketplace by name, none while it is away."""
+    try:
+        with asked_once():
+            return [group.name for group in listed()]
+    except MarketplaceError:
+        return []
 
 
 def what_workers_do() -> list[tuple[str, list[tuple[str, str, str]]]]:

@@ -70,7 +70,7 @@ def _create(form: CollectionForm) -> Collection | None:
             given["slug"],
             given["protocol"],
             given["corpus"],
-            overrides={},
+            overrides={"people.groups": given["groups"]} if given.get("groups") else {},
             seed=given["seed"],
             now=timezone.now(),
             title=given["title"],

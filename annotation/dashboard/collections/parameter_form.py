@@ -77,7 +77,9 @@ class ParameterSheet:
 def sheet_of(context: CollectionContext, given: Mapping[str, str]) -> ParameterSheet:
     """Return the form with what was typed into it; fields that were not sent are as stored."""
     stages = context.parameters.stages()
-    stored = dict(_leaves(context.parameters.model_dump(mode="json")))
+    every = dict(_leaves(context.parameters.model_dump(mode="json")))
+    # Whom the work is for is chosen on a page of its own.
+    stored = {key: value for key, value in every.items() if not key.startswith("people.")}
     is_draft = context.collection.state == CollectionState.DRAFT
     always = sorted(
         (key for key in stored if is_changeable(context.parameters, key)),

@@ -18,6 +18,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle import publication
 from tasks.lifecycle.publication import notices
 from tasks.money.estimates import estimate, totals
+from tasks.people.audience import audience_of
 
 LONGEST_AMOUNT = 40
 
@@ -58,6 +59,7 @@ def _before_publishing(request: HttpRequest, context: CollectionContext) -> Http
         notices=notices(context.parameters),
         n_seeds=row.seeds.count(),
         provider=publication.provider_name(),
+        audience=audience_of(row),
     )
 
 

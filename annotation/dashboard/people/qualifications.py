@@ -38,7 +38,8 @@ def inspection(
     """Show one worker's submission (by default the one that waits longest) beside all others."""
     row = _stage(context, stage)
     people = people_of(context.collection)
-    grants = list(Grant.objects.filter(qualification__stage=row).order_by("submitted_at", "pk"))
+    tested = Grant.objects.filter(qualification__stage=row, submitted_at__isnull=False)
+    grants = list(tested.order_by("submitted_at", "pk"))
     waiting = [grant for grant in grants if grant.state == GrantState.SUBMITTED]
     decided = [grant for grant in grants if grant.state != GrantState.SUBMITTED]
     decided.sort(key=lambda grant: str(grant.decided_at), reverse=True)
@@ -68,7 +69,7 @@ def decide(
     """Record the decision and go to the next submission that waits; it may be taken back."""
     row = _stage(context, stage)
     people = people_of(context.collection)
-    grants = list(Grant.objects.filter(qualification__stage=row))
+    grants = list(Grant.objects.filter(qualification__stage=row, submitted_at__isnull=False))
     grant = _grant(people, grants, number)
     granted = {"grant": True, "decline": False}.get(request.POST.get("decision", ""))
     note = request.POST.get("note", "").strip()

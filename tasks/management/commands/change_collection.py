@@ -18,9 +18,11 @@ from collector.protocols.revisions import Revision, planned, revise
 from common.actions import ActionError
 from common.arguments import amount
 from common.command_line import MANAGE
+from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.publication import raise_budget
 from tasks.money.estimates import estimate, live_hits, totals, totals_from_now
 from tasks.pages.wording import price
+from tasks.people.trusted import check_groups
 
 
 class Command(BaseCommand):
@@ -59,15 +61,23 @@ class Command(BaseCommand):
             wanted = dict(assignment(text) for text in options["set"])
             cents = _cents(options["budget"], collection)
             revision = planned(collection, wanted) if wanted else None
+            if revision:
+                check_groups(_new_groups(revision))
             told = _told(collection, revision, cents)
             if not options["dry_run"]:
                 _store(collection, wanted, cents, options)
-        except (ValueError, ActionError, ProtocolError) as error:
+        except (ValueError, ActionError, ProtocolError, MarketplaceError) as error:
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(json.dumps(told))
         else:
             self.stdout.write("\n".join(_lines(collection, told, dry=options["dry_run"])))
+
+
+def _new_groups(revision: Revision) -> list[str]:
+    """Return the groups that the change names, none where it is about other things."""
+    keys = [change.key for change in revision.changes]
+    return revision.parameters.people.groups if "people.groups" in keys else []
 
 
 def _cents(amount: Decimal | None, collection: Collection) -> int | None:
@@ -111,8 +121,10 @@ def _told(
 def _kept(collection: Collection, revision: Revision | None) -> int:
     """Return how many HITs of the stages that change are up: they stay as they are."""
     touched = {change.key.partition(".")[0] for change in revision.changes} if revision else set()
-    live = live_hits(collection)
-    return sum(live.get(stage.pk, 0) for stage in collection.stages.filter(name__in=touched))
+    live, stages = live_hits(collection), collection.stages.all()
+    # Whom the work is for is stated by the HITs of every stage.
+    of = stages if "people" in touched else stages.filter(name__in=touched)
+    return sum(live.get(stage.pk, 0) for stage in of)
 
 
 def _lines(collection: Collection, told: dict[str, Any], *, dry: bool) -> list[str]:

@@ -17,6 +17,7 @@ from tasks.crowd.requester_api import MarketplaceError
 from tasks.lifecycle.maintenance import maintain_alone
 from tasks.lifecycle.publication import notices, provider_name, publish
 from tasks.pages.wording import price
+from tasks.people.audience import audience_of
 
 
 class Command(BaseCommand):
@@ -63,5 +64,5 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Maximum total: {said}, fees included; bonuses you give come on top."
             )
-            for each in told:
+            for each in [*audience_of(collection).sentences(), *told]:
                 self.stdout.write(each)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from collector.lookup import collection_named
 from collector.models import Collection, CollectionState
+from collector.protocols.creation import parameters_of
 from collector.protocols.loading import ProtocolError, get_protocol
 from common.actions import ActionError
 from common.arguments import processes, seed, whole
@@ -102,6 +103,11 @@ class Command(BaseCommand):
             raise CommandError(f"There is no stage {options['stage']!r}. Known: {known}.")
         if collection.state != CollectionState.COLLECTING:
             raise CommandError(_closed(collection))
+        if groups := parameters_of(collection).people.groups:
+            raise CommandError(
+                f"Only members of {' and '.join(groups)} see its HITs, and simulated workers are "
+                "in no group: simulate on a copy of it that is for everybody."
+            )
         return collection, real_work(collection.protocol, path) if path else None
 
     def _run(self, crowd: Crowd, *, quiet: bool) -> Result:

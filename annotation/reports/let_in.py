@@ -1,0 +1,57 @@
+"""How many were let in without a qualification test, beside those who took it."""
+
+from django.db.models import Count, Q
+
+from annotation.reports.table import Table
+from collector.models import Collection
+from collector.protocols.creation import parameters_of
+from tasks.models import Grant, GrantState, Submission
+from tasks.people.qualifications import untested
+
+LET_IN = Q(submitted_at__isnull=True)
+
+
+def let_in_tables(collection: Collection) -> list[Table]:
+    """Return who passed and who was let in, by qualification; none where nobody was let in."""
+    if not untested(collection).exists():
+        return []
+    granted = Q(state=GrantState.GRANTED)
+    rows = (
+        Grant.objects.filter(qualification__stage__collection=collection)
+        .values("qualification__stage__name")
+        .annotate(
+            handed_in=Count("pk", filter=~LET_IN),
+            passed=Count("pk", filter=~LET_IN & granted),
+            let_in=Count("pk", filter=LET_IN & granted),
+            back=Count("pk", filter=LET_IN & ~granted),
+        )
+        .order_by("qualification__stage__position")
+    )
+    tables = parameters_of(collection).stages()
+    return [
+        Table(
+            "let_in",
+            "Tested and let in without a test",
+            ["qualification", "handed in", "passed", "let in without a test", "taken back"],
+            [
+                [
+                    tables[row["qualification__stage__name"]].title,
+                    *(row[name] for name in ("handed_in", "passed", "let_in", "back")),
+                ]
+                for row in rows
+            ],
+        )
+    ]
+
+
+def makers_let_in(collection: Collection) -> tuple[int, int]:
+    """Return how many people's work counts, and how many of them were let in without a test."""
+    tables = parameters_of(collection).stages()
+    work = Submission.objects.filter(
+        lease__unit__stage__collection=collection,
+        lease__unit__stage__name__in=[name for name, one in tables.items() if not one.qualifies],
+        counts=True,
+    )
+    makers = set(work.values_list("lease__worker", flat=True).distinct())
+    trusted = set(untested(collection).values_list("worker", flat=True))
+    return len(makers), len(makers & trusted)

@@ -1,0 +1,116 @@
+"""Groups of people at a marketplace: qualifications of its host's that anybody may require."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from tasks.crowd import marketplace
+from tasks.crowd.requester_api import MarketplaceError, call, pages
+
+# Among the keywords of a group, and of a type that members of any of several have.
+GROUP, ANY_OF = "group", "any-of"
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group by its name, and the id of the qualification type that its members have."""
+
+    name: str
+    type_id: str
+
+
+def listed() -> list[Group]:
+    """Return the groups of the marketplace by name; none where it knows no such thing."""
+    rows = pages(
+        "list_qualification_types", "QualificationTypes", Query=GROUP, MustBeRequestable=False
+    )
+    found = [
+        Group(row["Name"], row["QualificationTypeId"])
+        for row in rows
+        # Nobody else's inactive types are listed: what is inactive and says so is the host's.
+        if GROUP in row.get("Keywords", "").split(", ") and not row.get("IsRequestable", True)
+    ]
+    return sorted(found, key=lambda group: group.name)
+
+
+def named(names: list[str]) -> list[Group]:
+    """Return the groups of these names; raises MarketplaceError, permanent, if one is none."""
+    known = {group.name: group for group in listed()}
+    for name in names:
+        if name not in known:
+            raise MarketplaceError(f"There is no group “{name}” there.", permanent=True)
+    return [known[name] for name in names]
+
+
+def members(group: Group) -> set[str]:
+    """Return the people of a group, as the marketplace calls them."""
+    rows = pages(
+        "list_workers_with_qualification_type",
+        "Qualifications",
+        QualificationTypeId=group.type_id,
+        Status="Granted",
+    )
+    return {row["WorkerId"] for row in rows}
+
+
+def blocked() -> set[str]:
+    """Return the people whom the account has blocked: they see nothing of it."""
+    return {row["WorkerId"] for row in pages("list_worker_blocks", "WorkerBlocks")}
+
+
+def known_as(type_id: str, person: str) -> str:
+    """Return what the marketplace calls somebody, "" for somebody it does not know.
+
+    An id that they had elsewhere, or on an account that was merged, names them too. To learn it
+    they are given 0 of the caller's qualification where they have none of it: not passed.
+    """
+    asked = {"QualificationTypeId": type_id, "WorkerId": person}
+    for _ in range(2):
+        try:
+            return str(call("get_qualification_score", **asked)["Qualification"]["WorkerId"])
+        except MarketplaceError as error:
+            if not error.permanent:
+                raise
+        try:
+            marketplace.grant(type_id, person, value=0, silently=True)
+        except MarketplaceError as error:
+            if not error.permanent:
+                raise
+            return ""
+    return ""
+
+
+def required(names: list[str]) -> list[dict[str, object]]:
+    """Return the requirement of being in one of the groups, as HIT types state it; [] for none.
+
+    Others do not see the HIT. Several groups are one qualification that members of any of them
+    have at once: the wire joins requirements by "and" alone.
+    """
+    if not names:
+        return []
+    found = named(names)
+    type_id = found[0].type_id if len(found) == 1 else _any_of(found)
+    return [
+        {
+            "QualificationTypeId": type_id,
+            "Comparator": "Exists",
+            "ActionsGuarded": "DiscoverPreviewAndAccept",
+        }
+    ]
+
+
+def _any_of(found: list[Group]) -> str:
+    found = sorted(found, key=lambda group: group.name)
+    name = f"Member of {' or '.join(group.name for group in found)}"
+    ids = [f"{ANY_OF}:{group.type_id}" for group in found]
+    return marketplace.create_qualification(
+        # A name is one type's: groups of long names are told apart by their ids.
+        name=name if len(name) <= LONGEST_NAME else f"Member of {len(found)} groups: {digest(ids)}",
+        description="Whoever is in one of these groups has it. There is no need to ask for it.",
+        keywords=", ".join([marketplace.EARNED, marketplace.UNLISTED, *ids]),
+    )
+
+
+def digest(ids: list[str]) -> str:
+    """Return a short name of what the ids name together."""
+    return sha256("/".join(ids).encode()).hexdigest()[:16]

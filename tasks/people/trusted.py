@@ -1,0 +1,123 @@
+"""People who are trusted: let in without the qualification test, by name or by their group."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+
+from collector.models import Collection, Stage
+from collector.protocols.creation import parameters_of
+from common.actions import ActionError
+from tasks.crowd import groups
+from tasks.lifecycle import due_work
+from tasks.models import Grant, GrantState, Qualification, Worker
+from tasks.people import eligibility, qualifications
+from tasks.people.identity import worker_known_as
+
+NO_QUALIFICATION = "This collection has no qualification: everybody may take its work."
+LONGEST_LIST = 500
+
+
+def qualifying(collection: Collection, name: str = "") -> list[Stage]:
+    """Return the collection's qualification stages, or the one named.
+
+    Raises ActionError where there is none, or none of this name.
+    """
+    tables = parameters_of(collection).stages()
+    rows = collection.stages.select_related("collection")
+    found = [stage for stage in rows if tables[stage.name].qualifies]
+    if not found:
+        raise ActionError(NO_QUALIFICATION)
+    if name and name not in [stage.name for stage in found]:
+        known = " and ".join(stage.name for stage in found)
+        raise ActionError(f"{name!r} is no qualification of this collection: it has {known}.")
+    return [stage for stage in found if name in ("", stage.name)]
+
+
+def people_named(
+    collection: Collection, names: Iterable[str], group_names: Iterable[str] = ()
+) -> list[str]:
+    """Return what the marketplace calls these people and everybody in these groups, each once.
+
+    Raises ActionError that names who or what is unknown there, MarketplaceError when it does not
+    answer. Expects no transaction.
+    """
+    wanted = list(dict.fromkeys(name for name in names if name))
+    if len(wanted) > LONGEST_LIST:
+        raise ActionError(f"Name {LONGEST_LIST} people at most at a time, or a group.")
+    check_groups(chosen := list(group_names))
+    found = {person for group in groups.named(chosen) for person in groups.members(group)}
+    if chosen and not found and not wanted:
+        raise ActionError("Nobody is in that group yet.")
+    if wanted:
+        known = qualifications.external_id(qualifying(collection)[0])
+        called = {name: groups.known_as(known, name) for name in wanted}
+        if strangers := [name[:80] for name, person in called.items() if not person]:
+            raise ActionError(f"The marketplace knows nobody called {', '.join(strangers)}.")
+        found |= set(called.values())
+    return sorted(found)
+
+
+def check_groups(names: list[str]) -> None:
+    """Raise ActionError with the groups there are, if one of `names` is none of the marketplace's.
+
+    Raises MarketplaceError when it does not answer.
+    """
+    if not names:
+        return
+    known = [group.name for group in groups.listed()]
+    if missing := [name for name in names if name not in known]:
+        there = f"Its groups are {', '.join(known)}" if known else "It has no groups"
+        named = ", ".join(missing)
+        raise ActionError(
+            f"The marketplace has no group called {named}. {there}: its host decides."
+        )
+
+
+def let_in(
+    collection: Collection, stages: Iterable[Stage], people: Iterable[str], by: str, now: datetime
+) -> int:
+    """Grant the stages' qualifications to people without a test; returns how many people are new.
+
+    Who and when is kept with each grant, and the marketplace is told in the next round. Whoever has
+    handed the test in already is approved with it.
+    """
+    stages = list(stages)
+    with transaction.atomic():
+        workers = [worker_known_as(person, now) for person in people]
+        new = {worker.pk for stage in stages for worker in _let_in(stage, workers, by, now)}
+    # The test itself is not offered to whoever needs none.
+    eligibility.record_eligibility(workers, stages)
+    due_work.wake(collection.pk)
+    return len(new)
+
+
+def _let_in(stage: Stage, workers: list[Worker], by: str, now: datetime) -> list[Worker]:
+    qualification, _ = Qualification.objects.get_or_create(stage=stage)
+    granted = {"state": GrantState.GRANTED, "decided_by": by, "decided_at": now}
+    new = []
+    for worker in workers:
+        grant, made = Grant.objects.get_or_create(
+            qualification=qualification, worker=worker, defaults=granted
+        )
+        others = Grant.objects.filter(pk=grant.pk).exclude(state=GrantState.GRANTED)
+        if made or others.update(**granted, note=""):
+            new.append(worker)
+    return new
+
+
+def take_back(collection: Collection, grants: Iterable[Grant], by: str, now: datetime) -> int:
+    """Take back that people were let in; returns how many grants that was.
+
+    They may take the test like anybody then; what they hold they may finish.
+    """
+    rows = qualifications.untested(collection).filter(state=GrantState.GRANTED)
+    rows = rows.filter(pk__in=[grant.pk for grant in grants])
+    found = list(rows.select_related("worker", "qualification__stage__collection"))
+    done = rows.update(
+        state=GrantState.DECLINED, note="You may take the test.", decided_by=by, decided_at=now
+    )
+    for grant in found:
+        eligibility.record_eligibility([grant.worker], [grant.qualification.stage])
+    due_work.wake(collection.pk)
+    return done

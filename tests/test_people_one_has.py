@@ -1,0 +1,195 @@
+"""People one has: groups that alone see a collection, and people who are spared the test.
+
+The real marketplace is asked over its wire, inside this process.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotation.dashboard.tests.making import make_browser
+from collector.models import Collection, CollectionState
+from marketplace import clock
+from marketplace.models import HIT, HITType, QualificationType
+from marketplace.people.groups import add_members, make_group, remove_member
+from marketplace.tests.visitor import Visitor
+from tasks.crowd import requester_api
+from tasks.crowd.requester_api import MarketplaceError
+from tasks.lifecycle.maintenance import maintain
+from tasks.models import Grant, GrantState
+from tasks.people import eligibility
+from tasks.people.audience import audience_of
+from tasks.tests.making import make_collection
+from tests.lifecycles import whole_world
+from tests.page_workers import run
+
+pytestmark = pytest.mark.django_db(databases=["default", "marketplace"])
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Any]:
+    settings.PASSWORDLESS_SIGN_IN = True
+    eligibility._looked_at.clear()
+    with whole_world(monkeypatch, settings) as found:
+        yield found
+
+
+@pytest.fixture
+def pilot(world: Any) -> Collection:
+    """Return a draft with seeds."""
+    collection = make_collection()
+    collection.stages.update(state="draft")
+    Collection.objects.update(state=CollectionState.DRAFT)
+    collection.refresh_from_db()
+    return collection
+
+
+@pytest.fixture
+def rita(pilot: Collection) -> Client:
+    return make_browser()
+
+
+def group(name: str, *members: Visitor) -> QualificationType:
+    row = make_group(name, "", clock.now()).qualification_type
+    add_members(row, [one.worker for one in members], clock.now())
+    return row
+
+
+def look(collection: Collection) -> dict[str, int]:
+    collection.refresh_from_db()
+    return maintain(collection, timezone.now())
+
+
+def titles(visitor: Visitor) -> set[str]:
+    """Return the collection's stages of which the visitor is shown HITs."""
+    page = visitor.get("/hits/").content.decode()
+    return {kind.title for kind in HITType.objects.all() if f">{kind.title}<" in page}
+
+
+def title(collection: Collection, stage: str) -> str:
+    return str(collection.parameters[stage]["title"])
+
+
+def test_members_of_any_chosen_group_see_the_hits_and_nobody_else(
+    rita: Client, pilot: Collection
+) -> None:
+    ada, grace, mallory = Visitor("Ada"), Visitor("Grace"), Visitor("Mallory")
+    panel, class_a = group("Lab panel", ada), group("Class A", grace)
+    page = rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel", "Class B"]})
+    assert page.status_code == 400
+    assert "The marketplace has no group called Class B." in page.content.decode()
+    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel", "Class A"]})
+    shown = rita.get("/collections/pilot/publish/").content.decode()
+    test = title(pilot, "question_qualification")
+    assert "Seen by 2 people of Lab panel and Class A" in shown
+    run("publish", "pilot")
+    assert test in titles(ada)
+    assert test in titles(grace)
+    assert titles(mallory) == set()
+    hit = HIT.objects.filter(hit_type__title=test).first()
+    assert hit
+    mallory.send(f"/hits/{hit.hit_id}/accept/")
+    assert not mallory.worker.assignments.exists()
+    held = grace.accept({"HITId": hit.hit_id})
+    remove_member(class_a, grace.worker)
+    add_members(panel, [mallory.worker], clock.now())
+    assert test in titles(mallory)
+    # What she holds she may finish; then she is shown nothing.
+    assert rita.get(held.url.removeprefix("http://localhost:8000")).status_code == 200
+    assert held.submit(receipt="none").status_code == 200
+    assert titles(grace) == set()
+    pilot.refresh_from_db()
+    assert audience_of(pilot).n_see == 2
+
+
+def test_a_later_choice_is_a_dated_revision_for_what_is_posted_later(
+    rita: Client, pilot: Collection
+) -> None:
+    ada = Visitor("Ada")
+    group("Lab panel")
+    run("publish", "pilot")
+    assert titles(ada)
+    why = ["--why", "The panel is enough."]
+    with pytest.raises(CommandError, match="no group called Nobody"):
+        call_command("change_collection", "pilot", "--set", 'people.groups=["Nobody"]', *why)
+    told = run("change_collection", "pilot", "--set", 'people.groups=["Lab panel"]', *why)
+    assert told["hits_up"] == HIT.objects.count() > 0
+    revision = pilot.revisions.get(key="people.groups")
+    assert (revision.old, revision.new, revision.why) == ([], ["Lab panel"], "The panel is enough.")
+    HIT.objects.all().delete()
+    pilot.stages.first().postings.update(state="expired", reserved_cents=0)
+    look(pilot)
+    assert HIT.objects.exists()
+    assert titles(ada) == set()
+
+
+def test_a_group_that_is_gone_keeps_every_hit_down(pilot: Collection) -> None:
+    row = group("Lab panel", Visitor("Ada"))
+    call_command("change_collection", "pilot", "--set", 'people.groups=["Lab panel"]', why="Ours.")
+    row.deleted_at = clock.now()
+    row.save()
+    with pytest.raises(CommandError, match="no group called Lab panel"):
+        run("publish", "pilot")
+    Collection.objects.update(state=CollectionState.COLLECTING)
+    pilot.stages.update(state="open")
+    look(pilot)
+    assert not HIT.objects.exists()
+    assert "no HIT goes up until it has" in " ".join(audience_of(pilot).sentences())
+
+
+def test_the_trusted_are_spared_the_test_and_it_can_be_taken_back(
+    rita: Client, pilot: Collection
+) -> None:
+    ada, grace = Visitor("Ada"), Visitor("Grace")
+    group("Lab panel", ada, grace)
+    test, work = title(pilot, "question_qualification"), title(pilot, "question")
+    refused = rita.post("/collections/pilot/people/let-in/", {"who": "NOBODY"})
+    assert "The marketplace knows nobody called NOBODY." in refused.content.decode()
+    rita.post(
+        "/collections/pilot/people/let-in/",
+        {"who": ada.worker.worker_id, "stage": "question_qualification"},
+    )
+    grant = Grant.objects.get()
+    assert (grant.state, grant.decided_by, grant.submitted_at) == ("granted", "owner", None)
+    assert grant.decided_at is not None
+    run("publish", "pilot")
+    look(pilot)
+    assert work in titles(ada)
+    assert test not in titles(ada)
+    assert test in titles(grace)
+    found = {one.title: one for one in audience_of(pilot).stages}[work]
+    assert (found.let_in, found.passed) == (1, 0)
+    page = rita.get("/collections/pilot/people/").content.decode()
+    at = page.partition('name="at" value="')[2].partition('"')[0]
+    told = rita.post("/collections/pilot/people/take-back/", {"by": "owner", "at": at}, follow=True)
+    assert "Taken back from 1." in told.content.decode()
+    look(pilot)
+    assert test in titles(ada)
+    hit = HIT.objects.filter(hit_type__title=work).first()
+    assert hit
+    ada.send(f"/hits/{hit.hit_id}/accept/")
+    assert not ada.worker.assignments.exists()
+    assert run("let_in", "pilot", group=["Lab panel"]) == {"named": 2, "changed": 2}
+    again = run("let_in", "pilot", ada.worker.worker_id, take_back=True)
+    assert again["changed"] == Grant.objects.filter(state=GrantState.DECLINED).count() > 0
+
+
+def test_the_pages_open_while_the_marketplace_is_away(
+    rita: Client, pilot: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group("Lab panel", Visitor("Ada"))
+    rita.post("/collections/pilot/people/groups/", {"group": ["Lab panel"]})
+
+    def silent(*_: object, **__: object) -> Any:
+        raise MarketplaceError("Connection refused.", permanent=False, is_away=True)
+
+    monkeypatch.setattr(requester_api, "call", silent)
+    for path in ("people/", "publish/"):
+        page = rita.get(f"/collections/pilot/{path}").content.decode()
+        assert "Seen by the members of Lab panel" in page
+        assert "nobody can be counted now" in page
+    assert rita.get("/collections/new/").status_code == 200
