@@ -293,6 +293,10 @@ class Parameters(Table):
         tables = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: table for name, table in tables.items() if isinstance(table, StageTable)}
 
+    def reader_looks_on(self) -> bool:
+        """Return whether a reader answers what workers write, to tell them of it."""
+        return False
+
     def cautions(self) -> list[str]:
         """Return what may be asked for and yet disappoints, a sentence each for the requester."""
         return []

@@ -1,12 +1,14 @@
 """Dialog HITs: a ticket to be brought together with a partner; the section comes with them."""
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from collector.protocols.parameters import Parameters, StageTable
 from collector.protocols.stage_tables import DialogTable
 from tasks.dialog import rules
+from tasks.dialog.advice import hints_on_question
 from tasks.dialog.pay import usual_turns_cents
 from tasks.dialog.rules import limits_of
 from tasks.kinds.kind import Data, Documents, ExtraPay, Item, StageKind, table_as
@@ -79,8 +81,8 @@ class DialogKind(StageKind):
         return []
 
     def limits(self, table: StageTable, parameters: Parameters) -> dict[str, object]:
-        """Return nothing: the page hears of its limits over a socket."""
-        return {}
+        """Return whether the page asks what is said of a question; of numbers it hears later."""
+        return {"advice": parameters.reader_looks_on()}
 
     def clean(
         self,
@@ -104,6 +106,10 @@ class DialogKind(StageKind):
     def share_done(self, data: Mapping[str, object], wanted: int) -> float:
         """Return how much of the work a draft holds: all or nothing."""
         return 1.0 if data.get("dialog") else 0.0
+
+    def hints_on_sent(self, lease: Lease, message: UUID) -> list[Problem]:
+        """Return what the protocol's checks kindly say of a question that the worker has asked."""
+        return hints_on_question(lease, message)
 
     def categories(self, type: str, payload: Mapping[str, object]) -> dict[str, str]:
         """Return whether there is an answer, and what was said beside it."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, TypeVar
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -159,6 +160,13 @@ class StageKind(ABC):
         Raises HandedInTogether where the kind knows no such answers.
         """
         raise HandedInTogether(f"Answers of the kind {self.name!r} are handed in together.")
+
+    def hints_on_sent(self, lease: Lease, message: UUID) -> list[Problem]:
+        """Return what is kindly said of a message that was sent for good.
+
+        `index`: its place among all that the lease's worker has sent. None of it is ever withheld.
+        """
+        return []
 
 
 def table_as(table: StageTable, wanted: type[T]) -> T:

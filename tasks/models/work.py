@@ -152,7 +152,8 @@ class LeaseEvent(models.Model):
 class ReaderHint(models.Model):
     """Somebody was told that a reader answers a question of theirs from too little text.
 
-    place: of the question on the page. kept: whether the reader still did when it was handed in.
+    place: of the question on the page, or among all that were asked in dialogs. kept: whether the
+    reader still did when it was handed in; what was asked in a dialog is.
     """
 
     lease = models.ForeignKey(Lease, models.CASCADE, related_name="reader_hints")

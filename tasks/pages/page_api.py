@@ -1,6 +1,7 @@
 """What the worker's page calls while they write: drafts, articles, submission, preferences."""
 
 from typing import Any, cast
+from uuid import UUID
 
 from django.http import HttpResponse, QueryDict
 from django.utils import timezone
@@ -148,6 +149,19 @@ def answer(request: Request) -> Response:
     if problems:
         return Response({"problems": [problem.as_json() for problem in problems]}, status=422)
     return Response(kind.page_state(lease))
+
+
+@for_lease
+def advice(request: Request) -> Response:
+    """Say what is kindly said of a message that was sent for good; nothing waits for this."""
+    lease = _lease(request)
+    try:
+        message = UUID(str(_body(request).get("message")))
+    except ValueError:
+        return Response({"hints": []})
+    hints = kind_of(lease.unit.stage).hints_on_sent(lease, message)
+    submissions.note_reader(lease, hints, kept=True)
+    return Response({"hints": [hint.as_json() for hint in hints]})
 
 
 @for_lease

@@ -19,6 +19,7 @@ URLS = (
     "draft",
     "submit",
     "answer",
+    "advice",
     "article",
     "extend",
     "problem",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("draft", page_api.draft, name="hit_draft"),
     path("submit", page_api.submit, name="hit_submit"),
     path("answer", page_api.answer, name="hit_answer"),
+    path("advice", page_api.advice, name="hit_advice"),
     path("article", page_api.article, name="hit_article"),
     path("extend", page_api.extend, name="hit_extend"),
     path("problem", page_api.problem, name="hit_problem"),

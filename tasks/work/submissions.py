@@ -64,10 +64,14 @@ def examine(lease: Lease, data: object, items: Sequence[Item]) -> CheckedSubmiss
     return CheckedSubmission(cleaned, blocking, [problem for problem in found if problem.hint])
 
 
-def note_reader(lease: Lease, hints: Sequence[Problem]) -> None:
-    """Remember which questions their writer is told of that a reader answers from too little."""
+def note_reader(lease: Lease, hints: Sequence[Problem], *, kept: bool = False) -> None:
+    """Remember which questions their writer is told of that a reader answers from too little.
+
+    kept: they were sent for good before.
+    """
     ReaderHint.objects.bulk_create(
-        [ReaderHint(lease=lease, place=place) for place in _read(hints)], ignore_conflicts=True
+        [ReaderHint(lease=lease, place=place, kept=kept) for place in _read(hints)],
+        ignore_conflicts=True,
     )
 
 

@@ -1,17 +1,23 @@
-"""The built-in reader answers as many real questions as HotpotQA's README says."""
+"""The built-in reader answers, and tells of, as many real questions as the READMEs say."""
 
+import json
 import random
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from annotation.metrics.token_overlap import answer_tokens
 from annotation.protocols.hotpotqa.tests.real import examples
+from annotation.protocols.quac import checks as quac
 from annotation.readers import too_little
 from annotation.readers.light import LightReader
 from deploy.benchmarks.light_reader import SETTINGS, measure
 
-README = Path(__file__).parents[2] / "annotation" / "protocols" / "hotpotqa" / "README.md"
+PROTOCOLS = Path(__file__).parents[2] / "annotation" / "protocols"
+README = PROTOCOLS / "hotpotqa" / "README.md"
 MEASURED = r"([\d.]+) ± ([\d.]+)"
 
 
@@ -56,3 +62,63 @@ def test_it_tells_of_as_many_good_questions_as_the_readme_says(
     for least, number, told in said:
         assert int(number) == len(gold)
         assert sum(each >= float(least) for each in sure) == pytest.approx(int(told), abs=2)
+
+
+def found(asked: str, title: str, text: str, least: float) -> str:
+    """Return what a student would be told that the text answers, blank for nothing."""
+    seen = [{"title": title, "background": text}]
+    said = [problem.message for problem in quac._read_before([asked], seen, least)]
+    return said[0].split("“")[1].split("”")[0] if said else ""
+
+
+def with_beginnings(data: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (question, title, beginning of the article) of the official questions at hand."""
+    for name in ("train", "val"):
+        file = data / "official" / "quac" / f"{name}_v0.2.json"
+        for article in json.loads(file.read_text("utf-8"))["data"]:
+            for paragraph in article["paragraphs"]:
+                for asked in paragraph["qas"]:
+                    yield asked["question"], article["title"], article["background"]
+
+
+def with_answers(data: Path) -> Iterator[tuple[str, str, list[str], str]]:
+    """Yield (question, title, answers before it, its own) of the released dialogs at hand."""
+    file = data / "replay" / "quac_dialogs_from_canard.json"
+    for dialog in json.loads(file.read_text("utf-8")):
+        before: list[str] = []
+        for turn in dialog["turns"]:
+            if turn["a"]:
+                yield turn["q"], dialog["title"], before[:], turn["a"]
+                before.append(turn["a"])
+
+
+@pytest.mark.data
+def test_it_tells_of_as_many_questions_of_dialogs_as_the_readme_says(data: Path) -> None:
+    readme = (PROTOCOLS / "quac" / "README.md").read_text("utf-8")
+    table = readme.partition("### A reader that looks on")[2]
+    rows = re.findall(r"^\| (0\.\d) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", table, re.MULTILINE)
+    assert [least for least, *_ in rows] == ["0.5", "0.6", "0.7", "0.8", "0.9"]
+    real, dialogs = list(with_beginnings(data)), list(with_answers(data))
+    assert f"{len(real)} official questions" in table
+    assert f"{len(dialogs):,} questions" in table
+    measured: Counter[tuple[str, str]] = Counter()
+    for asked, title, beginning in real:
+        for least, *_ in rows:
+            measured[least, "real"] += bool(found(asked, title, beginning, float(least)))
+    for asked, title, before, own in dialogs:
+        # Every threshold of one text before the next: a text is read once.
+        for least, *_ in rows:
+            given = found(asked, title, " ".join([*before, own]), float(least))
+            measured[least, "told"] += bool(given)
+            measured[least, "right"] += bool(given) and holds(own, given)
+        for least, *_ in rows:
+            measured[least, "wrong"] += bool(found(asked, title, " ".join(before), float(least)))
+    for least, *said in rows:
+        kinds = ("real", "told", "right", "wrong")
+        counted = [measured[least, kind] for kind in kinds]
+        assert counted == pytest.approx(list(map(int, said)), abs=2)
+
+
+def holds(answer: str, words: str) -> bool:
+    """Return whether the words are part of the answer."""
+    return " ".join(answer_tokens(words)) in " ".join(answer_tokens(answer))

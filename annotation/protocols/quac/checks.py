@@ -7,8 +7,10 @@ Data is cleaned already: offsets lie within the section, a span holds no more to
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from annotation.metrics.token_overlap import answer_tokens
+from annotation.readers import too_little
 from collector.protocols.parameters import StageTable
-from collector.protocols.stage_tables import TextTable, ValidationTable
+from collector.protocols.stage_tables import DialogTable, TextTable, ValidationTable
 from tasks.widgets.problems import Problem
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ def problems(
         return list(_questions(data["entries"]))
     if isinstance(table, ValidationTable):
         return list(_answers(data["answers"], table))
+    if isinstance(table, DialogTable):
+        confidence = parameters.checks.reader_confidence
+        return list(_read_before(data.get("questions", ()), items, confidence))
     return []
 
 
@@ -39,6 +44,28 @@ def _questions(entries: Sequence[Any]) -> Iterator[Problem]:
                 message = f"This is the same as question {seen[text] + 1}: ask something else."
                 yield Problem(message, index, field)
             seen.setdefault(text, index)
+
+
+def _read_before(
+    questions: Sequence[Any], items: Sequence[Mapping[str, object]], confidence: float
+) -> Iterator[Problem]:
+    """Yield a kind word where a reader is so sure of an answer in what the student has read.
+
+    questions: that were sent and stand; items: their sections as the student sees them. Whom an
+    article is about answers nearly anything, and is no answer.
+    """
+    if not confidence:
+        return
+    for index, (question, item) in enumerate(zip(questions, items, strict=True)):
+        title = str(item["title"])
+        words, sure = too_little.surest(question, title, str(item["background"]))
+        known = {*answer_tokens(question), *answer_tokens(title)}
+        if sure >= confidence and known.isdisjoint(answer_tokens(words)):
+            message = (
+                f"What you can read seems to answer it: “{words}”. Your question stands; "
+                "the next could ask for what only your partner sees."
+            )
+            yield Problem(message, index, "question", hint=True, from_reader=True)
 
 
 def _answers(answers: Sequence[Any], table: ValidationTable) -> Iterator[Problem]:

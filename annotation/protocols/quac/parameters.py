@@ -48,6 +48,13 @@ class SeedsTable(Table):
     """Articles with a longer first paragraph are left out."""
 
 
+class ChecksTable(Table):
+    """What a student is told of a question that they have asked."""
+
+    reader_confidence: float = Field(0, ge=0, le=1)
+    """So sure a reader is that answers from the article's beginning; 0 for none."""
+
+
 class AgreementTable(Table):
     """Which questions are scored (QuAC 4.1)."""
 
@@ -73,9 +80,15 @@ class Parameters(EveryProtocol):
     teacher_qualification: ValidationTable
     dialog: DialogTable
     validation: ValidationTable
+    # Collections of before have no reader that looks on.
+    checks: ChecksTable = ChecksTable()
     agreement: AgreementTable
     splits: SplitsTable
     report: ReportTable
+
+    def reader_looks_on(self) -> bool:
+        """Return whether a reader answers what a student asks, to tell them of it."""
+        return self.checks.reader_confidence > 0
 
 
 @cache

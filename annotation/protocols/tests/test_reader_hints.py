@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.protocols.bookqa import checks as bookqa
 from annotation.protocols.hotpotqa import checks as hotpotqa
+from annotation.protocols.quac import checks as quac
 from annotation.readers import too_little
 from annotation.release.dataset_card import card
 from annotation.reports.outcomes import Outcomes
@@ -194,3 +195,32 @@ def test_one_sentence_of_a_summary_is_too_little() -> None:
     assert said.message.startswith("One sentence of the summary")
     assert of_story(question, "Sudan", 0.0) == []
     assert of_story(question, "Marta's doing", 0.4) == []
+
+
+def of_talk(question: str, confidence: float) -> list[Problem]:
+    """Return what the reader says of a student's question about the band's history."""
+    given: Any = get_protocol("quac").parameters({"checks.reader_confidence": confidence})
+    (title, background), *_ = PARAGRAPHS.items()
+    seen = {"title": title, "heading": "Recording", "background": background}
+    found: list[Problem] = quac.problems(
+        "dialog", {"questions": [question]}, [seen], given.dialog, given
+    )
+    assert all(problem.hint and problem.from_reader for problem in found)
+    return found
+
+
+def test_a_student_is_told_of_what_the_beginning_of_the_article_says() -> None:
+    [said] = of_talk("When was the second studio album by the band released?", 0.6)
+    assert "“March 25, 2003”" in said.message
+    assert of_talk("When was the second studio album by the band released?", 0.0) == []
+
+
+def test_whom_an_article_is_about_is_no_answer_to_what_is_asked_of_them() -> None:
+    assert of_talk("What was the second studio album by Linkin Park?", 1e-6) == []
+
+
+def test_a_dialog_that_is_handed_in_is_read_by_nobody() -> None:
+    given: Any = get_protocol("quac").parameters({"checks.reader_confidence": 0.6})
+    assert quac.problems("dialog", {"dialog": [True]}, [], given.dialog, given) == []
+    assert given.reader_looks_on()
+    assert not get_protocol("quac").parameters().reader_looks_on()

@@ -47,7 +47,7 @@ class DialogPage {
       line: this.line,
       on: {
         busy: (type) => this.#busy(type),
-        taken: (message) => this.talk.taken(message),
+        taken: (message) => { this.talk.taken(message); this.#hearAdvice(message); },
         refused: (sentence, message) => this.#refused(sentence, message),
       },
     });
@@ -172,6 +172,18 @@ class DialogPage {
     else this.messages.tell(sentence, { quiet: true });
     this.announcer.say(sentence);
     this.line.check();
+  }
+
+  /** After a question was sent: what is kindly said of it. Nothing waits for this, nor misses it. */
+  async #hearAdvice({ type, id, dialog }) {
+    if (type !== "ask" || !this.page.limits.advice) return;
+    const number = this.talk.dialog.turns.length;
+    try {
+      const { body } = await this.api.post("advice", { message: id });
+      if (body.hints?.length) this.talk.log.advise(dialog, number, body.hints.map(({ message }) => message).join(" "));
+    } catch {
+      // Without a word about it the question stands just as well.
+    }
   }
 
   #listen() {

@@ -17,13 +17,34 @@ export class Log {
     if (this.dialog !== dialog.id) {
       this.dialog = dialog.id;
       this.said = 0;
+      this.advice = new Map();
       this.element.replaceChildren();
     }
     const lines = dialog.turns.flatMap((turn) => turn.answer ? [question(turn, dialog), answer(turn, dialog)] : [question(turn, dialog)]);
     const added = lines.slice(this.said);
     this.said = lines.length;
     this.element.append(...added);
+    this.#showAdvice();
     if (added.length) this.element.scrollTop = this.element.scrollHeight;
+  }
+
+  /** Say something kind beside a question of one's own, also where the question is not here yet. */
+  advise(dialog, number, words) {
+    if (this.dialog !== dialog) return;
+    this.advice.set(number, words);
+    const atEnd = this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 2;
+    this.#showAdvice();
+    if (atEnd) this.element.scrollTop = this.element.scrollHeight;
+  }
+
+  #showAdvice() {
+    for (const [number, words] of this.advice) {
+      // A question and its answer are a line each.
+      const item = this.element.children[2 * number];
+      if (!item) continue;
+      item.append(make("p", "talk-advice", words));
+      this.advice.delete(number);
+    }
   }
 }
 
