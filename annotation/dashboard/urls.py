@@ -96,6 +96,7 @@ of_collection: list[URLPattern] = [
     path("releases/make/", release_pages.make_release, name="make_release"),
     path("releases/<int:number>/", release_pages.release, name="release"),
     path("releases/<int:number>/readme/", release_pages.release_card, name="release_card"),
+    path("releases/<int:number>/changes/", release_pages.release_changes, name="release_changes"),
     path("releases/<int:number>/zip/", release_pages.release_zip, name="release_zip"),
     path("releases/<int:number>/baselines/", baseline_pages.baselines, name="baselines"),
     path(

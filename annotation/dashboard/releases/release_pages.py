@@ -18,12 +18,16 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.dashboard.access import name_of
 from annotation.dashboard.collection_context import CollectionContext, collection_page
 from annotation.dashboard.releases.baseline_pages import trained_baselines
+from annotation.dashboard.releases.report import drawn
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.release.comparison import compare
 from annotation.release.publish_release import beside_release
 from annotation.release.release_folder import PIECE_BYTES, zipped
 from annotation.release.release_jobs import order_release
+from common.actions import ActionError
 from common.markdown import html_of
+from common.spreadsheet import csv_lines
 
 SUMS = "SHA256SUMS"
 UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
@@ -32,6 +36,8 @@ CARD = "README.md"
 READ_CHARACTERS = 2_000_000
 LONGEST_TEXT = 280
 LONGEST_LIST = 3
+# The page shows so many changed questions; the file has all.
+CHANGES_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -162,6 +168,41 @@ def release_zip(
     pieces = zipped(Path(row.folder).resolve(), names, top, row.created_at)
     headers = {"Content-Disposition": content_disposition_header(True, f"{top}.zip") or ""}
     return StreamingHttpResponse(_in_turn(pieces), content_type="application/zip", headers=headers)
+
+
+@collection_page
+@require_safe
+def release_changes(request: HttpRequest, context: CollectionContext, number: int) -> HttpResponse:
+    """Show what came, went and changed since an earlier release, the one before unless named."""
+    row = _release(context, number)
+    others = list(
+        Release.objects.filter(collection=context.collection, number__lt=number).order_by("-number")
+    )
+    asked = request.GET.get("since", "")
+    since = next(
+        (one for one in others if str(one.number) == asked),
+        None if asked else others[0] if others else None,
+    )
+    if since is None:
+        raise Http404
+    shown: dict[str, Any] = {"release": row, "since": since, "others": others}
+    try:
+        found = compare(Path(since.folder), Path(row.folder))
+    except ActionError as error:
+        shown["problem"] = str(error)
+    else:
+        if "csv" in request.GET:
+            name = f"{context.collection.slug}-{since.number}-to-{row.number}.csv"
+            headers = {"Content-Disposition": content_disposition_header(True, name) or ""}
+            text = "".join(csv_lines(found.lines()))
+            return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+        shown |= {
+            "tables": [drawn(table) for table in found.tables],
+            "changes": found.changes[:CHANGES_SHOWN],
+            "n_changes": len(found.changes),
+            "note": found.note(),
+        }
+    return context.render(request, "releases/changes.html", tab="releases", **shown)
 
 
 async def _in_turn(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -51,7 +51,7 @@ def report(request: HttpRequest, context: CollectionContext) -> HttpResponse:
         request,
         "releases/report.html",
         tab="releases",
-        tables=[_drawn(table) for table in told],
+        tables=[drawn(table) for table in told],
         status=422 if "problem" in shown else 200,
         **shown,
     )
@@ -94,7 +94,7 @@ class _Column:
         return round(min(max(cell, 0.0), 1.0), 4)
 
 
-def _drawn(table: "Table") -> dict[str, Any]:
+def drawn(table: "Table") -> dict[str, Any]:
     """Return a report's table with what each column holds and how much of it each cell fills."""
     texts = table.texts()
     columns = [_Column(table, at, [row[at] for row in texts]) for at in range(len(table.columns))]

@@ -15,9 +15,11 @@ from django.utils import timezone
 from annotation.dashboard.tests.making import make_answer, make_question, make_verdict
 from annotation.dashboard.tests.test_collections import queries
 from annotation.jobs import fulfil_order, look_after_what_is_due
-from annotation.models import OrderState, Release, ReleaseOrder
+from annotation.models import OrderState, Release, ReleaseOrder, Verdict
+from annotation.protocols.iirc.tests.island import island
 from annotation.release import release_jobs
-from annotation.release.publish_release import PublishedRelease
+from annotation.release.publish_release import PublishedRelease, publish_release
+from annotation.splits.assignment import make_splits
 from collector.models import Collection, CollectionState
 from common.actions import ActionError
 from tasks.tests.making import make_collection, stage_of
@@ -352,3 +354,27 @@ def test_what_is_kept_back_is_named_and_never_handed_out(
     assert "gold.json" not in shown
     assert rita.get(f"{page}gold.json").status_code == 404
     assert rita.get(f"{page}../out-private/gold.json").status_code == 404
+
+
+def test_what_changed_since_an_earlier_release_is_shown_and_handed_out(
+    rita: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.RELEASES = tmp_path
+    pilot = island()
+    make_splits(pilot, timezone.now())
+    publish_release(pilot, None, timezone.now())
+    gone = pilot.seeds.get(fold="dev").questions.get(verdict__outcome="kept")
+    Verdict.objects.filter(question=gone).update(outcome="dropped", reason="marked_bad")
+    publish_release(pilot, None, timezone.now())
+    assert f'href="{PAGE}2/changes/"' in rita.get(f"{PAGE}2/").content.decode()
+    page = rita.get(f"{PAGE}2/changes/").content.decode()
+    assert gone.text in page
+    assert "Dropped (marked bad)" in page
+    answer = rita.get(f"{PAGE}2/changes/?since=1&csv=1")
+    assert answer["Content-Disposition"].endswith('-1-to-2.csv"')
+    assert gone.text in answer.content.decode()
+    assert "changes/" not in rita.get(f"{PAGE}1/").content.decode()
+    assert rita.get(f"{PAGE}1/changes/").status_code == 404
+    assert rita.get(f"{PAGE}2/changes/?since=9").status_code == 404
+    (tmp_path / "pilot" / "manifest.json").unlink()
+    assert "it holds no release" in rita.get(f"{PAGE}2/changes/").content.decode()

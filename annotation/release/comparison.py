@@ -1,0 +1,296 @@
+"""What came, went and changed from one release to another, and why: read from their folders."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from annotation.release import votes_table
+from annotation.release.dataset_card import MANIFEST
+from annotation.reports.table import Cell, Table
+from common.actions import ActionError
+
+CAME, WENT, MOVED, ANSWER, TEXT = "came", "went", "moved", "answer changed", "text changed"
+# What is said of an answer: everything of the released one but who gave it and when.
+ANSWER_COLUMNS = ("answer_type", "answer_spans", "answer_value", "answer_unit", "answer_yes_no")
+BESIDE = ("answer_context", "answer_more")
+READ_COLUMNS = (
+    *("question_id", "split", "split_reason", "question", "outcome", "reason", "overridden"),
+    *("corrected", "chosen"),
+    *ANSWER_COLUMNS,
+    *BESIDE,
+)
+KINDS = {
+    CAME: "in the dataset now and not before",
+    WENT: "in the dataset before and not now",
+    MOVED: "in another split",
+    ANSWER: "with another released answer or evidence",
+    TEXT: "asked in other words",
+}
+
+
+@dataclass(frozen=True)
+class ReleasedQuestion:
+    """A question as one release tells it: kept with a split and an answer, or not kept and why."""
+
+    text: str
+    split: str
+    split_reason: str
+    outcome: str
+    reason: str
+    by_requester: bool
+    n_votes: int
+    answer: str
+    shown: str
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether it is in the dataset."""
+        return self.outcome == "kept"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one question: `kind` is one of KINDS, `before` and `after` what differs.
+
+    These are splits where a question came, went or moved, else its answers or words.
+    """
+
+    id: str
+    question: str
+    kind: str
+    before: str
+    after: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`changes` in the order of the questions' ids; `tables` count them, changes of settings too.
+
+    `withheld`: the splits whose questions a release does not tell and that could not be compared.
+    """
+
+    changes: list[Change]
+    tables: list[Table]
+    withheld: list[str]
+
+    def lines(self) -> Iterator[list[str]]:
+        """Yield a head, and a line for each change."""
+        yield [field.name for field in fields(Change)]
+        for change in self.changes:
+            yield [*asdict(change).values()]
+
+    def note(self) -> str:
+        """Return what is said of questions that could not be compared, blank where all were."""
+        if not self.withheld:
+            return ""
+        return (
+            f"Questions of {' and '.join(self.withheld)} are withheld: what became of them is not "
+            "told here, only whether their files differ."
+        )
+
+
+def compare(before: Path, after: Path) -> Comparison:
+    """Return what differs from the release in one folder to that in another.
+
+    Raises ActionError for a folder that holds no release, or two of different protocols.
+    """
+    old, new = _manifest(before), _manifest(after)
+    if old["protocol"] != new["protocol"]:
+        raise ActionError(
+            f"One release is of the protocol {old['protocol']}, the other of {new['protocol']}: "
+            "only releases of one protocol can be compared."
+        )
+    were, are = _questions(before), _questions(after)
+    changes = [
+        change
+        for id in sorted(were.keys() | are.keys())
+        for change in _changes(id, were.get(id), are.get(id))
+    ]
+    tables = [_sizes(were, are, changes), _reasons(changes), _settings(old, new), _files(old, new)]
+    withheld = {
+        name for value in (old, new) for name in (value.get("withheld") or {}).get("splits", ())
+    }
+    return Comparison(changes, tables, sorted(withheld))
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        value = json.loads((folder / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        value = None
+    if not isinstance(value, dict) or not {"protocol", "parameters", "files"} <= value.keys():
+        raise ActionError(f"{folder}: it holds no release; name a folder that export_dataset made.")
+    return value
+
+
+def _questions(folder: Path) -> dict[str, ReleasedQuestion]:
+    """Return the questions of a release by id, those left out of the dataset included."""
+    from pyarrow import ArrowInvalid, parquet
+
+    try:
+        file = parquet.ParquetFile(folder / votes_table.FILE)
+        rows = (
+            row
+            for batch in file.iter_batches(columns=list(READ_COLUMNS))
+            for row in batch.to_pylist()
+        )
+        return {
+            id: _question(list(votes))
+            for id, votes in groupby(rows, lambda row: row["question_id"])
+        }
+    except (OSError, ArrowInvalid) as error:
+        raise ActionError(
+            f"{folder / votes_table.FILE}: it cannot be read ({error}); put back the file that "
+            "was released."
+        ) from None
+
+
+def _question(votes: list[dict[str, Any]]) -> ReleasedQuestion:
+    row = votes[0]
+    chosen = next((vote for vote in reversed(votes) if vote["chosen"]), None)
+    corrected = [vote for vote in votes if vote["corrected"]]
+    return ReleasedQuestion(
+        text=row["question"],
+        split=row["split"],
+        split_reason=row["split_reason"],
+        outcome=row["outcome"],
+        reason=row["reason"],
+        by_requester=row["overridden"] or bool(corrected),
+        n_votes=len(votes) - len(corrected),
+        answer=json.dumps([chosen[name] for name in (*ANSWER_COLUMNS, *BESIDE)]) if chosen else "",
+        shown=_shown(chosen) if chosen else "",
+    )
+
+
+def _shown(vote: Mapping[str, Any]) -> str:
+    """Return an answer as a person reads it."""
+    words = [span["text"] or "" for span in vote["answer_spans"]]
+    value = f"{vote['answer_value']} {vote['answer_unit']}".strip()
+    return " … ".join(filter(None, words)) or value or vote["answer_yes_no"] or vote["answer_type"]
+
+
+def _changes(
+    id: str, was: ReleasedQuestion | None, is_now: ReleasedQuestion | None
+) -> Iterator[Change]:
+    kept_before, kept_now = bool(was and was.is_kept), bool(is_now and is_now.is_kept)
+    if is_now and kept_now and not kept_before:
+        yield Change(id, is_now.text, CAME, "", is_now.split, _why_it_came(was, is_now))
+    elif was and kept_before and not kept_now:
+        yield Change(id, was.text, WENT, was.split, "", _why_it_went(is_now))
+    elif was and is_now and kept_now:
+        if was.text != is_now.text:
+            yield Change(
+                id, is_now.text, TEXT, was.text, is_now.text, "the question itself differs"
+            )
+        if was.split != is_now.split:
+            why = is_now.split_reason or "splits were made anew"
+            yield Change(id, is_now.text, MOVED, was.split, is_now.split, why)
+        if was.answer != is_now.answer:
+            yield Change(id, is_now.text, ANSWER, was.shown, is_now.shown, _decided(was, is_now))
+
+
+def _why_it_came(was: ReleasedQuestion | None, is_now: ReleasedQuestion) -> str:
+    if was is None:
+        return "asked, or answered for the first time, since"
+    return f"{_outcome(was)} before; {_decided(was, is_now)}"
+
+
+def _why_it_went(is_now: ReleasedQuestion | None) -> str:
+    if is_now is None:
+        return "no longer told of: withdrawn, erased, or withheld"
+    return f"{_outcome(is_now)}{' by the requester' if is_now.by_requester else ''}"
+
+
+def _outcome(question: ReleasedQuestion) -> str:
+    return f"{question.outcome} ({question.reason})" if question.reason else question.outcome
+
+
+def _decided(was: ReleasedQuestion, is_now: ReleasedQuestion) -> str:
+    """Return what decides otherwise now."""
+    if is_now.by_requester and not was.by_requester:
+        return "the requester decided"
+    if was.by_requester and not is_now.by_requester:
+        return "the requester's decision was taken back"
+    if is_now.n_votes != was.n_votes:
+        return "more answers came" if is_now.n_votes > was.n_votes else "answers were withdrawn"
+    return "decided anew"
+
+
+def _sizes(
+    were: Mapping[str, ReleasedQuestion],
+    are: Mapping[str, ReleasedQuestion],
+    changes: list[Change],
+) -> Table:
+    """Return each split before and now, and what came to it and left it, moves included."""
+    before = Counter(one.split for one in were.values() if one.is_kept)
+    now = Counter(one.split for one in are.values() if one.is_kept)
+    to = Counter(change.after for change in changes if change.kind in (CAME, MOVED))
+    left = Counter(change.before for change in changes if change.kind in (WENT, MOVED))
+    splits = [*dict.fromkeys([*before, *now])]
+    rows: list[list[Cell]] = [
+        [split, before[split], to[split], left[split], now[split]] for split in sorted(splits)
+    ]
+    rows.append(
+        ["all", before.total(), *(_count(changes, kind) for kind in (CAME, WENT)), now.total()]
+    )
+    return Table("sizes", "Questions", ["split", "before", "came", "left", "now"], rows)
+
+
+def _count(changes: list[Change], kind: str) -> int:
+    return sum(change.kind == kind for change in changes)
+
+
+def _reasons(changes: list[Change]) -> Table:
+    counted = Counter((change.kind, change.why) for change in changes)
+    order = list(KINDS)
+    rows: list[list[Cell]] = [
+        [KINDS[kind], why, number]
+        for (kind, why), number in sorted(
+            counted.items(), key=lambda item: (order.index(item[0][0]), -item[1], item[0][1])
+        )
+    ]
+    note = "" if rows else "Every question stands as it stood."
+    return Table("reasons", "What became of questions", ["what", "why", "questions"], rows, note)
+
+
+def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
+    were, are = _flat(old["parameters"]), _flat(new["parameters"])
+    said = {change["key"]: change for change in new.get("changes", ())}
+    rows: list[list[Cell]] = [
+        [key, were.get(key, "–"), are.get(key, "–"), str(said.get(key, {}).get("why", ""))]
+        for key in sorted(were.keys() | are.keys())
+        if were.get(key) != are.get(key)
+    ]
+    note = "" if rows else "The settings are the same."
+    return Table("settings", "Settings", ["setting", "before", "now", "why"], rows, note)
+
+
+def _flat(value: Mapping[str, Any], under: str = "") -> dict[str, str]:
+    """Return nested settings as one level, tables and keys joined by points."""
+    found: dict[str, str] = {}
+    for name, each in value.items():
+        if isinstance(each, dict):
+            found |= _flat(each, f"{under}{name}.")
+        else:
+            found[f"{under}{name}"] = json.dumps(each, ensure_ascii=False)
+    return found
+
+
+def _files(old: Mapping[str, Any], new: Mapping[str, Any]) -> Table:
+    were, are = old["files"], new["files"]
+    rows: list[list[Cell]] = []
+    for name in sorted(were.keys() | are.keys()):
+        if name not in are:
+            rows.append([name, "gone", were[name]["bytes"], None])
+        elif name not in were:
+            rows.append([name, "new", None, are[name]["bytes"]])
+        else:
+            same = were[name]["sha256"] == are[name]["sha256"]
+            state = "the same" if same else "differs"
+            rows.append([name, state, were[name]["bytes"], are[name]["bytes"]])
+    return Table("files", "Files", ["file", "now", "bytes before", "bytes now"], rows)
