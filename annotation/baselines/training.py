@@ -17,6 +17,7 @@ from annotation.protocols.contracts import SCORING, TRAINED
 from annotation.readers.neural.recipe import PAPER, Recipe, read_recipe
 from annotation.readers.reader import Tell, silent
 from annotation.readers.trained import INSTALL, ReaderError, Trained, is_installed
+from annotation.release.release_folder import sha256_of
 from collector.protocols.loading import Protocol, get_protocol
 from common.command_line import MANAGE
 
@@ -33,7 +34,7 @@ class Order:
 
     recipe: "paper", "small" or the path of a TOML file; encoder: blank for the recipe's, or a
     folder of models by the names that recipes have for them. stages_from: the folder of a run that
-    has learned the same already.
+    has learned the same already; by its dev file the best weights were chosen.
     """
 
     protocol: Protocol
@@ -53,6 +54,7 @@ class Order:
         words += [*map(str, self.train), "--dev", str(self.dev), "--out", str(self.out)]
         words += ["--recipe", self.recipe, "--seed", str(self.seed)]
         words += ["--encoder", self.encoder] if self.encoder else []
+        words += ["--learned-in", str(self.stages_from)] if self.stages_from else []
         return f"{MANAGE} {shlex.join(words)}"
 
 
@@ -101,6 +103,8 @@ def train(order: Order) -> Finished:
         "encoder": run.encoder,
         "seed": order.seed,
     }
+    if run.chosen_by is not None:
+        given["chosen by"] = files_of([run.chosen_by])
     folder.begin(given, {"train": order.train, "dev": order.dev, "recipe": order.recipe})
     before = folder.card()
     if before is not None:
@@ -112,6 +116,8 @@ def train(order: Order) -> Finished:
         _do(order, run)
     result = _score(order, run)
     files = {"train": given["training files"], "dev": given["dev file"]}
+    if "chosen by" in given:
+        files["chosen by"] = given["chosen by"]
     card = _card(order, run, recipe, files, result, time.monotonic() - began)
     folder.finish(card, result)
     return Finished(card)
@@ -188,11 +194,32 @@ def _run(order: Order, *, only_answers: bool = False) -> "tuple[Recipe, Run]":
         settings=about.settings,
         learns_as=about.learns_as,
         learned_settings=learns_as.settings if learns_as else None,
+        chosen_by=_chosen_by(order, about),
         tell=order.tell,
         predictions_name=about.predictions,
         only_answers=only_answers,
     )
     return recipe, run
+
+
+def _chosen_by(order: Order, about: Trained) -> Path | None:
+    """Return by which file the run that learned the same chose its weights, None for dev itself.
+
+    Raises ReaderError where that run is no such one, or is not finished.
+    """
+    if order.stages_from is None:
+        return None
+    learned = order_of(order.stages_from)
+    if learned.name != about.learns_as:
+        alike = f"what {about.learns_as} has" if about.learns_as else "from its own files alone"
+        raise ReaderError(
+            f"{order.stages_from}: {learned.name} was trained there; {order.name} learns {alike}."
+        )
+    if RunFolder(order.stages_from).card() is None:
+        raise ReaderError(f"{order.stages_from}: no run is finished there; train it first.")
+    check_readable(learned.dev)
+    is_same = sha256_of(learned.dev) == sha256_of(order.dev)
+    return None if is_same else learned.dev
 
 
 def recipe_path(protocol: Protocol, name: str, about: Trained) -> Path:

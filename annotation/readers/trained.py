@@ -22,8 +22,9 @@ class Trained:
     and is imported when it is used. Where what it writes are no answers, the module's `score(run)`
     scores it in place of the protocol's scoring part. settings: what tells it from others of the
     same module. recipe: the name of its file in recipes/, where that is not its own name.
-    learns_as: another one that learns exactly as this one does, which only answers otherwise: from
-    a release both are trained once. predictions: the name of the file that it writes.
+    learns_as: another one that learns exactly as this one does, which only answers otherwise, or
+    another file: from a release both are trained once, the best weights chosen by that one's dev.
+    predictions: the name of the file that it writes.
 
     For the paper's table, from a release: train_files, dev_file: names of the official files that
     it learns from and answers (one file in both has all sets: what is dev's the module leaves out

@@ -83,6 +83,12 @@ class Command(BaseCommand):
             metavar="FOLDER",
             help=f"with {ALL}: train every baseline from a release, and fill the paper's tables",
         )
+        parser.add_argument(
+            "--learned-in",
+            type=Path,
+            metavar="FOLDER",
+            help="answer with what the baseline that learns the same has learned there",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -115,6 +121,7 @@ class Command(BaseCommand):
             recipe=options["recipe"],
             encoder=options["encoder"],
             seed=options["seed"],
+            stages_from=options["learned_in"],
         )
 
     def _all(self, options: dict[str, Any]) -> None:

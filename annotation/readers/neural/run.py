@@ -60,6 +60,8 @@ class Run:
     # The name and the settings of the baseline that learns exactly as this one, where one does.
     learns_as: str = ""
     learned_settings: Mapping[str, object] | None = None
+    # The file by which that one chose its best weights, where it is not this one's dev.
+    chosen_by: Path | None = None
     # Where it is only measured how long all would take: nothing is trained or written then.
     estimate: Estimate | None = None
     # Where it answers another file: what is trained already is loaded, and nothing else done.
@@ -115,6 +117,11 @@ class Run:
         """
         return {name: _sha256_of_weights(name) for name in self._encoders}
 
+    @property
+    def measured_on(self) -> Path:
+        """Return the file by which the best weights are chosen."""
+        return self.chosen_by or self.dev
+
     @cached_property
     def identity(self) -> str:
         """Return what tells this run from every other: its files, recipe, encoder and seed.
@@ -123,7 +130,7 @@ class Run:
         only where it is the same one. Of an encoder in a folder its weights tell, not its name
         alone.
         """
-        files = [checkpoint.sha256_of(path) for path in (*self.train, self.dev)]
+        files = [checkpoint.sha256_of(path) for path in (*self.train, self.measured_on)]
         name, settings = self.learns_as or self.name, self.settings
         if self.learned_settings is not None:
             settings = self.learned_settings

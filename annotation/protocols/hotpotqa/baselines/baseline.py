@@ -117,6 +117,10 @@ def train(run: Run) -> None:
     items, left_out = _learned(run, variant, quirks)
     asked = read_instances(_items(run.dev), run.recipe, quirks, variant.paragraphs)
     questions = list(asked)
+    measured = questions
+    if run.chosen_by is not None:
+        chosen = read_instances(_items(run.chosen_by), run.recipe, quirks, variant.paragraphs)
+        measured = list(chosen)
     reader, n_known = make_reader(items, run.recipe, quirks, variant, seed=run.seed)
     run.note(
         learned_from=len(items),
@@ -126,7 +130,7 @@ def train(run: Run) -> None:
         characters=len(reader.characters),
         quirks=[name for name in NAMES if getattr(quirks, name)],
     )
-    run.fit(reader, items, questions)
+    run.fit(reader, items, measured)
     answers = run.answers(reader, questions)
     predictions = {
         "answer": {one.id: one.answer for one in answers},

@@ -1,14 +1,16 @@
 """Each baseline learns from official files, writes official predictions, says what it left out."""
 
 import json
+from io import StringIO
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from annotation.protocols.hotpotqa.baselines import TRAINED
 from annotation.protocols.hotpotqa.baselines.baseline import train
 from annotation.protocols.hotpotqa.baselines.difficulty_reader import RECIPE
 from annotation.protocols.hotpotqa.baselines.quirks import NAMES
-from annotation.protocols.hotpotqa.baselines.tests.making import items, recipe, write
+from annotation.protocols.hotpotqa.baselines.tests.making import TINY, items, recipe, write
 from annotation.protocols.hotpotqa.scoring import score
 from annotation.readers.neural.recipe import read_recipe, unsourced
 from annotation.readers.neural.run import Run
@@ -126,3 +128,64 @@ def test_every_number_of_the_recipe_has_its_source():
         chosen = read_recipe(RECIPE, name)
         assert chosen.training().epochs
         assert not any(chosen.flag(quirk) for quirk in NAMES)
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Return a function that trains a baseline by the command, tiny, and returns its card."""
+    train = write(tmp_path / "hotpot_train_v1.1.json", items(12))
+    tiny = tmp_path / "tiny.toml"
+    tiny.write_text("".join(f"{key} = {value}\n" for key, value in TINY.items()), "utf-8")
+
+    def call(name, dev, out, **options):
+        files = {"train": [train], "dev": tmp_path / dev, "out": tmp_path / out}
+        given = {"protocol": "hotpotqa", "recipe": str(tiny), "seed": 3, **options}
+        call_command("baseline", name, stdout=StringIO(), **files, **given)
+        return json.loads((tmp_path / out / "card.json").read_text("utf-8"))
+
+    return call
+
+
+@pytest.fixture
+def settings_of_dev(tmp_path):
+    """Write dev in both settings: retrieval found nothing of the second question's."""
+    asked = [{**item, "_id": f"dev{at}"} for at, item in enumerate(items(4))]
+    for item in asked:
+        item["question"] += " Tell me."
+    write(tmp_path / "distractor.json", asked)
+    lost = [["Cape Tarn", ["Nobody was ever born there."]]]
+    write(tmp_path / "full.json", [asked[0], {**asked[1], "context": lost}, *asked[2:]])
+
+
+@pytest.mark.usefixtures("settings_of_dev")
+def test_one_training_is_asked_in_both_settings(tmp_path, call):
+    told = call("baseline", "distractor.json", "both")
+    again = call("baseline-full-wiki", "full.json", "full", learned_in=tmp_path / "both")
+    assert told["stages"] == again["stages"]
+    weights = [sorted((tmp_path / out).glob("*/weights-*.pt")) for out in ("both", "full")]
+    assert [one.samefile(other) for one, other in zip(*weights, strict=True)] == [True]
+    assert again["files"]["chosen by"] == told["files"]["dev"]
+    assert "--learned-in" in again["command"]
+    asked = [
+        json.loads((tmp_path / out / "predictions.json").read_text()) for out in ("both", "full")
+    ]
+    assert asked[0]["answer"]["dev1"] != asked[1]["answer"]["dev1"]
+    assert asked[0]["answer"]["dev0"] == asked[1]["answer"]["dev0"]
+    # With nothing to take over it still learns by itself, and chooses by what it is given.
+    alone = call("baseline-full-wiki", "full.json", "alone")
+    assert "chosen by" not in alone["files"]
+
+
+@pytest.mark.usefixtures("settings_of_dev")
+def test_what_was_not_learned_by_the_same_is_not_taken_over(tmp_path, call):
+    call("baseline-no-facts", "distractor.json", "bare")
+    with pytest.raises(CommandError, match="baseline-full-wiki learns what baseline has"):
+        call("baseline-full-wiki", "full.json", "full", learned_in=tmp_path / "bare")
+    with pytest.raises(CommandError, match="baseline learns from its own files alone"):
+        call("baseline", "full.json", "full", learned_in=tmp_path / "bare")
+    with pytest.raises(CommandError, match="no run was begun there"):
+        call("baseline-full-wiki", "full.json", "full", learned_in=tmp_path / "nowhere")
+    call("baseline", "distractor.json", "both")
+    (tmp_path / "both" / "card.json").unlink()
+    with pytest.raises(CommandError, match="no run is finished there"):
+        call("baseline-full-wiki", "full.json", "full", learned_in=tmp_path / "both")
