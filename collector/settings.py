@@ -33,6 +33,8 @@ COLLECTOR_URL = ENVIRONMENT.COLLECTOR_URL or f"http://localhost:{PORT}"
 SOCKET_URL = (ENVIRONMENT.COLLECTOR_LIVE_URL or COLLECTOR_URL).replace("http", "ws", 1)
 SOCKET_URL += "/hit/socket"
 MARKETPLACE_URL = ENVIRONMENT.MARKETPLACE_URL or f"http://127.0.0.1:{PORT}"
+# Where there is a marketplace of ours, it has an administration to lead to.
+MARKETPLACE_DESK = EMBEDDED or bool(ENVIRONMENT.MARKETPLACE_URL)
 MTURK_ENDPOINT_URL = ENVIRONMENT.MTURK_ENDPOINT_URL or MARKETPLACE_URL
 MTURK_KEYS_FILE = Path(ENVIRONMENT.MTURK_KEYS_FILE or HOME / "requester.json")
 # Where a finished HIT may be handed back to, and who may frame a worker's page.

@@ -58,7 +58,7 @@ def collection(folder: Path, tmp_path: Path, settings: Any, monkeypatch: Any) ->
     return made
 
 
-def new_hit(type_id: str, *, token: str, lifetime: timedelta) -> marketplace.Hit:
+def new_hit(type_id: str, *, token: str, lifetime: timedelta, page: str) -> marketplace.Hit:
     """Return a HIT whose id is as a marketplace gives them: letters and digits."""
     return marketplace.Hit("H" + token.replace("-", "").upper(), type_id)
 

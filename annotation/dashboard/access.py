@@ -103,7 +103,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
 def make_account(request: HttpRequest) -> HttpResponse:
     """Make an account; a refused name stays in its field."""
     name = request.POST.get("name", "")
-    if not _may_make(request):
+    if not sets_up(request):
         return _drawn(request, 403, wrong=NOT_YOURS)
     try:
         made = create_account(name, request.POST.get("password", ""))
@@ -117,15 +117,18 @@ def make_account(request: HttpRequest) -> HttpResponse:
     return redirect("accounts")
 
 
-def _may_make(request: HttpRequest) -> bool:
-    """Two people decide about a rejection, so on a server nobody makes their own second person."""
+def sets_up(request: HttpRequest) -> bool:
+    """Return whether somebody set this server up, or sits at it.
+
+    Two people decide about a rejection, so on a server nobody makes their own second person.
+    """
     return needs_no_password(request) or bool(getattr(request.user, "is_superuser", False))
 
 
 def _drawn(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
     shown = {
         "accounts": User.objects.filter(is_active=True).order_by("username"),
-        "may_make": _may_make(request),
+        "may_make": sets_up(request),
         "longest": LONGEST_PASSWORD,
         **more,
     }

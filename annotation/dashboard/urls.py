@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.dashboard import access
+from annotation.dashboard import access, marketplace_desk
 from annotation.dashboard.collections import (
     housekeeping,
     instructions,
@@ -121,6 +121,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/", access.sign_in, name="sign_in"),
     path("sign-out/", access.sign_out, name="sign_out"),
     path("signed-out/", access.signed_out, name="signed_out"),
+    path("marketplace/", marketplace_desk.marketplace_desk, name="marketplace_desk"),
     path("accounts/", access.accounts, name="accounts"),
     path("accounts/make/", access.make_account, name="make_account"),
     path("corpora/", corpus_pages.corpora, name="corpora"),

@@ -3,9 +3,11 @@
 import re
 import shlex
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django import template
 from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import mark_safe
@@ -32,6 +34,21 @@ def manage() -> str:
     """Return how a command begins: with the home, where another was given than the usual one."""
     usual = (settings.BASE_DIR / "var").resolve() == settings.HOME
     return MANAGE if usual else f"COLLECTOR_HOME={shlex.quote(str(settings.HOME))} {MANAGE}"
+
+
+@register.simple_tag(takes_context=True)
+def desk(context: template.Context, to: str = "", of: str = "") -> str:
+    """Return the address that leads to a page of the marketplace's desk and back to this one.
+
+    to: its path behind /desk/; of: the collection whose HITs to show. "" where there is no desk.
+    """
+    if not settings.MARKETPLACE_DESK:
+        return ""
+    path = f"/desk/{to}" + (f"?{urlencode({'of': of})}" if of else "")
+    request = context.get("request")
+    # A part that is put into a page leads back to the page.
+    back = {"back": request.get_full_path().removesuffix("now/")} if request else {}
+    return f"{reverse('marketplace_desk')}?{urlencode({'to': path, **back})}"
 
 
 @register.simple_tag(takes_context=True)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from marketplace.desk import sign_in
+from marketplace.desk import sign_in, signed_links
 from marketplace.desk.host import groups, invitations, payouts, requesters, settings_page, workers
 from marketplace.desk.requester import (
     account,
@@ -18,6 +18,7 @@ urlpatterns = [
     path("", sign_in.home, name="desk-home"),
     path("sign-in/", sign_in.sign_in, name="desk-sign-in"),
     path("sign-out/", sign_in.sign_out, name="desk-sign-out"),
+    path("enter/<str:token>/", signed_links.enter, name="desk-enter"),
     path("password/", sign_in.password, name="desk-password"),
     # The host's
     path("requesters/", requesters.requesters, name="desk-requesters"),
@@ -68,6 +69,7 @@ urlpatterns = [
     path("batches/<int:key>/bonuses/", bonuses.bonuses_of_batch, name="desk-batch-bonuses"),
     path("hits/", hits.hits, name="desk-hits"),
     path("hits/<int:key>/", hits.hit, name="desk-hit"),
+    path("hits/by-id/<str:hit_id>/", hits.hit_by_id, name="desk-hit-by-id"),
     path("hits/<int:key>/bonuses/", bonuses.bonuses_of_hit, name="desk-hit-bonuses"),
     path("events/", hits.events, name="desk-events"),
     path("events/<int:key>/again/", hits.resend_event, name="desk-send-again"),

@@ -59,6 +59,8 @@ class DeskSession(models.Model):
     expires_at = models.DateTimeField()
     # One sentence for the next page, shown once.
     notice = models.CharField(max_length=500, blank=True)
+    # The page of the requester's own site that one came from, to go back to.
+    came_from = models.CharField(max_length=500, blank=True)
 
     def __str__(self) -> str:
         return f"desk session of {self.user_id}"

@@ -9,6 +9,7 @@ from django.urls import get_resolver
 
 from marketplace import clock
 from marketplace.models import (
+    HIT,
     ClassCode,
     Requester,
 )
@@ -22,6 +23,8 @@ IN, NO, GONE, TO, BAD = 200, 403, 404, 302, 400
 ANYBODY = {
     "desk-sign-in": ("GET", IN, IN, IN, IN),
     "desk-sign-out": ("POST", TO, TO, TO, TO),
+    # A link that nobody has signed.
+    "desk-enter": ("GET", NO, NO, NO, NO),
     "desk-home": ("GET", TO, TO, TO, TO),
     "desk-password": ("GET", TO, IN, IN, IN),
 }
@@ -76,6 +79,7 @@ REQUESTERS = {
     "desk-batch-bonuses": ("GET", GONE, IN),
     "desk-hits": ("GET", IN, IN),
     "desk-hit": ("GET", GONE, IN),
+    "desk-hit-by-id": ("GET", GONE, TO),
     "desk-hit-bonuses": ("GET", GONE, IN),
     "desk-events": ("GET", IN, IN),
     "desk-send-again": ("POST", GONE, TO),
@@ -105,7 +109,8 @@ def addresses(rita: Any, ada: Visitor, make_hit: Any, settings: Any) -> dict[str
     requester = Requester.objects.get(name="Rita")
     member, _ = open_worker("Grace", "", clock.now())
     keys = keys_of_work(rita, ada, make_hit) | keys_of_host(member) | keys_of_desk(requester)
-    given = {"worker": member.pk, "position": 1, "kind": "link"}
+    given = {"worker": member.pk, "position": 1, "kind": "link", "token": "forged"}
+    given["hit_id"] = HIT.objects.order_by("pk")[0].hit_id
     found = {}
     for pattern in get_resolver("marketplace.desk.urls").url_patterns:
         name, address = str(pattern.name), "/desk/" + str(pattern.pattern)

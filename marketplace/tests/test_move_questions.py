@@ -41,6 +41,15 @@ def test_the_frame_and_the_api_show_the_new_address(rita: Any, post: Callable[[s
     assert move(OLD, NEW) == 0
 
 
+def test_the_link_in_its_annotation_moves_with_it(
+    rita: Any, make_hit: Callable[..., dict[str, Any]]
+) -> None:
+    question = QUESTION.format(url=f"{OLD}/hit/")
+    make_hit(rita, Question=question, RequesterAnnotation=f"unit-7 {OLD}/collections/pilot/")
+    move(OLD, NEW)
+    assert HIT.objects.get().annotation == f"unit-7 {NEW}/collections/pilot/"
+
+
 def test_pages_at_other_addresses_stay(post: Callable[[str], str]) -> None:
     others = {"http://localhost:800/hit/", "https://localhost:8000/hit/", "http://lab.example/"}
     for url in others:

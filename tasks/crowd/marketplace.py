@@ -20,6 +20,7 @@ QUESTION = (
     "<FrameHeight>0</FrameHeight></ExternalQuestion>"
 )
 # What the marketplace reads among the keywords of a qualification type.
+LONGEST_ANNOTATION = 255
 EARNED, UNLISTED = "earned", "unlisted"
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 Row = TypeVar("Row")
@@ -97,8 +98,10 @@ def create_hit_type(
     return str(reply["HITTypeId"])
 
 
-def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> Hit:
+def create_hit(type_id: str, *, token: str, lifetime: timedelta, page: str) -> Hit:
     """Return a HIT with one place; for a day the same token makes no second HIT.
+
+    page: path of what it is part of, on this site, for whoever looks at the HIT there.
 
     One that was made before, by a call whose reply was lost, may be of another type: work is
     looked for under the type it has.
@@ -111,7 +114,7 @@ def create_hit(type_id: str, *, token: str, lifetime: timedelta) -> Hit:
             MaxAssignments=1,
             LifetimeInSeconds=max(30, int(lifetime.total_seconds())),
             Question=QUESTION.format(url=url),
-            RequesterAnnotation=token,
+            RequesterAnnotation=f"{token} {settings.COLLECTOR_URL}{page}"[:LONGEST_ANNOTATION],
             UniqueRequestToken=token,
         )
     except MarketplaceError as error:
@@ -141,7 +144,8 @@ def find_hits(tokens: Iterable[str]) -> dict[str, Hit]:
 def _made() -> Iterator[tuple[str, Hit]]:
     """Yield every HIT of the account with the token it was made with."""
     for hit in pages("list_hits", "HITs"):
-        yield hit.get("RequesterAnnotation", ""), _hit(hit)
+        # The page of the collection stands behind it.
+        yield hit.get("RequesterAnnotation", "").partition(" ")[0], _hit(hit)
 
 
 def _hit(described: WireRow) -> Hit:

@@ -14,7 +14,7 @@ from tasks.kinds.registry import kind_of
 from tasks.models import Lease, LeaseState, Payment, PaymentKind, Posting, PostingState
 from tasks.money import budget, lease_reserves, payments
 from tasks.people.qualifications import requester_keyword
-from tasks.posting.hits import find_forgotten, money, went_live
+from tasks.posting.hits import find_forgotten, money, page_of, went_live
 from tasks.work import submissions
 
 LIFETIME = timedelta(days=30)
@@ -199,5 +199,8 @@ def _create(posting: Posting, collection: Collection, now: datetime) -> marketpl
         requirements=[requirement],
     )
     return marketplace.create_hit(
-        type_id, token=str(posting.token), lifetime=posting.expires_at - now
+        type_id,
+        token=str(posting.token),
+        lifetime=posting.expires_at - now,
+        page=page_of(collection),
     )

@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from django.db import transaction
 from django.db.models import F, Sum
 
-from collector.models import CollectionState, Stage, StageState
+from collector.models import Collection, CollectionState, Stage, StageState
 from collector.protocols.creation import parameters_of
 from collector.protocols.parameters import Parameters, StageTable
 from tasks.crowd import groups, marketplace
@@ -111,10 +111,18 @@ def publish_pending(stage: Stage, now: datetime) -> int:
         type_id = types[posting.reward_cents]
         token = str(posting.token)
         hit = made.get(token) or marketplace.create_hit(
-            type_id, token=token, lifetime=posting.expires_at - now
+            type_id,
+            token=token,
+            lifetime=posting.expires_at - now,
+            page=page_of(stage.collection),
         )
         published += went_live(posting, hit)
     return published
+
+
+def page_of(collection: Collection) -> str:
+    """Return the path of the collection's page on this site."""
+    return f"/collections/{collection.slug}/"
 
 
 def find_forgotten(postings: Iterable[Posting], now: datetime) -> dict[str, marketplace.Hit]:

@@ -10,7 +10,7 @@ from common.outages import missing
 from tasks.crowd import marketplace, requester_api
 from tasks.crowd.requester_api import LONGEST_PAUSE_SECONDS, Keys, MarketplaceError
 
-THERE = {"HITId": "H1", "HITTypeId": "OLD", "RequesterAnnotation": "token"}
+THERE = {"HITId": "H1", "HITTypeId": "OLD", "RequesterAnnotation": "token http://localhost/"}
 OTHER = {"HITId": "H2", "HITTypeId": "NEW", "RequesterAnnotation": "other"}
 
 
@@ -25,10 +25,10 @@ def test_a_hit_that_was_there_already_keeps_its_own_type(monkeypatch: pytest.Mon
     monkeypatch.setattr(marketplace, "call", refuse)
     monkeypatch.setattr("tasks.crowd.requester_api.call", refuse)
     # Its title was changed between the call and the answer, so that a new type was asked for.
-    hit = marketplace.create_hit("NEW", token="token", lifetime=timedelta(days=1))
+    hit = marketplace.create_hit("NEW", token="token", lifetime=timedelta(days=1), page="/")
     assert hit == marketplace.Hit("H1", "OLD")
     with pytest.raises(MarketplaceError, match="lists none"):
-        marketplace.create_hit("NEW", token="unheard of", lifetime=timedelta(days=1))
+        marketplace.create_hit("NEW", token="unheard of", lifetime=timedelta(days=1), page="/")
 
 
 def test_hits_are_found_by_their_tokens(monkeypatch: pytest.MonkeyPatch) -> None:

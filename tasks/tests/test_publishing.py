@@ -33,7 +33,7 @@ def created(monkeypatch):
     """Return the tokens and lifetimes of the HITs that the marketplace makes."""
     made = []
 
-    def create(type_id, *, token, lifetime):
+    def create(type_id, *, token, lifetime, page):
         made.append((token, lifetime))
         return marketplace.Hit(f"HNEW{len(made)}", type_id)
 

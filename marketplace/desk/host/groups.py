@@ -3,6 +3,7 @@
 import re
 
 from django.db import transaction
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
@@ -12,6 +13,7 @@ from marketplace.configuration import requesters_see_mail
 from marketplace.desk.access import host_page, record, requester_page
 from marketplace.desk.host.workers import found_worker
 from marketplace.desk.pages import leave_notice, page_of, show
+from marketplace.desk.requester.origins import users_of
 from marketplace.desk.sessions import DeskRequest
 from marketplace.models import HANDED_IN, Assignment, Worker, WorkerGroup
 from marketplace.people.groups import (
@@ -23,9 +25,11 @@ from marketplace.people.groups import (
 from marketplace.people.groups import (
     groups as all_groups,
 )
+from marketplace.people.qualifications.earned_qualifications import UNLISTED
 from marketplace.router import DATABASE
 from marketplace.site.page_error import PageError, first_or_error
 
+MOST_LISTED = 200
 NO_GROUP = "There is no such group. Choose one from the list."
 
 
@@ -83,6 +87,7 @@ def group(request: DeskRequest, key: int) -> HttpResponse:
         status=400 if unknown else 200,
         here="groups",
         found=_found(key),
+        asks=users_of([row])[row.pk],
         page=page_of(request, members.select_related("worker__profile").order_by("-granted_at")),
         unknown=unknown,
     )
@@ -135,11 +140,17 @@ def people(request: DeskRequest) -> HttpResponse:
     """Show a requester the groups to address, and who has worked for them."""
     mine = Assignment.objects.filter(hit__requester=request.requester, state__in=HANDED_IN)
     rows = Worker.objects.filter(pk__in=mine.values("worker")).select_related("profile")
+    groups, own = list(all_groups()), request.requester.qualification_types.filter(deleted_at=None)
+    held = Count("grants", filter=Q(grants__is_revoked=False, grants__integer_value__gt=0))
+    listed = own.exclude(keywords__contains=UNLISTED).annotate(n_holders=held).order_by("name")
+    given = list(listed[:MOST_LISTED])
+    asks = users_of([*given, *(one.qualification_type for one in groups)], request.requester)
     return show(
         request,
         "people.html",
         here="people",
-        groups=all_groups(),
+        groups=[(one, asks[one.qualification_type_id]) for one in groups],
+        qualifications=[(one, asks[one.pk]) for one in given],
         page=page_of(request, rows.order_by("worker_id")),
         shows_mail=requesters_see_mail(),
     )

@@ -9,6 +9,7 @@ from marketplace.desk.access import record, requester_page
 from marketplace.desk.batches.bonuses import rewardable
 from marketplace.desk.pages import leave_notice, page_of, show
 from marketplace.desk.requester.audience import audience_summaries, audience_summary
+from marketplace.desk.requester.origins import kinds_by_origin, origin_of
 from marketplace.desk.sessions import DeskRequest
 from marketplace.hits.lifecycle import settle_account, settle_due
 from marketplace.models import HIT, Assignment
@@ -29,15 +30,28 @@ NO_HIT = "There is no such HIT of yours. Choose one from the list."
 @requester_page
 @require_safe
 def hits(request: DeskRequest) -> HttpResponse:
-    """Show the HITs that belong to no batch, the newest first."""
+    """Show the HITs that belong to no batch, the newest first, or those part of one thing."""
     now = clock.now()
     settle_account(request.requester, now)
     rows = HIT.objects.filter(requester=request.requester, batch_row=None)
+    parts, of = kinds_by_origin(request.requester), request.GET.get("of", "")
+    if of in parts:
+        rows = rows.filter(hit_type__in=parts[of])
     page = page_of(request, rows.select_related("hit_type").order_by("-pk"))
     kinds = {hit.hit_type_id: hit.hit_type for hit in page}
     reaches = dict(zip(kinds, audience_summaries(kinds.values()), strict=True))
     lines = [(hit, STATUS_WORDS[hit.status(now)], reaches[hit.hit_type_id]) for hit in page]
-    return show(request, "hits.html", here="hits", page=page, lines=lines)
+    origin = origin_of(lines[0][0]) if of in parts and lines else None
+    return show(
+        request,
+        "hits.html",
+        here="hits",
+        page=page,
+        lines=lines,
+        parts=list(parts),
+        of=of if of in parts else "",
+        origin=origin,
+    )
 
 
 @requester_page
@@ -57,9 +71,18 @@ def hit(request: DeskRequest, key: int) -> HttpResponse:
         api_word=found.status(now),
         status_word=STATUS_WORDS[found.status(now)],
         batch=row.batch if row else None,
+        origin=origin_of(found),
         reach=audience_summary(found.hit_type),
         has_work=rewardable(Assignment.objects.filter(hit=found), now).exists(),
     )
+
+
+@requester_page
+@require_safe
+def hit_by_id(request: DeskRequest, hit_id: str) -> HttpResponse:
+    """Go to the HIT of the requester's that programs know by this id."""
+    found = first_or_error(HIT.objects.filter(requester=request.requester, hit_id=hit_id), NO_HIT)
+    return redirect("desk-hit", key=found.pk)
 
 
 @requester_page

@@ -7,10 +7,12 @@ from urllib.parse import urlsplit
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import F, Value
-from django.db.models.functions import Replace
+from django.db.models.functions import Replace, Substr
 
 from common.command_line import MANAGE
 from marketplace.models import HIT
+
+LONGEST_ANNOTATION = 255
 
 
 class Command(BaseCommand):
@@ -40,6 +42,7 @@ class Command(BaseCommand):
             .update(
                 external_url=Replace(F("external_url"), before, after),
                 question=Replace(F("question"), before, after),
+                annotation=Substr(Replace(F("annotation"), before, after), 1, LONGEST_ANNOTATION),
             )
         )
         if options["json"]:

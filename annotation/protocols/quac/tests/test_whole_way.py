@@ -49,7 +49,7 @@ def collection(tmp_path: Path, settings: Any, monkeypatch: Any) -> Collection:
     return Collection.objects.get(slug="talks")
 
 
-def new_hit(type_id: str, *, token: str, lifetime: timedelta) -> marketplace.Hit:
+def new_hit(type_id: str, *, token: str, lifetime: timedelta, page: str) -> marketplace.Hit:
     """Return a HIT whose id is as a marketplace gives them: letters and digits."""
     return marketplace.Hit("H" + token.replace("-", "").upper(), type_id)
 
