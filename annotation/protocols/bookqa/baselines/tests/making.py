@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,7 +11,15 @@ from typing import Any
 
 import orjson
 
-from annotation.protocols.bookqa.export import COLUMNS, QUESTIONS, SUMMARIES, question_ids
+from annotation.protocols.bookqa.baselines.classifying import TYPES
+from annotation.protocols.bookqa.baselines.systems import LABELS
+from annotation.protocols.bookqa.export import (
+    COLUMNS,
+    DOCUMENTS,
+    QUESTIONS,
+    SUMMARIES,
+    question_ids,
+)
 from annotation.protocols.bookqa.ranking.books import Question, RankedBook
 from annotation.protocols.bookqa.ranking.files import (
     CANDIDATES,
@@ -31,6 +40,7 @@ from annotation.readers.neural.run import Run
 from collector.ingest.books.decoding import decode
 from collector.ingest.books.gutenberg import book_bounds
 from collector.ingest.books.parsing import passages
+from collector.ingest.books.tests.making import document, table
 from collector.ingest.segmentation import tokens
 
 # The shortest books with questions: two to learn from, two others.
@@ -75,6 +85,28 @@ def summary_files(folder: Path, data: Path, n_questions: int = N_QUESTIONS) -> l
             writer.writeheader()
             writer.writerows(rows)
     return [folder / QUESTIONS, folder / SUMMARIES]
+
+
+def release_files(folder: Path, data: Path) -> Path:
+    """Write the files of a release, 10 questions to learn from and 10 of dev; return the folder."""
+    story_files(folder, data, n_questions=5, depth=4)
+    summary_files(folder, data, n_questions=5)
+    table(folder / DOCUMENTS, document("ford"))
+    rng = random.Random(0)
+    rows = [
+        {"id": line["id"], "question": line["question"], "question_type": rng.choice(TYPES)}
+        for line in lines(folder / CANDIDATES)
+    ]
+    with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def lines(path: Path) -> list[Any]:
+    """Return what the lines of a file hold."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def dev_file(folder: Path, data: Path) -> Path:

@@ -12,19 +12,16 @@ import torch
 from django.core.management import CommandError, call_command
 
 from annotation.protocols.bookqa import baselines
-from annotation.protocols.bookqa.baselines import passage_rankers, writing
-from annotation.protocols.bookqa.baselines.classifying import TYPES
 from annotation.protocols.bookqa.baselines.material import read_material
-from annotation.protocols.bookqa.baselines.passage_rankers import Ranking
 from annotation.protocols.bookqa.baselines.systems import HARD_EM, TRAINED
-from annotation.protocols.bookqa.baselines.tests.making import run_of, story_files, summary_files
-from annotation.protocols.bookqa.baselines.writing import PreReading, Reader, pre_read
+from annotation.protocols.bookqa.baselines.tests.making import lines, release_files, run_of
+from annotation.protocols.bookqa.baselines.writing import PreReading, pre_read
 from annotation.protocols.bookqa.ranking.files import read_ranking
 from annotation.readers.neural.encoder import save_encoder, tiny_encoder
 from annotation.readers.neural.recipe import Recipe, read_recipe, unsourced
 from annotation.readers.neural.seq2seq import EncoderDecoder, Limits, load_writer
 from annotation.readers.neural.tests.tiny_writers import tiny_writer
-from collector.ingest.books.tests.making import document, table
+from collector.ingest.books.tests.making import table
 
 torch.set_num_threads(1)
 pytestmark = [pytest.mark.data, pytest.mark.pure]
@@ -42,20 +39,7 @@ def _without_meteor(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def release(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the files of a release: 10 questions to learn from, 10 of dev."""
-    folder = tmp_path_factory.mktemp("release")
-    story_files(folder, data, n_questions=5, depth=4)
-    summary_files(folder, data, n_questions=5)
-    table(folder / "documents.csv", document("ford"))
-    rng = random.Random(0)
-    rows = [
-        {"id": line["id"], "question": line["question"], "question_type": rng.choice(TYPES)}
-        for line in lines(folder / "candidates.jsonl")
-    ]
-    with (folder / "labels.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return folder
+    return release_files(tmp_path_factory.mktemp("release"), data)
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +54,6 @@ def models(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).mkdir(parents=True)
         save_encoder(tiny_encoder(texts, random.Random(0), width=8), folder / name)
     return folder
-
-
-def lines(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def run(name: str, **options: Any) -> str:
@@ -229,92 +209,3 @@ def test_the_encoder_stays_where_the_decoder_alone_pre_reads(
     assert kept == [decoder_only, False, decoder_only]
     assert all(parameter.requires_grad for parameter in writer.parameters())
     assert asked.facts["pre_read_passages"] == 8
-
-
-class Killed(BaseException):
-    """The process was killed."""
-
-
-@pytest.mark.parametrize(
-    ("module", "model", "settings", "learner", "stages"),
-    [
-        (
-            writing,
-            "facebook/bart-base",
-            {"fusion": True, "pre_reading": "all"},
-            (PreReading, Reader),
-            ("pre-reading", "reader"),
-        ),
-        (
-            passage_rankers,
-            "google/bert_uncased_L-4_H-256_A-4",
-            {"training": ("ict", "distant")},
-            (Ranking,),
-            ("ict", "distant"),
-        ),
-    ],
-    ids=["pre-read, fused", "ranker"],
-)
-def test_a_run_that_was_killed_gives_the_weights_of_one_that_was_not(
-    module: Any,
-    model: str,
-    settings: dict[str, Any],
-    learner: tuple[type, ...],
-    stages: tuple[str, ...],
-    release: Path,
-    models: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    files = [path for path in release.glob("*.jsonl") if path.name != "predictions.jsonl"]
-    values = {"epochs": 1, "batch": 4, "optimizer": "adamw", "learning_rate": 0.01, "max_steps": 3}
-    values |= {"checkpoint_steps": 1, "passages": 2, "read_tokens": 32, "answer_tokens": 4}
-    values |= {**HIDDEN, "pool": 16, "window": 32, "cloze_negatives": 2}
-
-    def weights(out: Path, kills: tuple[int, ...]) -> list[Any]:
-        left = list(kills)
-        while True:
-            dying = Dying(left.pop(0) if left else None)
-            for each in learner:
-                monkeypatch.setattr(each, "loss", dying(each.loss))
-            encoder = str(models / model)
-            asked = run_of(
-                "system",
-                files,
-                release / "qaps.csv",
-                out,
-                values,
-                encoder=encoder,
-                settings=settings,
-            )
-            try:
-                module.train(asked)
-            except Killed:
-                continue
-            finally:
-                monkeypatch.undo()
-            paths = [next((out / stage).glob("weights-*.pt")) for stage in stages]
-            return [asked.predictions.read_bytes(), *(torch.load(path) for path in paths)]
-
-    whole, killed = weights(tmp_path / "whole", ()), weights(tmp_path / "killed", (2, 3))
-    assert whole[0] == killed[0]
-    for one, other in zip(whole[1:], killed[1:], strict=True):
-        assert one.keys() == other.keys()
-        assert all(torch.equal(one[key], other[key]) for key in one)
-
-
-class Dying:
-    """Kills at the n-th batch."""
-
-    def __init__(self, left: int | None) -> None:
-        self.left = left
-
-    def __call__(self, loss: Any) -> Any:
-        def mortal(learner: Any, items: Any) -> Any:
-            if self.left is not None:
-                self.left -= 1
-                if self.left < 0:
-                    raise Killed
-            return loss(learner, items)
-
-        return mortal
