@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TORCH := torch==2.13.0
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-readers demo run serve test test-readers lint bench rehearse requirements clean
+.PHONY: help setup setup-hub setup-readers demo run serve test test-readers lint bench rehearse requirements clean
 
 help:
 	@echo "make demo      a dataset from nothing: a small collection, simulated workers, a release"
@@ -42,7 +42,13 @@ help:
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-readers-dev.txt
 	@touch $@
 
+.venv/installed-hub: requirements-hub.txt .venv/installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-hub.txt
+	@touch $@
+
 setup: .venv/installed
+
+setup-hub: .venv/installed-hub
 
 setup-readers: .venv/installed-readers
 
@@ -93,6 +99,9 @@ requirements:
 	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml --extra readers \
 	  -c requirements.txt -c requirements-dev.txt -o requirements-readers.txt \
 	  $(BESIDE_TORCH:%=--no-emit-package %) --custom-compile-command "make requirements"
+	uv pip compile -q --universal --generate-hashes -p 3.11 pyproject.toml --extra hub \
+	  -c requirements.txt -c requirements-dev.txt -o requirements-hub.txt \
+	  --custom-compile-command "make requirements"
 	uv pip compile -q --universal --generate-hashes -p 3.11 --no-deps \
 	  --group pyproject.toml:readers-dev -o requirements-readers-dev.txt \
 	  --custom-compile-command "make requirements"

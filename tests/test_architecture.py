@@ -364,6 +364,7 @@ def test_the_locked_requirements_hold_every_name_of_the_project() -> None:
     for file, names in {
         "requirements.txt": project["dependencies"],
         "requirements-dev.txt": project["optional-dependencies"]["dev"],
+        "requirements-hub.txt": project["optional-dependencies"]["hub"],
     }.items():
         locked = {
             line.split("==")[0].lower()

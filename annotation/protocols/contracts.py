@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar
 from annotation.agreement.decision import Decision
 from annotation.metrics.result import Option, Result
 from annotation.readers.trained import Trained
-from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
+from annotation.release.parquet_tables import Column
+from annotation.release.records_schema import ArticleRecord, Published, QuestionRecord, SeedRecord
 from annotation.reports.table import Table
 from collector.models import Corpus
 from collector.protocols.parameters import Parameters
@@ -69,7 +70,21 @@ class WithholdsGold(WithholdsAnswers, Protocol):
         """Yield the files of the splits whose answers are not published, answers included."""
 
 
-class ExportModule(ExportPart, IdentifiesSeeds, WithholdsGold, Protocol):
+class AddsColumns(Protocol):
+    """export.py of a protocol whose questions have columns of their own in the Parquet files."""
+
+    @property
+    def QUESTION_COLUMNS(self) -> Mapping[str, Column]:
+        """Return them by name; one that all protocols have may be told of anew."""
+
+    def question_columns(self, seed: SeedRecord, question: QuestionRecord) -> Mapping[str, object]:
+        """Return what a question's row holds in these columns, and in others that it knows better.
+
+        Of a question whose answer is withheld, seed and question tell what is published of it.
+        """
+
+
+class ExportModule(ExportPart, IdentifiesSeeds, WithholdsGold, AddsColumns, Protocol):
     """All that is called of export.py."""
 
 
@@ -240,13 +255,26 @@ def _as_they_are(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
     yield from seeds
 
 
+def _no_more(seed: SeedRecord, question: QuestionRecord) -> Mapping[str, object]:
+    """Return nothing: what all protocols tell of a question is enough."""
+    return {}
+
+
 def _take_it(gold: Path) -> None:
     """Take gold for what it is, until there is something to score."""
 
 
 VALIDATION = Part[ValidationPart[object, Parameters]]("validation", ValidationPart)
 EXPORT = Part[ExportModule](
-    "export", ExportModule, ExportPart, defaults={"WITHHELD": {}, "identified": _as_they_are}
+    "export",
+    ExportModule,
+    ExportPart,
+    defaults={
+        "WITHHELD": {},
+        "identified": _as_they_are,
+        "QUESTION_COLUMNS": {},
+        "question_columns": _no_more,
+    },
 )
 REPORT = Part[ReportModule[Parameters]]("report", ReportModule, ReportPart)
 RANKERS = Part[RankersPart[Parameters]]("rankers", RankersPart)

@@ -1,12 +1,19 @@
-"""Croissant 1.0 metadata: the files with their checksums, and the votes as a record set."""
+"""Croissant 1.1 metadata: files with checksums, each split and the votes as record sets, and more.
+
+What a release knows for the Responsible-AI vocabulary is there too.
+"""
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from annotation.release import votes_table
-from collector.models import Collection
+from annotation.release import questions_table, responsible_ai, votes_table
+from annotation.release.citation import bibtex
+from annotation.release.facts import Facts, description, origin
+from annotation.release.parquet_tables import BOOLEAN, INTEGER, TEXT, Column
 
+VERSION = "http://mlcommons.org/croissant/1.1"
 FILE = "croissant.json"
 # As the format's specification asks of every description.
 CONTEXT: dict[str, Any] = {
@@ -15,8 +22,10 @@ CONTEXT: dict[str, Any] = {
     **{
         name: f"cr:{name}"
         for name in (
+            "arrayShape",
             "citeAs",
             "column",
+            "containedIn",
             "equivalentProperty",
             "extract",
             "field",
@@ -25,6 +34,7 @@ CONTEXT: dict[str, Any] = {
             "fileSet",
             "format",
             "includes",
+            "isArray",
             "isLiveDataset",
             "jsonPath",
             "key",
@@ -48,7 +58,9 @@ CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
     "rai": "http://mlcommons.org/croissant/RAI/",
     "sc": "https://schema.org/",
 }
@@ -59,42 +71,40 @@ FORMATS = {
     ".md": "text/markdown",
     ".parquet": "application/x-parquet",
 }
+TYPES = {TEXT: "sc:Text", INTEGER: "sc:Integer", BOOLEAN: "sc:Boolean"}
+# What a split is for, by how its name begins.
+SPLITS = {"train": "cr:TrainingSplit", "dev": "cr:ValidationSplit", "test": "cr:TestSplit"}
+Json = dict[str, Any]
 
 
-def metadata(collection: Collection, description: str, digests: dict[str, dict[str, Any]]) -> bytes:
+def metadata(facts: Facts, digests: Mapping[str, Mapping[str, Any]]) -> bytes:
     """Return the description of the release's files, by name with "sha256" and "bytes"."""
-    corpus = collection.corpus
+    collection, corpus = facts.collection, facts.collection.corpus
+    marked = f"{origin(facts)} " if facts.outcomes.simulated() or facts.is_imported() else ""
     value = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": [VERSION, responsible_ai.VOCABULARY],
         "name": collection.slug,
         "version": _version(digests),
-        "description": description,
+        "datePublished": f"{facts.dates.published:%Y-%m-%d}",
+        "description": marked + description(facts),
         "inLanguage": corpus.language,
         "creator": {"@type": "sc:Organization", "name": collection.requester_name},
-        "citeAs": citation(collection),
+        "citeAs": bibtex(collection, facts.dates.published),
         "license": corpus.licence_url or corpus.licence_name or "unknown",
+        **{f"rai:{name}": told for name, told in responsible_ai.properties(facts).items()},
         "distribution": [
             _file(name, entry) for name, entry in digests.items() if _format(name) is not None
         ],
-        "recordSet": [_votes()] if votes_table.FILE in digests else [],
+        "recordSet": _record_sets(facts),
     }
     if corpus.base_url:
         value["isBasedOn"] = corpus.base_url
     return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def citation(collection: Collection) -> str:
-    """Return how to name the dataset in a text."""
-    return (
-        f"{collection.requester_name}: {collection.title}. Questions and answers about "
-        f"{collection.corpus.name}, collected with the protocol {collection.protocol}, "
-        f"version {collection.protocol_version}."
-    )
-
-
-def _version(digests: dict[str, dict[str, Any]]) -> str:
+def _version(digests: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a version that follows from the files alone: equal files, equal version."""
     sums = "".join(f"{name} {entry['sha256']}\n" for name, entry in digests.items())
     return f"1.0.0+{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
@@ -104,7 +114,7 @@ def _format(name: str) -> str | None:
     return FORMATS.get("." + name.rpartition(".")[2])
 
 
-def _file(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+def _file(name: str, entry: Mapping[str, Any]) -> Json:
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -116,46 +126,80 @@ def _file(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _votes() -> dict[str, Any]:
+def _record_sets(facts: Facts) -> list[Json]:
+    splits = [
+        _table(
+            questions_table.name_of(split),
+            questions_table.file_of(split),
+            f"The questions of the split {split}: {number:,}.",
+            facts.columns,
+        )
+        for split, number in facts.tabled().items()
+    ]
+    votes = _table("votes", votes_table.FILE, votes_table.ABOUT, votes_table.COLUMNS)
+    return [*([_enumeration(facts)] if splits else []), *splits, votes]
+
+
+def _enumeration(facts: Facts) -> Json:
+    """Return the record set that says which splits there are, and what each is for."""
+    name, url = "splits/name", "splits/url"
     return {
         "@type": "cr:RecordSet",
-        "@id": "votes",
-        "name": "votes",
-        "description": "Every vote on every question, those left out of the dataset included.",
-        "field": [_field(name, text) for name, text in votes_table.COLUMNS.items()],
+        "@id": "splits",
+        "name": "splits",
+        "dataType": "cr:Split",
+        "key": {"@id": name},
+        "field": [
+            {"@type": "cr:Field", "@id": name, "name": "name", "dataType": "sc:Text"},
+            {"@type": "cr:Field", "@id": url, "name": "url", "dataType": ["sc:URL", "cr:Split"]},
+        ],
+        "data": [{name: split, url: _purpose(split)} for split in facts.tabled()],
     }
 
 
-def _field(name: str, description: str) -> dict[str, Any]:
-    field: dict[str, Any] = {
-        "@type": "cr:Field",
-        "@id": f"votes/{name}",
+def _purpose(split: str) -> str:
+    """Return what a split is for, in the words of the vocabulary."""
+    return next((about for begin, about in SPLITS.items() if split.startswith(begin)), "cr:Split")
+
+
+def _table(name: str, file: str, about: str, columns: Mapping[str, Column]) -> Json:
+    """Return a Parquet file as a record set."""
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
         "name": name,
-        "description": description,
+        "description": about,
+        **({"key": {"@id": f"{name}/id"}} if "id" in columns else {}),
+        "field": [_field(name, file, column, each) for column, each in columns.items()],
     }
-    if name in votes_table.SPAN_LISTS:
-        subfields = [_subfield(name, part) for part in votes_table.SPAN_FIELDS]
-        return {**field, "repeated": True, "source": _source(name), "subField": subfields}
-    if name in votes_table.TEXT_LISTS:
-        field["repeated"] = True
-    return {**field, "dataType": _type(name), "source": _source(name)}
 
 
-def _subfield(name: str, part: str) -> dict[str, Any]:
+def _field(table: str, file: str, name: str, column: Column) -> Json:
+    source = {"fileObject": {"@id": file}, "extract": {"column": name}}
+    field = _of_column(f"{table}/{name}", name, column, source)
+    if column.parts:
+        field["subField"] = [
+            _of_column(
+                f"{table}/{name}/{part}",
+                part,
+                each,
+                {**source, "transform": {"jsonPath": f"$.{part}"}},
+            )
+            for part, each in column.parts.items()
+        ]
+    if name == "split" and table != "votes":
+        field["references"] = {"field": {"@id": "splits/name"}}
+    return field
+
+
+def _of_column(path: str, name: str, column: Column, source: Json) -> Json:
+    """Return a field, or a part of one, without its own parts."""
     return {
         "@type": "cr:Field",
-        "@id": f"votes/{name}/{part}",
-        "name": part,
-        "dataType": "sc:Integer" if part in ("start", "end") else "sc:Text",
-        "source": {**_source(name), "transform": {"jsonPath": f"$[*].{part}"}},
+        "@id": path,
+        "name": name,
+        "description": column.about,
+        **({} if column.parts else {"dataType": TYPES[column.kind]}),
+        **({"isArray": True} if column.is_list else {}),
+        "source": source,
     }
-
-
-def _source(column: str) -> dict[str, Any]:
-    return {"fileObject": {"@id": votes_table.FILE}, "extract": {"column": column}}
-
-
-def _type(name: str) -> str:
-    if name in votes_table.BOOLEANS:
-        return "sc:Boolean"
-    return "sc:Integer" if name in votes_table.INTEGERS else "sc:Text"

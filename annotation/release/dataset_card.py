@@ -1,113 +1,122 @@
 """The dataset card: what the files are, how they came to be, what was paid, what to beware of."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
+from typing import Any
 
-from django.db.models import QuerySet
-
-from annotation.decisions.counted_work import counted_work_of, excluded_workers
-from annotation.release import articles, assignment_log, croissant, votes_table
+from annotation.release import (
+    articles,
+    assignment_log,
+    croissant,
+    hub_header,
+    questions_table,
+    votes_table,
+)
+from annotation.release.citation import bibtex
+from annotation.release.facts import (
+    Facts,
+    bonuses,
+    consent_text,
+    description,
+    instructions,
+    limits,
+    origin,
+    rejections,
+    workers_told,
+)
+from annotation.release.parquet_tables import Column
 from annotation.release.release_folder import SUMS
-from annotation.reports.let_in import makers_let_in
-from annotation.reports.outcomes import Outcomes
-from annotation.reports.table import Table, markdown
+from annotation.release.responsible_ai import PSEUDONYMS, workers_per_item
+from annotation.reports.table import markdown
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
-from collector.protocols.parameters import StageTable
 from collector.protocols.revisions import revisions_of
-from tasks.models import Answer, Question, ReaderHint, ReceiptState, Submission
 
 FILE = "README.md"
 MANIFEST = "manifest.json"
+LONGEST_TEXT = 280
+LONGEST_LIST = 3
 
 
-def card(
-    collection: Collection,
-    counts: Mapping[str, int],
-    official: Sequence[str],
-    tables: Sequence[Table],
-    outcomes: Outcomes,
-    withheld: Sequence[str] = (),
-    beside: Mapping[str, str] | None = None,
-) -> str:
-    """Return the card in Markdown; synthetic work is named before anything else.
-
-    counts: kept questions by split. official: names of the protocol's files. tables: the report's;
-    one without columns only tells its requester what is still to do. withheld: splits whose answers
-    are not published. beside: what further files hold, by name.
-    """
+def card(facts: Facts) -> str:
+    """Return the card under its header; synthetic work is named before anything else."""
+    collection = facts.collection
+    tables = [markdown(table) for table in facts.tables if table.columns]
     parts = [
+        hub_header.header(facts),
         f"# {collection.title}\n",
-        origin(collection, outcomes),
-        description(collection, counts) + "\n",
-        _files(official, withheld, beside or {}),
-        "## How it was collected\n\n" + _method(collection, withheld),
-        "## What is in it\n\n" + "\n".join(markdown(table) for table in tables if table.columns),
-        "## Limitations\n\n" + _limitations(collection, outcomes),
+        _origin(facts),
+        description(facts) + "\n",
+        _files(facts),
+        _fields(facts),
+        _examples(facts),
+        "## How it was collected\n\n" + _method(facts),
+        _ethics(facts),
+        "## What is in it\n\n" + "\n".join(tables),
+        "## Limitations\n\n" + _listed(limits(facts)),
         "## Licence\n\n" + articles.licence_text(collection),
-        "## How to cite\n\n" + croissant.citation(collection) + "\n",
+        _citation(facts),
         "## Parameters\n\n" + _parameters(collection),
     ]
-    return "\n".join(parts)
+    return "\n".join(part for part in parts if part)
 
 
-def description(collection: Collection, counts: Mapping[str, int]) -> str:
-    """Return what the dataset is, in two sentences."""
-    corpus = collection.corpus
-    spread = ", ".join(f"{number:,} {split}" for split, number in counts.items())
-    return (
-        f"{parameters_of(collection).protocol.title}. {sum(counts.values()):,} questions "
-        f"({spread}) about {corpus.name}, in the language {corpus.language!r}."
-    )
+def shortened(value: Any) -> Any:
+    """Return an example to read: long texts and lists in it are cut."""
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        return f"{value[:LONGEST_TEXT]} …"
+    if isinstance(value, list):
+        more = [f"… {len(value) - LONGEST_LIST} more"] if len(value) > LONGEST_LIST else []
+        return [shortened(one) for one in value[:LONGEST_LIST]] + more
+    if isinstance(value, dict):
+        return {name: shortened(one) for name, one in value.items()}
+    return value
 
 
-def origin(collection: Collection, outcomes: Outcomes) -> str:
-    """Return who made the questions and answers: people, simulated workers, or published files."""
-    if collection.official_files.exists():
+def _origin(facts: Facts) -> str:
+    """Return who made the questions and answers; what is no people's stands out."""
+    told = origin(facts)
+    if facts.is_imported():
         files = "\n".join(
-            f"* `{file.name}`, SHA-256 `{file.sha256}`" for file in collection.official_files.all()
+            f"* `{file.name}`, SHA-256 `{file.sha256}`"
+            for file in facts.collection.official_files.all()
         )
-        return f"**Nothing here was collected: it was read from published files.**\n\n{files}\n"
-    made = outcomes.questions + outcomes.votes
-    simulated = outcomes.synthetic_questions + outcomes.synthetic_votes
-    if not outcomes.simulated():
-        return "All questions and answers were written by people.\n"
-    added = (
-        f" To {outcomes.mended_votes:,} of people's answers a part was added, which the column "
-        "`synthetic_fields` of the votes names."
-        if outcomes.mended_votes
-        else ""
-    )
-    return (
-        f"> **Simulated work.** {outcomes.synthetic_questions:,} of {outcomes.questions:,} "
-        f"questions and {outcomes.synthetic_votes:,} of {outcomes.votes:,} answers "
-        f"({100 * simulated / made:.0f} % of both) were made by simulated workers, not by people. "
-        f"They show that the collection works; they are of no use for research.{added}\n"
-    )
+        return f"**{told}**\n\n{files}\n"
+    if facts.outcomes.simulated():
+        return f"> **Simulated work.** {told}\n"
+    return f"{told}\n"
 
 
-def _files(official: Sequence[str], withheld: Sequence[str], beside: Mapping[str, str]) -> str:
+def _files(facts: Facts) -> str:
     described = {
-        **dict.fromkeys(official, "in the official layout of the protocol"),
+        **dict.fromkeys(facts.official, "in the official layout of the protocol"),
+        **{
+            questions_table.file_of(split): f"the questions of {split}, typed, for programs"
+            for split in facts.tabled()
+        },
         votes_table.FILE: "every vote on every question, those left out of the dataset included",
-        **beside,
+        **facts.beside,
         assignment_log.FILE: "who took which bundle of work, in which order (pseudonyms)",
         articles.FILE: "every article used, with the revision that was read",
         articles.LICENCE_FILE: "what you may do with all this",
-        croissant.FILE: "this description for machines (Croissant 1.0)",
+        croissant.FILE: "this description for machines (Croissant 1.1)",
         MANIFEST: "parameters, counts, and the checksum of every file",
         SUMS: "checksums; check them with `sha256sum -c SHA256SUMS`",
     }
     lines = "".join(f"* `{name}`: {words}\n" for name, words in described.items())
+    load = (
+        "`datasets.load_dataset(FOLDER)` loads the questions of every split, typed; "
+        '`datasets.load_dataset(FOLDER, "votes")` the votes.\n'
+    )
     offsets = "Offsets are half-open, in Unicode code points.\n"
-    return f"## Files\n\n{lines}\n{offsets}{_withheld(withheld)}"
+    return f"## Files\n\n{lines}\n{load}\n{offsets}{_withheld(facts)}"
 
 
-def _withheld(splits: Sequence[str]) -> str:
+def _withheld(facts: Facts) -> str:
     """Return what a reader must know of the splits without answers; blank where there is none."""
-    if not splits:
+    if not facts.secret:
         return ""
-    names = " and ".join(f"`{name}`" for name in splits)
+    names = " and ".join(f"`{name}`" for name in facts.secret)
     return (
         f"\nThe answers of {names} are not published, nor anything else about these questions but "
         "what a system needs to answer them. Whoever collected the dataset keeps them and scores "
@@ -115,84 +124,89 @@ def _withheld(splits: Sequence[str]) -> str:
     )
 
 
-def _method(collection: Collection, withheld: Sequence[str]) -> str:
+def _fields(facts: Facts) -> str:
+    lines = "".join(_field(name, column) for name, column in facts.columns.items())
+    votes = "".join(_row(name, column) for name, column in votes_table.COLUMNS.items())
+    head = "| field | type | what it is |\n| --- | --- | --- |\n"
+    return (
+        f"## Fields\n\nOf each question:\n\n{head}{lines}\n"
+        f"Of each vote, in `{votes_table.FILE}`, spans with the same parts:\n\n{head}{votes}"
+    )
+
+
+def _field(name: str, column: Column) -> str:
+    """Return the rows of a field and of its parts."""
+    parts = (_row(f"{name}.{part}", each) for part, each in column.parts.items())
+    return _row(name, column) + "".join(parts)
+
+
+def _row(name: str, column: Column) -> str:
+    kind = "record" if column.parts else column.kind
+    return f"| `{name}` | {f'list of {kind}s' if column.is_list else kind} | {column.about} |\n"
+
+
+def _examples(facts: Facts) -> str:
+    """Return the first question of each split, long texts and lists cut short."""
+    told = [
+        f"### {split}\n\n```json\n{json.dumps(shortened(row), ensure_ascii=False, indent=2)}\n```\n"
+        for split, row in facts.examples.items()
+    ]
+    short = "The first of each split; long texts and lists are cut short here.\n"
+    return "\n".join(["## An example of each split\n", short, *told]) if told else ""
+
+
+def _method(facts: Facts) -> str:
+    collection = facts.collection
     files = ", ".join(collection.corpus.source.splitlines())
     source = f" ({files})" if files else ""
     # From it everybody could draw the passages of the withheld questions again.
-    seed = "" if withheld else f" Random seed {collection.random_seed}."
-    ethics = f" Ethics protocol {collection.ethics_number}." if collection.ethics_number else ""
+    seed = "" if facts.secret else f" Random seed {collection.random_seed}."
     rows = "".join(
-        f"| {name} | {table.items_per_hit} | {_workers(table)} |\n"
+        f"| {name} | {table.items_per_hit} | {workers_per_item(table)} |\n"
         for name, table in parameters_of(collection).stages().items()
     )
+    began, ended = facts.dates.began, facts.dates.ended
+    people = [workers_told(collection), instructions(collection)]
+    if began and ended:
+        people.append(f"People worked on it from {began:%Y-%m-%d} to {ended:%Y-%m-%d}.")
+    told = " ".join(each for each in people if each)
     return (
         f"Protocol `{collection.protocol}`, version {collection.protocol_version}, over "
-        f"{collection.corpus.name}{source}.{seed}{ethics}\n\n"
+        f"{collection.corpus.name}{source}.{seed}\n\n"
         f"| stage | items in a HIT | workers per item |\n| --- | ---: | --- |\n{rows}"
+        + (f"\n{told}\n" if told else "")
     )
 
 
-def _workers(table: StageTable) -> str:
-    redundancy = table.redundancy
-    told = ", ".join(f"{fold} {number}" for fold, number in redundancy.by_fold().items())
-    share = f"; {redundancy.people} for {redundancy.percent} % of the HITs, drawn by the seed"
-    return told + share * bool(redundancy.percent)
+def _ethics(facts: Facts) -> str:
+    """Return what people consented to, how they were paid, and what became of their work."""
+    if facts.is_imported():
+        return ""
+    collection, asked = facts.collection, consent_text(facts.collection)
+    told = [PSEUDONYMS]
+    if collection.ethics_number:
+        told.append(f"Ethics protocol {collection.ethics_number}.")
+    told += [each for each in (rejections(collection), bonuses(collection)) if each]
+    words = (
+        "".join(f"> {line}".rstrip() + "\n" for line in asked.markdown.splitlines())
+        if asked
+        else ""
+    )
+    consent = (
+        f"\nWhoever worked on it consented to this (version {asked.version}):\n\n{words}"
+        if asked
+        else ""
+    )
+    return f"## Consent, pay and ethics\n\n{_listed(told)}{consent}"
 
 
-def _limitations(collection: Collection, outcomes: Outcomes) -> str:
-    waiting = outcomes.number("waiting")
-    lines = [
-        "* Questions that were left out are in the votes file alone, with the reason.",
-        "* Active time is the time between two savings of a draft, of a pause at most two minutes; "
-        "it is a lower bound of what people spent.",
-    ]
-    lines += _decided(collection)
-    if waiting:
-        lines.append(f"* Questions still waiting for answers at this release: {waiting:,}.")
-    if not collection.corpus.licence_name:
-        lines.append("* The corpus names no licence: ask its owner before you pass this on.")
-    return "\n".join(lines) + "\n"
+def _citation(facts: Facts) -> str:
+    entry = bibtex(facts.collection, facts.dates.published)
+    return f"## How to cite\n\n```bibtex\n{entry}\n```\n"
 
 
-def _decided(collection: Collection) -> list[str]:
-    """Return what was rejected and whose work was left out, in sentences."""
-    work = Submission.objects.filter(lease__unit__stage__collection=collection)
-    handed_in, lines = work.count(), []
-    if handed_in:
-        rejected = work.filter(state=ReceiptState.REJECTED).count()
-        lines.append(
-            f"* Of {handed_in:,} assignments handed in {rejected:,} were rejected and not paid. "
-            "That alone leaves nothing out of the data."
-        )
-    makers, let_in = makers_let_in(collection)
-    if let_in:
-        lines.append(
-            f"* {let_in:,} of the {makers:,} people whose work counts were let in without the "
-            "qualification test, by a requester's decision."
-        )
-    lines += _read(work.filter(counted_work_of(collection, "lease__"), counts=True))
-    out = excluded_workers(collection)
-    if out:
-        of = {"stage__collection": collection, "worker__in": out}
-        lines.append(
-            f"* Everything by {len(out):,} worker{'s' if len(out) > 1 else ''} was left out, by a "
-            f"requester's decision: {Question.objects.filter(**of).count():,} questions and "
-            f"{Answer.objects.filter(**of).count():,} answers."
-        )
-    return lines
-
-
-def _read(work: QuerySet[Submission]) -> list[str]:
-    """Return how often a reader was right from too little text, where it looked on."""
-    hints = ReaderHint.objects.filter(lease__submission__in=work.filter(synthetic=False))
-    told, kept = hints.count(), hints.filter(kept=True).count()
-    if not told:
-        return []
-    return [
-        f"* While questions were written a reader answered {told:,} of them from less text than "
-        f"they were to need, and their writers were told; {kept:,} were handed in all the same. "
-        "Nobody's pay depended on it."
-    ]
+def _listed(sentences: Iterable[str]) -> str:
+    return "".join(f"* {sentence}\n" for sentence in sentences)
 
 
 def _parameters(collection: Collection) -> str:

@@ -13,6 +13,7 @@ from annotation.decisions.counted_work import counted_work_of
 from annotation.models import Release
 from annotation.release import release_folder
 from annotation.release.contexts import find_contexts
+from annotation.release.facts import Dates, dates_of
 from annotation.release.records import main_stages
 from annotation.release.release_files import Watcher, write
 from annotation.replay.write_log import check_loggable, keep_log
@@ -45,14 +46,15 @@ def publish_release(
     now: datetime,
     watcher: Watcher | None = None,
     log: Path | None = None,
+    dates: Dates | None = None,
 ) -> PublishedRelease:
     """Return the release of what is kept now, written to `out` or to releases/<slug>.
 
     An issued folder is never touched: other content goes to the next free releases/<slug>-N, or
     is refused where `out` is given; equal content is found again. What the protocol withholds is
     beside it in a folder of its own, readable by its owner alone. With `log` the private log of all
-    work up to then is kept there. Raises ActionError or LogError in one line, and then nothing is
-    left behind.
+    work up to then is kept there. dates: of a release that is made again, as they were. Raises
+    ActionError or LogError in one line, and then nothing is left behind.
     """
     watcher = watcher or Watcher()
     _check(collection)
@@ -67,7 +69,8 @@ def publish_release(
         made, private = space / "release", space / "private"
         made.mkdir()
         lines = space / "log.jsonl" if log else None
-        counts = write(collection, made, private, watcher, lines)
+        told = dates or dates_of(collection, now)
+        counts = write(collection, made, private, watcher, lines, told)
         parts = [part for part in (private, made) if part.exists()]
         target = _place(made, parts, base, fixed=out is not None)
         manifest = release_folder.digests(made)

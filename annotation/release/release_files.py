@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models import SplitAssignment
-from annotation.protocols.contracts import EXPORT
+from annotation.protocols.contracts import EXPORT, ExportModule
 from annotation.release import (
     articles,
     assignment_log,
@@ -22,7 +22,9 @@ from annotation.release import (
 )
 from annotation.release.articles import articles_of, linked_titles
 from annotation.release.dataset_card import FILE as CARD
-from annotation.release.dataset_card import MANIFEST, card, changes, description
+from annotation.release.dataset_card import MANIFEST, card, changes
+from annotation.release.facts import Dates, Facts
+from annotation.release.questions_table import columns_of, write_questions
 from annotation.release.records import keyed_digest, records, snapshot
 from annotation.release.records_schema import ArticleRecord, SeedRecord, is_kept
 from annotation.release.spool import Spool
@@ -79,7 +81,12 @@ class _Shown:
 
 
 def write(
-    collection: Collection, made: Path, private: Path, watcher: Watcher, log: Path | None
+    collection: Collection,
+    made: Path,
+    private: Path,
+    watcher: Watcher,
+    log: Path | None,
+    dates: Dates,
 ) -> dict[str, Any]:
     """Write every file of the release into `made`, and its log; returns its counts.
 
@@ -90,38 +97,89 @@ def write(
     export = get_protocol(collection.protocol).part(EXPORT)
     withheld = export.WITHHELD
     watcher.say("Reading questions and votes")
+    spool = _spooled(collection, export, made, watcher, log, dates)
+    watcher.say("Writing the official files")
+    by_split = _splits(collection, export, spool)
+    in_public = _in_public(by_split, withheld)
+    with _refused():
+        _write_private(collection, private, export, by_split, spool)
+        official = _write_official(collection, made, export, in_public)
+    watcher.say("Writing the tables of questions")
+    examples = write_questions(made, in_public, export)
+    watcher.say("Writing votes, licence and card")
+    shown = _Shown(spool, withheld)
+    n_votes = votes_table.write_votes(made / votes_table.FILE, shown)
+    beside = label_files.write_labels(made, shown, parameters_of(collection))
+    beside |= ranking_files.copy_rankings(collection, made)
+    _write_articles(collection, made, chain(shown, *in_public.values()))
+    tables, outcomes = tables_from(
+        collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
+    )
+    kept = _kept(spool, by_split)
+    facts = Facts(
+        collection=collection,
+        kept=kept,
+        official=official,
+        tables=tables,
+        outcomes=outcomes,
+        secret=[name for name in kept if name in withheld] if private.exists() else [],
+        beside=beside,
+        columns=columns_of(export),
+        examples=examples,
+        dates=dates,
+    )
+    return _describe(facts, made, private, n_votes)
+
+
+def _spooled(
+    collection: Collection,
+    export: ExportModule,
+    made: Path,
+    watcher: Watcher,
+    log: Path | None,
+    dates: Dates,
+) -> Spool:
+    """Return what was read of the rows at one moment; the assignments and the log are written."""
     with snapshot():
         spool = Spool(made.with_name("records.jsonl")).fill(
             export.identified(records(collection)), watcher.advance
         )
-        release_folder.put(
-            made, assignment_log.FILE, assignment_log.assignment_lines(collection, withheld)
-        )
+        lines = assignment_log.assignment_lines(collection, export.WITHHELD)
+        release_folder.put(made, assignment_log.FILE, lines)
         if log:
-            release_folder.put(log.parent, log.name, log_lines(collection))
-    watcher.say("Writing the official files")
-    by_split = _splits(collection, export, spool)
-    in_public = {
+            release_folder.put(log.parent, log.name, log_lines(collection, dates))
+    return spool
+
+
+def _in_public(
+    by_split: Mapping[str, Iterable[SeedRecord]], withheld: Withheld
+) -> dict[str, Iterable[SeedRecord]]:
+    """Return the splits as they are published, withheld ones with what may be asked alone."""
+    return {
         name: _Asked(seeds, tuple(withheld[name])) if name in withheld else seeds
         for name, seeds in by_split.items()
     }
-    official = []
-    with _refused():
-        _write_private(collection, private, export, by_split, spool)
-        for name, chunks in export.files(in_public, _articles(collection, in_public)):
-            release_folder.put(made, name, chunks)
-            official.append(name)
-    watcher.say("Writing votes, licence and card")
-    n_votes = votes_table.write_votes(
-        made / votes_table.FILE, public_records(spool.seeds(), withheld)
-    )
-    beside = label_files.write_labels(made, _Shown(spool, withheld), parameters_of(collection))
-    beside |= ranking_files.copy_rankings(collection, made)
-    used = chain(public_records(spool.seeds(), withheld), *in_public.values())
-    release_folder.put(made, articles.FILE, articles.attribution_lines(collection.corpus, used))
+
+
+def _write_articles(collection: Collection, made: Path, used: Iterable[SeedRecord]) -> None:
+    """Write whose text it is, and what may be done with it."""
+    lines = articles.attribution_lines(collection.corpus, used)
+    release_folder.put(made, articles.FILE, lines)
     release_folder.put(made, articles.LICENCE_FILE, [articles.licence_text(collection).encode()])
-    kept = _kept(spool, by_split)
-    return _describe(collection, made, private, spool, kept, official, beside, n_votes)
+
+
+def _write_official(
+    collection: Collection,
+    made: Path,
+    export: ExportModule,
+    in_public: Mapping[str, Iterable[SeedRecord]],
+) -> list[str]:
+    """Return the names of the protocol's files, which are written."""
+    names = []
+    for name, chunks in export.files(in_public, _articles(collection, in_public)):
+        release_folder.put(made, name, chunks)
+        names.append(name)
+    return names
 
 
 @contextmanager
@@ -133,43 +191,24 @@ def _refused() -> Iterator[None]:
         raise ActionError(str(error)) from error
 
 
-def _describe(
-    collection: Collection,
-    made: Path,
-    private: Path,
-    spool: Spool,
-    kept: dict[str, int],
-    official: list[str],
-    beside: dict[str, str],
-    n_votes: int,
-) -> dict[str, Any]:
-    """Write card, metadata, manifest and checksums; returns the counts.
-
-    beside: what files hold that only some releases have, by name.
-    """
-    withheld = get_protocol(collection.protocol).part(EXPORT).WITHHELD
-    secret = [name for name in kept if name in withheld] if private.exists() else []
-    tables, outcomes = tables_from(
-        collection, spool.seeds(), pay=rates_table(collection), withheld=withheld
-    )
-    text = card(collection, kept, official, tables, outcomes, secret, beside)
-    release_folder.put(made, CARD, [text.encode()])
+def _describe(facts: Facts, made: Path, private: Path, n_votes: int) -> dict[str, Any]:
+    """Write card, metadata, manifest and checksums; returns the counts."""
+    collection, outcomes = facts.collection, facts.outcomes
+    release_folder.put(made, CARD, [card(facts).encode()])
     counts = {
-        "questions": kept,
+        "questions": dict(facts.kept),
         "dropped": outcomes.number("dropped"),
         "waiting": outcomes.number("waiting"),
         "votes": n_votes,
     }
-    described = croissant.metadata(
-        collection, description(collection, kept), release_folder.digests(made)
-    )
+    described = croissant.metadata(facts, release_folder.digests(made))
     release_folder.put(made, croissant.FILE, [described])
     value = _manifest(collection, counts, release_folder.digests(made))
-    if secret:
+    if facts.secret:
         # Another answer makes another release, and nobody can guess at answers by it.
         sums = json.dumps(release_folder.digests(private), sort_keys=True)
         seal = keyed_digest(collection.pseudonym_key, sums)
-        value |= {"seed": None, "withheld": {"splits": secret, "seal": seal}}
+        value |= {"seed": None, "withheld": {"splits": facts.secret, "seal": seal}}
     release_folder.put(made, MANIFEST, [_as_json(value)])
     release_folder.write_sums(made)
     # What the card says of simulated work stands on the release's page too.

@@ -7,7 +7,7 @@ people handed in, so it is never a part of a release.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,7 +33,10 @@ class Line(BaseModel):
 
 
 class CollectionLine(Line):
-    """The collection: what decides its data, and what its card tells."""
+    """The collection: what decides its data, and what its card tells.
+
+    published, began, ended: the dates that its release tells; logs of before have none.
+    """
 
     name = "collection"
     version: int
@@ -49,6 +52,9 @@ class CollectionLine(Line):
     ethics_number: str
     pseudonym_key: str
     corpus: str
+    published: date | None = None
+    began: date | None = None
+    ended: date | None = None
 
 
 class TextLine(Line):

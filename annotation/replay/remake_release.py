@@ -16,6 +16,7 @@ from annotation.decisions.verdicts import decide_collection
 from annotation.models import Verdict
 from annotation.readers.example import Prediction
 from annotation.release.assignment_log import units_of
+from annotation.release.facts import Dates
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.release_folder import SUMS, digests
 from annotation.replay.log import AssignmentLine, Log, LogError
@@ -80,10 +81,16 @@ def remake(
         override_again(collection, log, now)
         judge_again(collection, log, now)
         make_splits(collection, now)
-        issued = publish_release(collection, out, now)
+        issued = publish_release(collection, out, now, dates=_dates(log))
     finally:
         own.update(maintained_until=None)
     return RemadeRelease(issued, different_files(log, issued.folder))
+
+
+def _dates(log: Log) -> Dates | None:
+    """Return the dates that the log's release tells, None of a log of before."""
+    line = log.collection
+    return Dates(line.published, line.began, line.ended) if line.published else None
 
 
 def check_unused(log: Log) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.db.models import Sum
 
 from annotation.models import Exclusion, Override, Verdict
 from annotation.release.assignment_log import Assignment, assignments, units_of
+from annotation.release.facts import Dates
 from annotation.replay.log import (
     VERSION,
     AgreeingLine,
@@ -62,9 +64,12 @@ def check_loggable(collection: Collection, path: Path) -> None:
         )
 
 
-def log_lines(collection: Collection) -> Iterator[bytes]:
-    """Yield the lines of the log, all but the last one, which tells the files of the release."""
-    for line in _lines(collection):
+def log_lines(collection: Collection, dates: Dates) -> Iterator[bytes]:
+    """Yield the lines of the log, all but the last one, which tells the files of the release.
+
+    dates: those that the release tells.
+    """
+    for line in _lines(collection, dates):
         yield line.as_line()
 
 
@@ -88,17 +93,15 @@ def keep_log(lines: Path, files: Mapping[str, Mapping[str, Any]], path: Path) ->
         raise LogError(f"{path}: it cannot be written ({error.strerror}).") from None
 
 
-def _lines(collection: Collection) -> Iterator[Line]:
-    yield CollectionLine(
-        version=VERSION,
-        corpus=collection.corpus.slug,
-        seed=collection.random_seed,
-        **{
-            name: getattr(collection, name)
-            for name in CollectionLine.model_fields
-            if name not in ("version", "corpus", "seed")
-        },
-    )
+def _lines(collection: Collection, dates: Dates) -> Iterator[Line]:
+    told = {
+        "version": VERSION,
+        "corpus": collection.corpus.slug,
+        "seed": collection.random_seed,
+        **asdict(dates),
+    }
+    of_row = [name for name in CollectionLine.model_fields if name not in told]
+    yield CollectionLine(**told, **{name: getattr(collection, name) for name in of_row})
     for text in collection.texts.order_by("name", "version"):
         yield TextLine(text=text.name, version=text.version, markdown=text.markdown)
     for row in revisions_of(collection):

@@ -22,6 +22,8 @@ from annotation.dashboard.releases.report import drawn
 from annotation.decisions.verdicts import verdict_counts
 from annotation.models import OrderState, Release, ReleaseOrder
 from annotation.release.comparison import compare
+from annotation.release.dataset_card import shortened
+from annotation.release.hub_header import without_header
 from annotation.release.publish_release import beside_release
 from annotation.release.release_folder import PIECE_BYTES, zipped
 from annotation.release.release_jobs import order_release
@@ -34,8 +36,6 @@ UNDER_WAY: tuple[str, ...] = (OrderState.WAITING, OrderState.RUNNING)
 CARD = "README.md"
 # An example stands near the beginning of its file; the rest of a large one is not read.
 READ_CHARACTERS = 2_000_000
-LONGEST_TEXT = 280
-LONGEST_LIST = 3
 # The page shows so many changed questions; the file has all.
 CHANGES_SHOWN = 200
 
@@ -50,7 +50,7 @@ class Example:
 
 def card_html(path: Path) -> str:
     """Return a release's README as HTML; raw HTML in it is shown as text."""
-    return html_of(path.read_text("utf-8"))
+    return html_of(without_header(path.read_text("utf-8")))
 
 
 def first_example(folder: Path, names: list[str]) -> Example | None:
@@ -69,19 +69,8 @@ def first_example(folder: Path, names: list[str]) -> Example | None:
             example, _ = json.JSONDecoder().raw_decode(text, found)
         except ValueError:
             continue
-        return Example(name, json.dumps(_shortened(example), indent=2, ensure_ascii=False))
+        return Example(name, json.dumps(shortened(example), indent=2, ensure_ascii=False))
     return None
-
-
-def _shortened(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{value[:LONGEST_TEXT]} …"
-    if isinstance(value, list):
-        more = [f"… {len(value) - LONGEST_LIST} more"] if len(value) > LONGEST_LIST else []
-        return [_shortened(one) for one in value[:LONGEST_LIST]] + more
-    if isinstance(value, dict):
-        return {name: _shortened(one) for name, one in value.items()}
-    return value
 
 
 @dataclass(frozen=True)

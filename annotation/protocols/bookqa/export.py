@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from annotation.release.parquet_tables import Column
 from annotation.release.records_schema import (
     IMPORTED,
     PUBLISHED,
@@ -44,6 +45,12 @@ NEEDED = {
     QUESTIONS: ("document_id", "set", "question", "answer1", "answer2"),
     SUMMARIES: ("document_id", "set", "summary"),
 }
+QUESTION_COLUMNS = {
+    "document_id": Column("the id of the book or screenplay"),
+    "kind": Column("gutenberg for a book, movie for a screenplay"),
+    "answer1": Column("the answer of who asked, as in the official file"),
+    "answer2": Column("the answer of somebody else, as in the official file"),
+}
 _TOKEN = re.compile(r"\w+|[^\w\s'’]")
 Row = dict[str, str]
 
@@ -55,6 +62,20 @@ def files(
     yield DOCUMENTS, _file(DOCUMENTS, seeds_by_split, lambda split, seed: [_document(split, seed)])
     yield QUESTIONS, _file(QUESTIONS, seeds_by_split, _questions)
     yield SUMMARIES, _file(SUMMARIES, seeds_by_split, lambda split, seed: [_summary(split, seed)])
+
+
+def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, str]:
+    """Return what a question's row holds beside what it holds in every protocol."""
+    split = question["split"]
+    assert split is not None
+    row, document = _question(split, seed, question), _document(split, seed)
+    given = {name: row[name] for name in ("answer1", "answer2")}
+    return {
+        "document_id": _document_id(seed),
+        "kind": document.get("kind", ""),
+        "answer": given["answer1"],
+        **given,
+    }
 
 
 def _file(

@@ -20,6 +20,7 @@ from annotation.protocols.hotpotqa.file_format import (
     settings_of,
 )
 from annotation.protocols.hotpotqa.official_records import GOLD, PUBLIC, read, seed_records
+from annotation.release.parquet_tables import INTEGER, Column
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
@@ -31,7 +32,35 @@ from annotation.release.records_schema import (
     chosen_vote,
 )
 
-__all__ = ["SPLITS", "WITHHELD", "files", "gold", "identified", "published"]
+__all__ = [
+    "QUESTION_COLUMNS",
+    "SPLITS",
+    "WITHHELD",
+    "files",
+    "gold",
+    "identified",
+    "published",
+    "question_columns",
+]
+FACT = {
+    "title": Column("the title of the paragraph"),
+    "sentence": Column("the number of the sentence in it, from 0", INTEGER),
+}
+PARAGRAPH = {
+    "setting": Column("distractor or fullwiki"),
+    "title": Column("its title"),
+    "sentences": Column("its sentences, in order", is_list=True),
+}
+QUESTION_COLUMNS = {
+    "type": Column("bridge or comparison; empty where it is withheld"),
+    "level": Column("easy, medium or hard; empty where it is withheld"),
+    "supporting_facts": Column("the sentences needed to answer", is_list=True, parts=FACT),
+    "context": Column(
+        "the paragraphs a system reads to answer, in each setting of its split",
+        is_list=True,
+        parts=PARAGRAPH,
+    ),
+}
 YES_NO = ("yes", "no")
 
 
@@ -78,6 +107,38 @@ def published(files: Mapping[str, bytes]) -> Published:
     for name, content in files.items():
         file_of(name, read(name, content))
     return Published(dict.fromkeys(files, ""), seed_records(files), None)
+
+
+def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, object]:
+    """Return what a question's row holds beside what it holds in every protocol."""
+    payload, released, titles = question["payload"], chosen_vote(question), seed["passages"]
+    own = json.loads(payload[IMPORTED]) if IMPORTED in payload else {}
+    given = {"answer": released["type"]} if released and released["type"] in YES_NO else {}
+    return {
+        **given,
+        "type": payload.get("type") or own.get("type"),
+        "level": own.get("level") or (level_of(question["split"] or "") if released else None),
+        "supporting_facts": [
+            {"title": titles[number]["title"], "sentence": sentence}
+            for number, sentence in payload.get("facts") or ()
+        ],
+        "context": _paragraphs(question, own),
+    }
+
+
+def _paragraphs(question: QuestionRecord, own: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the paragraphs of all settings, of a question that was read those of its file."""
+    given = [
+        (setting, passage["title"], sentences_of(passage))
+        for setting, passages in question.get("contexts", {}).items()
+        for passage in passages
+    ]
+    if own:
+        split = question["split"] or ""
+        named = {file.name: file.setting for file in FILES}
+        setting = named.get(question["payload"].get("file", "")) or settings_of(split)[0]
+        given = [(setting, title, sentences) for title, sentences in own["context"]]
+    return [dict(zip(PARAGRAPH, each, strict=True)) for each in given]
 
 
 def _released(question: QuestionRecord, key: str) -> QuestionRecord:

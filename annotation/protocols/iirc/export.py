@@ -20,12 +20,31 @@ from annotation.protocols.iirc.dataset_tree import (
 from annotation.protocols.iirc.markup import readable, to_markup
 from annotation.protocols.iirc.official_records import article_records, seed_records
 from annotation.protocols.iirc.parsing import read_articles, read_passages
-from annotation.release.records_schema import ArticleRecord, Published, SeedRecord
+from annotation.release.parquet_tables import INTEGER, Column, spans
+from annotation.release.records_schema import (
+    ArticleRecord,
+    Published,
+    QuestionRecord,
+    SeedRecord,
+    chosen_vote,
+)
+from annotation.release.votes_table import spans_of
 
 ARTICLES_FILE = "context_articles.json"
 FOLDS = ("train", "dev", "test")
 SPLITS = FOLDS
 identified = release_tree.identified
+LINK = {
+    "start": Column("offset of its first character in the passage", INTEGER),
+    "end": Column("offset after its last character", INTEGER),
+    "target": Column("the title of the article it leads to"),
+}
+QUESTION_COLUMNS = {
+    "links": Column("the passage's links", is_list=True, parts=LINK),
+    "question_links": Column("the titles of the articles the answer is in", is_list=True),
+    "answer_unit": Column("the unit of an answer that is a number"),
+    "answer_context": spans("the evidence for the answer, in the passage and in linked articles"),
+}
 
 
 def files(
@@ -46,6 +65,18 @@ def published(files: Mapping[str, bytes]) -> Published:
     dataset = import_(files)
     splits = {name: "" if PurePath(name).name == ARTICLES_FILE else fold_of(name) for name in files}
     return Published(splits, seed_records(dataset), article_records(dataset))
+
+
+def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, object]:
+    """Return what a question's row holds beside what it holds in every protocol."""
+    released = chosen_vote(question)
+    assert released is not None
+    return {
+        "links": [dict(zip(LINK, link, strict=True)) for link in seed["passages"][0]["links"]],
+        "question_links": list(question["payload"].get("links") or ()),
+        "answer_unit": released["payload"].get("unit") or "",
+        "answer_context": spans_of(released["payload"].get("context")),
+    }
 
 
 def export(dataset: Dataset) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ from annotation.protocols.quac.file_format import (
     split_of,
 )
 from annotation.protocols.quac.official_records import seed_records
+from annotation.release.parquet_tables import INTEGER, Column
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
@@ -29,6 +30,14 @@ from annotation.release.records_schema import (
 from tasks.dialog.sections import section_text
 
 SPLITS = tuple(FILES)
+QUESTION_COLUMNS = {
+    "dialog_id": Column("the id of the dialog the question is a turn of"),
+    "turn": Column("the number of the turn, from 0", INTEGER),
+    "background": Column("the first paragraph of the article, which both sides saw"),
+    "context": Column("the section the teacher saw, into which the answer's offsets point"),
+    "affirmation": Column("whether the answer says yes, no or neither"),
+    "continuation": Column("whether the teacher asked to follow up: follow_up, maybe or dont"),
+}
 
 
 def identified(seeds: Iterable[SeedRecord]) -> Iterator[SeedRecord]:
@@ -66,6 +75,21 @@ def files(
 def published(files: Mapping[str, bytes]) -> Published:
     """Return official files as records; raises LayoutError naming the file and the place."""
     return Published({name: split_of(name) for name in files}, seed_records(files), None)
+
+
+def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, object]:
+    """Return what a question's row holds beside what it holds in every protocol."""
+    released = chosen_vote(question)
+    hints = [vote["payload"].get("continuation") for vote in question["votes"]]
+    is_read = IMPORTED in seed["payload"]
+    return {
+        "dialog_id": question["id"].rpartition("_q#")[0],
+        "turn": _place(question)[1],
+        "background": seed["payload"]["background"] if is_read else seed["passages"][0]["text"],
+        "context": context_of(seed_text(seed)),
+        "affirmation": released["payload"].get("affirmation") if released else None,
+        "continuation": next((hint for hint in hints if hint), None),
+    }
 
 
 def seed_text(seed: SeedRecord) -> str:

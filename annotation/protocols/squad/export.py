@@ -16,6 +16,7 @@ from annotation.protocols.squad.official_records import (
     parse,
     seed_records,
 )
+from annotation.release.parquet_tables import BOOLEAN, Column, spans
 from annotation.release.records_schema import (
     IMPORTED,
     ArticleRecord,
@@ -26,9 +27,14 @@ from annotation.release.records_schema import (
     chosen_vote,
     released_votes,
 )
+from annotation.release.votes_table import spans_of
 
 SPLITS = ("train", "dev", "test")
 VERSION = "v2.0"
+QUESTION_COLUMNS = {
+    "is_impossible": Column("whether the passage does not answer the question", BOOLEAN),
+    "plausible_answers": spans("the words that only seem to answer it"),
+}
 NAMESPACE = UUID("3f0b9a5e-7c1d-4b64-8f0a-52d1c0f7e9ab")
 ID_DIGITS = 24
 
@@ -78,6 +84,16 @@ def published(files: Mapping[str, bytes]) -> Published:
         seed for name, whole in parsed.items() for seed in seed_records(name, whole, splits[name])
     )
     return Published(splits, seeds, None)
+
+
+def question_columns(seed: SeedRecord, question: QuestionRecord) -> dict[str, object]:
+    """Return what a question's row holds beside what it holds in every protocol."""
+    released = chosen_vote(question)
+    assert released is not None
+    return {
+        "is_impossible": released["type"] != "span",
+        "plausible_answers": spans_of(released["payload"].get("plausible")),
+    }
 
 
 def split_of(name: str) -> str:

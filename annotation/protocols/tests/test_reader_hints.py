@@ -13,6 +13,7 @@ from annotation.protocols.hotpotqa import checks as hotpotqa
 from annotation.protocols.quac import checks as quac
 from annotation.readers import too_little
 from annotation.release.dataset_card import card
+from annotation.release.facts import Dates, Facts
 from annotation.reports.outcomes import Outcomes
 from collector.models import Collection
 from collector.protocols.loading import get_protocol
@@ -51,6 +52,11 @@ def begin(client: Client, collection: Collection) -> Any:
     return at_work(client, collection, soon)[1]
 
 
+def card_of(collection: Collection) -> str:
+    """Return the card of a release without a question."""
+    return card(Facts(collection, Outcomes(), Dates(timezone.now().date(), None, None)))
+
+
 def written(*texts: str) -> dict[str, Any]:
     """Return two questions with these words."""
     data = questions_for(Lease.objects.get())
@@ -82,11 +88,11 @@ def test_what_was_told_of_is_counted_and_what_was_handed_in_all_the_same(
     assert handed_in(client, state, written(ANSWERED, OPEN)).status_code == 200
     assert list(ReaderHint.objects.values_list("place", "kept")) == [(0, True), (1, False)]
     sentence = "a reader answered 2 of them from less text"
-    assert sentence in card(looked_on, {}, [], [], Outcomes())
-    assert "1 were handed in all the same" in card(looked_on, {}, [], [], Outcomes())
+    assert sentence in card_of(looked_on)
+    assert "1 were handed in all the same" in card_of(looked_on)
     # What simulated workers were told is nothing that people did.
     Submission.objects.update(synthetic=True)
-    assert sentence not in card(looked_on, {}, [], [], Outcomes())
+    assert sentence not in card_of(looked_on)
 
 
 @pytest.mark.django_db
@@ -123,7 +129,7 @@ def test_no_reader_looks_on_unless_it_is_asked_to(client: Client, looked_on: Col
     looked_on.save()
     state = begin(client, looked_on)
     assert saved(client, state, written(ANSWERED, OPEN)) == []
-    assert "a reader answered" not in card(looked_on, {}, [], [], Outcomes())
+    assert "a reader answered" not in card_of(looked_on)
 
 
 PARAGRAPHS = {

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from annotation.protocols.iirc.tests.island import island
 from annotation.release import votes_table
 from annotation.release.assignment_log import assignment_lines
+from annotation.release.hub_header import without_header
 from annotation.release.publish_release import publish_release
 from annotation.release.records import records
+from annotation.release.tests.reference_readers import read_release
 from annotation.splits.assignment import make_splits
 from annotation.tests.making import NOW, make_answer
 from collector.models import Collection
@@ -34,6 +37,11 @@ def table(path: Path) -> list[dict[str, Any]]:
     from pyarrow import parquet
 
     return parquet.read_table(path).to_pylist()
+
+
+def sums_of(folder: Path) -> str:
+    """Return the checksums of all files of a release."""
+    return (folder / "SHA256SUMS").read_text()
 
 
 def test_every_vote_is_there_dropped_questions_and_second_readings_too(tmp_path: Path) -> None:
@@ -121,10 +129,18 @@ def test_simulated_work_is_named_before_anything_else(tmp_path: Path) -> None:
         answer.synthetic = True
         answer.save()
     folder = release(collection, tmp_path / "out")
-    lines = [line for line in (folder / "README.md").read_text().splitlines() if line]
+    card = (folder / "README.md").read_text()
+    assert "tags:\n- croissant\n- simulated\n" in card
+    assert "annotations_creators:\n- machine-generated\n" in card
+    lines = [line for line in without_header(card).splitlines() if line]
     assert lines[0] == "# The pilot"
     assert lines[1].startswith("> **Simulated work.** 8 of 8 questions and 15 of 15 answers (100 %")
     assert all(row["synthetic"] for row in table(folder / votes_table.FILE))
+    described = json.loads((folder / "croissant.json").read_text())
+    for told in (described["description"], described["rai:dataCollection"]):
+        assert told.startswith("8 of 8 questions and 15 of 15 answers (100 % of both) were made by")
+    assert described["rai:dataCollectionType"] == ["Software Collection"]
+    assert "rai:dataCollectionTimeframe" not in described
 
 
 def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
@@ -139,7 +155,10 @@ def test_the_card_tells_files_counts_pay_and_licence(tmp_path: Path) -> None:
         "| dev | 3 | 2 | 50.0 % |",
         "* Questions still waiting for answers at this release: 1.",
         '"min_agreeing": 2',
-        "## How to cite\n\nRita: The pilot.",
+        "## How to cite\n\n```bibtex\n@misc{pilot,\n  title = {{The pilot}},\n",
+        "| `answer_spans.start` | integer | offset of its first character in that text |",
+        '### dev\n\n```json\n{\n  "id": "q_a367d9b481e156e2aee045c23120a28e",',
+        "* Of 15 assignments handed in 0 were rejected and not paid.",
     ):
         assert piece in text
 
@@ -152,23 +171,68 @@ def test_a_corpus_of_several_files_is_named_on_one_line(tmp_path: Path) -> None:
     assert "(ford.txt, weir.txt)" in card
 
 
-def test_the_metadata_pass_the_reference_validator_and_read_the_votes(tmp_path: Path) -> None:
+def test_others_read_every_split_and_every_vote(tmp_path: Path) -> None:
     import mlcroissant
 
     folder = release(island(), tmp_path / "out")
+    read = read_release(folder, tmp_path / "cache")
+    assert {split: len(rows) for split, rows in read.items()} == {"train": 2, "dev": 1, "test": 2}
+    (dev,) = read["dev"]
+    assert dev == table(folder / "questions-dev.parquet")[0]
+    assert (dev["answer"], dev["answer_type"], dev["synthetic"]) == ("1850", "span", False)
+    (span,) = dev["answer_spans"]
+    (official,) = json.loads((folder / "dev.json").read_text())[0]["questions"]
+    assert (dev["id"], dev["question"]) == (official["qid"], official["question"])
+    assert span["text"] == official["answer"]["answer_spans"][0]["text"]
+    assert [(each["text"], each["chosen"], each["agrees"]) for each in dev["answers"]] == [
+        ("1850", True, True),
+        ("31 years", False, False),
+        ("1850", False, True),
+    ]
+    assert [link["target"] for link in dev["links"]] == ["Ida Brook", "Port Ellan"]
     described = json.loads((folder / "croissant.json").read_text())
     sums = dict(
         reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines()
     )
     for file in described["distribution"]:
         assert file["sha256"] == sums[file["name"]]
-    dataset = mlcroissant.Dataset(jsonld=folder / "croissant.json")
-    assert not dataset.metadata.ctx.issues.errors
-    # Left out knowingly: a date would make two exports of the same rows differ.
-    assert [issue for issue in dataset.metadata.ctx.issues.warnings if "datePub" not in issue] == []
-    read = list(dataset.records("votes"))
-    assert len(read) == 15
-    assert read[0]["votes/answer_context"][1]["votes/answer_context/text"] == b"4,120 < 5,000"
+    votes = list(mlcroissant.Dataset(jsonld=folder / "croissant.json").records("votes"))
+    assert len(votes) == 15
+    assert votes[0]["votes/answer_context"][1]["votes/answer_context/text"] == b"4,120 < 5,000"
+
+
+def test_the_metadata_tell_what_the_run_knows_and_nothing_else(tmp_path: Path) -> None:
+    import mlcroissant
+
+    collection = island()
+    folder = release(collection, tmp_path / "out")
+    described = json.loads((folder / "croissant.json").read_text())
+    assert described["datePublished"] == f"{NOW:%Y-%m-%d}"
+    assert described["citeAs"].startswith(
+        "@misc{pilot,\n  title = {{The pilot}},\n  author = {{Rita}}"
+    )
+    known = {name for name in described if name.startswith("rai:")}
+    assert "rai:dataUseCases" not in known
+    assert described["rai:annotatorDemographics"] == ["Work was handed in by 3 people."]
+    assert described["rai:dataCollectionTimeframe"] == [f"{NOW:%Y-%m-%d}"] * 2
+    for words in (
+        "written by people",
+        "$3.00 for an assignment, $18.00 an hour",
+        "0 were rejected",
+    ):
+        assert words in described["rai:dataCollection"]
+    assert "Krippendorff's alpha 1.00" in described["rai:dataAnnotationAnalysis"][0]
+    metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
+    assert metadata.data_collection == described["rai:dataCollection"]
+    assert metadata.annotations_per_item.startswith("question_qualification: train 20")
+
+
+def test_equal_rows_make_equal_files_on_another_day(tmp_path: Path) -> None:
+    collection = island()
+    first = release(collection, tmp_path / "first")
+    again = publish_release(collection, tmp_path / "again", NOW + timedelta(days=400))
+    assert not again.is_new
+    assert sums_of(first) == sums_of(again.folder)
 
 
 def test_changes_of_parameters_are_in_the_manifest_and_on_the_card(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.dashboard.tests.making import make_attempt, make_submission
-from annotation.release.dataset_card import _decided
+from annotation.release.facts import left_out
 from annotation.reports.collection import tables_of
 from collector.models import Collection
 from tasks.models import Submission
@@ -39,9 +39,9 @@ def test_the_report_counts_them_apart(collection: Collection) -> None:
 
 def test_the_card_says_so_where_it_affects_data(collection: Collection) -> None:
     said = "1 of the 2 people whose work counts were let in without the qualification test"
-    assert said in " ".join(_decided(collection))
+    assert said in " ".join(left_out(collection))
     Submission.objects.filter(lease__worker__identity__person="AADA").update(counts=False)
-    assert "without the qualification test" not in " ".join(_decided(collection))
+    assert "without the qualification test" not in " ".join(left_out(collection))
 
 
 def test_who_was_let_in_takes_the_test_like_anybody_once_it_is_taken_back(

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Verdict
 from annotation.protocols.bookqa.tests.making import SUMMARY, WRITERS, rows
+from annotation.release.tests.reference_readers import read_release
 from collector.ingest.books.tests.making import document, table
 from collector.models import Book, Collection, Seed
 from collector.protocols.creation import parameters_of
@@ -38,6 +39,13 @@ def test_it_runs_from_books_to_a_release(collected: Collection, tmp_path: Path) 
         (other,) = question.answers.all()
         assert row["answer2"] == other.payload["fields"]["answer"]
         assert other.worker_id != question.worker_id
+    read = read_release(tmp_path / "out", tmp_path / "cache")
+    for row in (row for each in read.values() for row in each):
+        official = by_text[row["question"]]
+        for name in ("document_id", "answer1", "answer2"):
+            assert row[name] == official[name]
+        assert row["answer"] == row["answer1"]
+        assert row["kind"] == "gutenberg"
     listed = rows(tmp_path / "out" / "documents.csv")
     assert {(row["document_id"], row["set"], row["wiki_title"]) for row in listed} == {
         ("ford", "valid", "Ford"),

@@ -20,6 +20,7 @@ from annotation.release.assignment_log import work_digest
 from annotation.release.official_import import Source, import_official_files
 from annotation.release.publish_release import PublishedRelease, publish_release
 from annotation.release.records import records
+from annotation.release.tests.reference_readers import read_release
 from annotation.release.withholding import public_records
 from annotation.splits.assignment import make_splits
 from annotation.splits.difficulty.status import Facts
@@ -102,8 +103,9 @@ def test_nothing_public_holds_answer_facts_type_or_pair_of_what_is_withheld(
     secret = Question.objects.get(split_assignment__split="test-fullwiki")
     (item,) = loaded(issued.folder, TEST)
     assert list(item) == ["_id", "question", "context"]
-    assert public.count(secret.text) == 1
-    assert public.count(item["_id"]) == 1
+    # In its file, and as the card's example of its split.
+    assert public.count(secret.text) == 2
+    assert public.count(item["_id"]) == 2
     for question in Question.objects.filter(split_assignment__split__startswith="test-"):
         unit = uuid5(NAMESPACE_URL, f"question\n{question.seed.key}").hex
         for key in (question.key, question.seed.key, unit):
@@ -118,6 +120,28 @@ def test_nothing_public_holds_answer_facts_type_or_pair_of_what_is_withheld(
         **{f"Other{number}": "context" for number in range(3)},
     }
     assert {row["split"] for row in votes(issued.folder)} == set(SPLITS[:4])
+
+
+def test_every_split_loads_typed_and_withheld_ones_without_their_answers(
+    issued: PublishedRelease, tmp_path: Path
+) -> None:
+    read = read_release(issued.folder, tmp_path / "cache")
+    assert set(read) == {split.replace("-", "_") for split in SPLITS}
+    (easy,) = read["train_easy"]
+    (item,) = (
+        row for row in loaded(issued.folder, "hotpot_train_v1.1.json") if row["level"] == "easy"
+    )
+    assert (easy["id"], easy["answer"], easy["type"]) == (item["_id"], item["answer"], item["type"])
+    assert [[fact["title"], fact["sentence"]] for fact in easy["supporting_facts"]] == (
+        item["supporting_facts"]
+    )
+    assert [[each["title"], each["sentences"]] for each in easy["context"]] == item["context"]
+    assert {each["setting"] for each in read["dev"][0]["context"]} == {"distractor", "fullwiki"}
+    (secret,) = read["test_fullwiki"]
+    (asked,) = loaded(issued.folder, TEST)
+    told = {name for name, value in secret.items() if value not in (None, [], False)}
+    assert told == {"id", "split", "question", "context"}
+    assert [[each["title"], each["sentences"]] for each in secret["context"]] == asked["context"]
 
 
 def test_work_on_what_is_withheld_cannot_be_found_by_trying(issued: PublishedRelease) -> None:
@@ -263,4 +287,6 @@ def test_withheld_questions_are_in_no_order_of_pairs(issued: PublishedRelease) -
     again = publish_release(collection, issued.folder.parent / "again", NOW)
     ids = [item["_id"] for item in loaded(again.folder, TEST)]
     assert ids == sorted(ids)
+    typed = read_release(again.folder, issued.folder.parent / "cache")["test_fullwiki"]
+    assert [row["id"] for row in typed] == ids
     assert len(ids) == 7

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Verdict
 from annotation.protocols.quac.tests.talking import Turn, make_dialog, seed_of
+from annotation.release.tests.reference_readers import read_release
 from collector.models import Collection, Seed
 from tasks.crowd import marketplace
 from tasks.dialog.sections import section_of
@@ -125,6 +126,19 @@ def test_it_runs_from_a_corpus_to_a_release(talked: Collection, tmp_path: Path) 
     assert [question["question"] for question in dev["qas"]] == [
         asked for asked, *_ in turns(seed_of(talked, "dev"), 4)
     ]
+    read = read_release(tmp_path / "out", tmp_path / "cache")
+    assert {split: len(rows) for split, rows in read.items()} == {"train": 8, "dev": 4, "test": 4}
+    for turn, (row, question) in enumerate(zip(read["dev"], dev["qas"], strict=True)):
+        assert (row["id"], row["dialog_id"], row["turn"]) == (question["id"], dev["id"], turn)
+        assert row["context"] == dev["context"]
+        assert (row["affirmation"], row["continuation"]) == (
+            "neither",
+            "dont" if turn == 3 else "maybe",
+        )
+        assert len(row["answers"]) == len(question["answers"])
+        if row["answer_spans"]:
+            (span,) = row["answer_spans"]
+            assert row["context"][span["start"] : span["end"]] == question["orig_answer"]["text"]
     for question in dev["qas"]:
         assert len(question["answers"]) == 5
         assert question["answers"][-1] == question["orig_answer"]

@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotation.models import Verdict
 from annotation.protocols.squad.tests.conftest import WRITER
+from annotation.release.tests.reference_readers import read_release
 from collector.models import Collection
 from collector.protocols.creation import parameters_of
 from tasks.kinds import span_answer
@@ -58,6 +59,16 @@ def test_it_runs_from_a_corpus_to_a_release(asked: Collection, tmp_path: Path) -
     files = release(asked, tmp_path / "out")
     released = {split: questions_of(file) for split, file in files.items()}
     assert sum(map(len, released.values())) == Verdict.objects.filter(outcome="kept").count()
+    read = read_release(tmp_path / "out", tmp_path / "cache")
+    for split, rows in read.items():
+        for row, (question, context) in zip(rows, released[split], strict=True):
+            assert (row["id"], row["passages"][0]["text"]) == (question["id"], context)
+            assert row["is_impossible"] == question["is_impossible"]
+            plausible = question.get("plausible_answers", [])
+            assert len(row["plausible_answers"]) == len(plausible)
+            assert [mark["start"] for mark in row["answer_spans"]] == [
+                mark["answer_start"] for mark in question["answers"][:1]
+            ]
     assert len(released["train"]) == 4
     for question, context in (pair for pairs in released.values() for pair in pairs):
         assert question["is_impossible"] is not bool(question["answers"])

@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from annotation.models import CrossValidation, HopDecision, SplitAssignment
 from annotation.readers.example import Prediction
+from annotation.release.facts import dates_of
 from annotation.replay.log import FilesLine, read_log
 from annotation.replay.remake_release import judge_again
 from annotation.replay.write_log import log_lines
@@ -28,7 +29,9 @@ def test_decisions_and_answers_of_a_log_give_the_same_splits(tmp_path):
     make_splits(collection, NOW)
     placed = sorted(SplitAssignment.objects.values_list("question__key", "split", "reason"))
     path = tmp_path / "log.jsonl"
-    path.write_bytes(b"".join([*log_lines(collection), FilesLine(files={}).as_line()]))
+    path.write_bytes(
+        b"".join([*log_lines(collection, dates_of(collection, NOW)), FilesLine(files={}).as_line()])
+    )
     HopDecision.objects.all().delete()
     CrossValidation.objects.all().delete()
     judge_again(collection, read_log(path), NOW)

@@ -1,0 +1,238 @@
+"""What a release knows of itself, for its card and its metadata: read once, told twice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import Max, Min, Q, QuerySet, Sum
+
+from annotation.decisions.counted_work import counted_work_of, excluded_workers
+from annotation.models import Release
+from annotation.release.parquet_tables import Column
+from annotation.reports.let_in import makers_let_in
+from annotation.reports.outcomes import Outcomes
+from annotation.reports.table import Table
+from collector.models import Collection, CollectionText
+from collector.protocols.creation import parameters_of
+from tasks.models import (
+    Answer,
+    Lease,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Question,
+    ReaderHint,
+    ReceiptState,
+    Submission,
+)
+from tasks.pages.wording import price
+
+
+@dataclass(frozen=True)
+class Dates:
+    """When the dataset was first released, and when people worked on it, from one day to another.
+
+    began, ended: None where nobody did.
+    """
+
+    published: date
+    began: date | None
+    ended: date | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is told of a release.
+
+    kept: questions by split. official: names of the protocol's files. tables: the report's; one
+    without columns only tells its requester what is still to do. secret: splits whose answers are
+    not published. beside: what further files hold, by name. columns: of the files of questions.
+    examples: the first row of each split that has one.
+    """
+
+    collection: Collection
+    outcomes: Outcomes
+    dates: Dates
+    kept: Mapping[str, int] = field(default_factory=dict)
+    official: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    secret: Sequence[str] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    examples: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def tabled(self) -> dict[str, int]:
+        """Return how many questions are in each split that has any, and so a file for programs."""
+        return {split: number for split, number in self.kept.items() if split in self.examples}
+
+    def is_imported(self) -> bool:
+        """Return whether nothing was collected: it was read from published files."""
+        return self.collection.official_files.exists()
+
+    def is_simulated(self) -> bool:
+        """Return whether no question and no answer is by a person."""
+        counts = self.outcomes
+        made = counts.questions + counts.votes
+        return bool(made) and made == counts.synthetic_questions + counts.synthetic_votes
+
+
+def dates_of(collection: Collection, now: datetime) -> Dates:
+    """Return the dates of a release made now; the first release of the collection was published."""
+    first = Release.objects.filter(collection=collection).order_by("number").first()
+    work = _handed_in(collection).filter(synthetic=False)
+    of_people = work.aggregate(began=Min("received_at"), ended=Max("received_at"))
+    began, ended = of_people["began"], of_people["ended"]
+    return Dates(
+        published=(first.created_at if first else now).date(),
+        began=began.date() if began else None,
+        ended=ended.date() if ended else None,
+    )
+
+
+def origin(facts: Facts) -> str:
+    """Return who made the questions and answers: people, simulated workers, or published files."""
+    counts = facts.outcomes
+    if facts.is_imported():
+        return "Nothing here was collected: it was read from published files."
+    if not counts.simulated():
+        return "All questions and answers were written by people."
+    made = counts.questions + counts.votes
+    simulated = counts.synthetic_questions + counts.synthetic_votes
+    added = (
+        f" To {counts.mended_votes:,} of people's answers a part was added, which the column "
+        "`synthetic_fields` of the votes names."
+        if counts.mended_votes
+        else ""
+    )
+    return (
+        f"{counts.synthetic_questions:,} of {counts.questions:,} "
+        f"questions and {counts.synthetic_votes:,} of {counts.votes:,} answers "
+        f"({100 * simulated / made:.0f} % of both) were made by simulated workers, not by people. "
+        f"They show that the collection works; they are of no use for research.{added}"
+    )
+
+
+def description(facts: Facts) -> str:
+    """Return what the dataset is, in two sentences."""
+    collection, kept = facts.collection, facts.kept
+    spread = ", ".join(f"{number:,} {split}" for split, number in kept.items())
+    return (
+        f"{parameters_of(collection).protocol.title}. {sum(kept.values()):,} questions "
+        f"({spread}) about {collection.corpus.name}, in the language "
+        f"{collection.corpus.language!r}."
+    )
+
+
+def workers_told(collection: Collection) -> str:
+    """Return how many people and how many simulated workers handed in work; blank for none."""
+    work = _handed_in(collection).order_by()
+    people, simulated = (
+        work.filter(synthetic=synthetic).values("lease__worker").distinct().count()
+        for synthetic in (False, True)
+    )
+    told = [f"{people:,} {'person' if people == 1 else 'people'}"] if people else []
+    if simulated:
+        told.append(f"{simulated:,} simulated worker{'s' if simulated > 1 else ''}")
+    return f"Work was handed in by {' and '.join(told)}." if told else ""
+
+
+def rejections(collection: Collection) -> str:
+    """Return how much work was rejected; blank where none was handed in."""
+    work = _handed_in(collection)
+    handed_in = work.count()
+    if not handed_in:
+        return ""
+    rejected = work.filter(state=ReceiptState.REJECTED).count()
+    return (
+        f"Of {handed_in:,} assignments handed in {rejected:,} were rejected and not paid. "
+        "That alone leaves nothing out of the data."
+    )
+
+
+def bonuses(collection: Collection) -> str:
+    """Return what was paid beside rewards; blank where no work was handed in."""
+    if not _handed_in(collection).exists():
+        return ""
+    paid = Payment.objects.filter(
+        collection=collection, kind=PaymentKind.BONUS, lease__submission__isnull=False
+    ).exclude(state=PaymentState.WITHHELD)
+    cents = paid.aggregate(cents=Sum("amount_cents"))["cents"]
+    if not cents:
+        return "No bonus was paid."
+    people = paid.order_by().values("worker").distinct().count()
+    return (
+        f"Bonuses of {price(cents, parameters_of(collection))} in all were paid to {people:,} "
+        f"worker{'s' if people > 1 else ''}, beside the rewards."
+    )
+
+
+def limits(facts: Facts) -> list[str]:
+    """Return what a reader of the data should beware of, in sentences."""
+    collection, waiting = facts.collection, facts.outcomes.number("waiting")
+    told = [
+        "Questions that were left out are in the votes file alone, with the reason.",
+        "Active time is the time between two savings of a draft, of a pause at most two minutes; "
+        "it is a lower bound of what people spent.",
+        *left_out(collection),
+    ]
+    if waiting:
+        told.append(f"Questions still waiting for answers at this release: {waiting:,}.")
+    if not collection.corpus.licence_name:
+        told.append("The corpus names no licence: ask its owner before you pass this on.")
+    return told
+
+
+def consent_text(collection: Collection) -> CollectionText | None:
+    """Return the latest words that workers consented to, None where nobody was asked."""
+    asked = Lease.objects.filter(unit__stage__collection=collection, consent_text__isnull=False)
+    texts = CollectionText.objects.filter(pk__in=asked.order_by().values("consent_text"))
+    return texts.order_by("-version").first()
+
+
+def instructions(collection: Collection) -> str:
+    """Return which versions of their instructions workers have seen, by stage; blank for none."""
+    read = Lease.objects.filter(unit__stage__collection=collection, instructions__isnull=False)
+    seen = read.order_by().values_list("instructions__name", "instructions__version").distinct()
+    versions: dict[str, list[int]] = {}
+    for name, version in sorted(seen):
+        versions.setdefault(name, []).append(version)
+    told = "; ".join(f"{name} {', '.join(map(str, each))}" for name, each in versions.items())
+    return f"Versions of the instructions that workers read: {told}." if told else ""
+
+
+def _handed_in(collection: Collection) -> "QuerySet[Submission]":
+    return Submission.objects.filter(lease__unit__stage__collection=collection)
+
+
+def left_out(collection: Collection) -> list[str]:
+    """Return what a reader was right about too early, and whose work was left out."""
+    told = _read(_handed_in(collection).filter(counted_work_of(collection, "lease__"), counts=True))
+    makers, let_in = makers_let_in(collection)
+    if let_in:
+        told.append(
+            f"{let_in:,} of the {makers:,} people whose work counts were let in without the "
+            "qualification test, by a requester's decision."
+        )
+    out = excluded_workers(collection)
+    if out:
+        of = Q(stage__collection=collection, worker__in=out)
+        told.append(
+            f"Everything by {len(out):,} worker{'s' if len(out) > 1 else ''} was left out, by a "
+            f"requester's decision: {Question.objects.filter(of).count():,} questions and "
+            f"{Answer.objects.filter(of).count():,} answers."
+        )
+    return told
+
+
+def _read(work: "QuerySet[Submission]") -> list[str]:
+    """Return how often a reader was right from too little text, where it looked on."""
+    hints = ReaderHint.objects.filter(lease__submission__in=work.filter(synthetic=False))
+    told, kept = hints.count(), hints.filter(kept=True).count()
+    if not told:
+        return []
+    return [
+        f"While questions were written a reader answered {told:,} of them from less text than "
+        f"they were to need, and their writers were told; {kept:,} were handed in all the same. "
+        "Nobody's pay depended on it."
+    ]
