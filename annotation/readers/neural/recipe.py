@@ -31,7 +31,9 @@ class Training(BaseModel):
     `warmup_share` of all steps rise to `learning_rate`; then it stays (constant), falls to 0 in
     a line (linear), or is multiplied by `factor` whenever `patience` looks at dev in a row were no
     improvement (plateau; the ReduceLROnPlateau of torch counts one less) until it is below
-    `stop_below` of what it was at first. stop_after: training ends after so many looks in a row
+    `stop_below` of what it was at first. threshold: by which share of itself the best look before
+    must be beaten for that to end a plateau; the weights of the best are kept, and stop_after
+    counts, by any gain at all. stop_after: training ends after so many looks in a row
     without improvement, 0 never. dev_steps: how many steps between two looks at dev, 0 an epoch.
     checkpoint_steps: between two checkpoints, 0 at each look at dev alone. clip: the greatest
     norm of a gradient, 0 any. alike: out of how many batches items of like length are put
@@ -53,6 +55,7 @@ class Training(BaseModel):
     schedule: Literal["constant", "linear", "plateau"] = "constant"
     factor: float = Field(0.5, gt=0, lt=1)
     patience: int = Field(1, ge=1)
+    threshold: float = Field(0.0, ge=0, lt=1)
     stop_below: float = Field(0.0, ge=0, lt=1)
     stop_after: int = Field(0, ge=0)
     clip: float = Field(0.0, ge=0)

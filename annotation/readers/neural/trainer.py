@@ -61,6 +61,8 @@ class Progress:
     best_step: int = 0
     dev_looks: int = 0
     without_gain: int = 0
+    # What the looks of a plateau have not beaten by enough.
+    level: float | None = None
     waited: int = 0
     factor: float = 1.0
     seconds: float = 0.0
@@ -267,10 +269,13 @@ class Trainer(Generic[ItemT, AnswerT]):
         progress.dev_looks += 1
         is_best = progress.best is None or score > progress.best
         if is_best:
-            progress.best, progress.without_gain, progress.waited = score, 0, 0
+            progress.best, progress.without_gain = score, 0
             self._keep_best()
         else:
             progress.without_gain += 1
+        if progress.level is None or score > progress.level * (1 + training.threshold):
+            progress.level, progress.waited = score, 0
+        else:
             progress.waited += 1
         if training.schedule == "plateau" and progress.waited >= training.patience:
             progress.factor, progress.waited = progress.factor * training.factor, 0

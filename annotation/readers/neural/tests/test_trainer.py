@@ -196,6 +196,33 @@ def test_a_plateau_lasts_as_long_as_patience_says(tmp_path):
     assert rates(tmp_path) == [0.01] * 4 + [pytest.approx(0.001)] * 3
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.5 + 1e-6 * at for at in range(12)],
+        [0.5, 0.50004, 0.50008, 0.6, 0.6, 0.6, 0.60001, 0.59, 0.6, 0.7, 0.7, 0.7],
+        [0.0, 0.0, 0.3, 0.30003, 0.30006, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.4],
+    ],
+)
+def test_a_plateau_with_a_threshold_is_that_of_torch(tmp_path, scores):
+    plateau = {"schedule": "plateau", "patience": 3, "threshold": 1e-4, "factor": 0.5}
+    run = trainer(tmp_path, items=4, batch=4, epochs=12, learning_rate=0.1, **plateau)
+    told = iter(scores)
+    run.learner.score = lambda items, answers: next(told)
+    fitted = run.fit()
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1)
+    torchs = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimizer, mode="max", factor=0.5, patience=2
+    )
+    expected = []
+    for score in scores:
+        expected.append(optimizer.param_groups[0]["lr"])
+        torchs.step(score)
+    assert rates(tmp_path) == pytest.approx(expected)
+    # The weights that are kept are the best ones, by however little.
+    assert (fitted.score, fitted.best_step) == (max(scores), scores.index(max(scores)) + 1)
+
+
 def test_it_stops_after_looks_without_gain_and_keeps_the_weights_of_the_best(tmp_path):
     run = trainer(tmp_path, epochs=50, stop_after=2)
     scores = iter([0.1, 0.5, 0.4, 0.5])
