@@ -50,7 +50,7 @@ def train(run: Run) -> None:
     # Gold contexts are those of gold links: the paper's row has both.
     if not gold:
         links = retrieval.predicted_links(dev)
-        run.note(links=Retrieval.links_agreement(dev, links)._asdict())
+        run.note(links=retrieval.links_agreement(dev, links)._asdict())
     contexts = retrieval.predicted_contexts(dev, links)
     if gold == CONTEXTS:
         contexts = [evidence_of(asked) or found for asked, found in zip(dev, contexts, strict=True)]

@@ -15,11 +15,18 @@ from django.core.management import CommandError, call_command
 from annotation.protocols.iirc.baselines import TRAINED
 from annotation.protocols.iirc.baselines.contexts import Context
 from annotation.protocols.iirc.baselines.pipeline import evidence_of, learned_contexts
-from annotation.protocols.iirc.baselines.questions import Asked, read_linked, read_questions
+from annotation.protocols.iirc.baselines.questions import (
+    Articles,
+    Asked,
+    read_linked,
+    read_questions,
+)
 from annotation.protocols.iirc.baselines.retrieval import Retrieval
 from annotation.protocols.iirc.baselines.tests.lighthouses import write_files
 from annotation.protocols.iirc.dataset_tree import MAIN
 from annotation.readers.neural.encoder import save_encoder, tiny_encoder
+from annotation.readers.neural.recipe import Recipe
+from annotation.readers.neural.run import Run
 from annotation.readers.trained import ReaderError
 
 torch.set_num_threads(1)
@@ -106,6 +113,24 @@ class Finds:
         self, questions: Sequence[Asked], links: Sequence[Sequence[str]]
     ) -> list[list[Context]]:
         return [[Context(MAIN, asked.passage, 0, 1)] for asked in questions]
+
+
+@pytest.mark.parametrize(
+    ("labels", "precision", "recall"), [("evidence", 2 / 5, 2 / 3), ("picked", 4 / 5, 4 / 5)]
+)
+def test_links_that_are_chosen_where_nothing_answers_are_wrong_as_the_paper_labels_them(
+    files: dict[str, Any], labels: str, precision: float, recall: float
+) -> None:
+    questions = read_questions(files["train"])[:4]
+    recipe = Recipe("test", {"links": {"labels": labels}})
+    run = Run("iirc", "pipeline", (), files["dev"], files["out"], recipe)
+    untrained: Any = None
+    retrieval = Retrieval(run, Articles({}), untrained, untrained, untrained)
+    # Three need one article each. Of the fourth, which has no answer, its writer picked two.
+    chosen = [asked.picked for asked in questions]
+    assert [len(of) for of in chosen] == [1, 1, 1, 2]
+    found = retrieval.links_agreement(questions, [("Nowhere",), *chosen[1:]])
+    assert (found.precision, found.recall) == pytest.approx((precision, recall))
 
 
 def test_a_file_without_answers_is_answered_by_what_was_trained(
